@@ -1,7 +1,7 @@
 //! What every algorithm promises. A new algorithm is tested by its row in the table of [`super`].
 
 use proptest::prelude::*;
-use proptest::test_runner::TestCaseResult;
+use proptest::test_runner::{TestCaseResult, TestRunner};
 
 use super::oracle::Oracle;
 use super::*;
@@ -572,74 +572,97 @@ fn words() -> impl Strategy<Value = [u64; 4]> {
     [word(), word(), word(), word()]
 }
 
+/// Draws 192 values. The engine is compiled once for each strategy, not for each algorithm too: that took half a minute.
+fn holds<S: Strategy>(algorithm: &'static str, values: S, law: fn(S::Value) -> TestCaseResult) {
+    let config =
+        ProptestConfig { cases: 192, source_file: Some(file!()), test_name: Some(algorithm), ..Default::default() };
+    TestRunner::new(config).run(&values, law).unwrap_or_else(|error| panic!("{error}"));
+}
+
+fn corrected() -> impl Strategy<Value = (Trace, Vec<Action>)> {
+    (steady(), proptest::collection::vec(action(), 1..20))
+}
+
+fn policies() -> impl Strategy<Value = Policy> {
+    prop_oneof![small_policy(), any_policy()]
+}
+
 macro_rules! laws {
     ($($name:ident: $algorithm:ty = $kind:expr;)*) => {
         $(mod $name {
             use super::*;
 
-            proptest! {
-                #![proptest_config(ProptestConfig::with_cases(192))]
+            #[test]
+            fn agrees_with_its_oracle() {
+                holds(stringify!($name), corrected(), |(trace, actions)| {
+                    super::agrees_with_its_oracle::<$algorithm>(&trace, &actions, $kind)
+                });
+            }
 
-                #[test]
-                fn agrees_with_its_oracle(trace in steady(), actions in proptest::collection::vec(action(), 1..20)) {
-                    super::agrees_with_its_oracle::<$algorithm>(&trace, &actions, $kind)?;
-                }
+            #[test]
+            fn at_is_used_as_declared() {
+                holds(stringify!($name), (small_policy(), 0..SECOND, 1..20u64), |(policy, ago, units)| {
+                    super::at_is_used_as_declared::<$algorithm>(&policy, ago, units)
+                });
+            }
 
-                #[test]
-                fn at_is_used_as_declared(policy in small_policy(), ago in 0..SECOND, units in 1..20u64) {
-                    super::at_is_used_as_declared::<$algorithm>(&policy, ago, units)?;
-                }
+            #[test]
+            fn is_counted_or_an_error() {
+                holds(stringify!($name), (policies(), amounts()), |(policy, amounts)| {
+                    super::is_counted_or_an_error::<$algorithm>(&policy, &amounts, $kind)
+                });
+            }
 
-                #[test]
-                fn is_counted_or_an_error(policy in prop_oneof![small_policy(), any_policy()], amounts in amounts()) {
-                    super::is_counted_or_an_error::<$algorithm>(&policy, &amounts, $kind)?;
-                }
+            #[test]
+            fn always_charges() {
+                holds(stringify!($name), changing(), |trace| super::always_charges::<$algorithm>(&trace));
+            }
 
-                #[test]
-                fn always_charges(trace in changing()) {
-                    super::always_charges::<$algorithm>(&trace)?;
-                }
+            #[test]
+            fn figures_come_true_after_corrections() {
+                holds(stringify!($name), corrected(), |(trace, actions)| {
+                    super::figures_come_true_after_corrections::<$algorithm>(&trace, &actions)
+                });
+            }
 
-                #[test]
-                fn figures_come_true_after_corrections(
-                    trace in steady(), actions in proptest::collection::vec(action(), 1..20)
-                ) {
-                    super::figures_come_true_after_corrections::<$algorithm>(&trace, &actions)?;
-                }
+            #[test]
+            fn figures_come_true() {
+                holds(stringify!($name), prop_oneof![3 => changing(), 1 => constant()], |trace| {
+                    super::figures_come_true::<$algorithm>(&trace)
+                });
+            }
 
-                #[test]
-                fn figures_come_true(trace in prop_oneof![3 => changing(), 1 => constant()]) {
-                    super::figures_come_true::<$algorithm>(&trace)?;
-                }
+            #[test]
+            fn any_content_is_survived() {
+                holds(stringify!($name), (words(), policies(), changing()), |(words, policy, trace)| {
+                    super::any_content_is_survived::<$algorithm>(words, &policy, &trace)
+                });
+            }
 
-                #[test]
-                fn any_content_is_survived(
-                    words in words(),
-                    policy in prop_oneof![small_policy(), any_policy()],
-                    trace in changing(),
-                ) {
-                    super::any_content_is_survived::<$algorithm>(words, &policy, &trace)?;
-                }
+            #[test]
+            fn clock_stepping_back_neither_opens_nor_locks() {
+                holds(stringify!($name), (changing(), 0..100_000_000u64), |(trace, back)| {
+                    super::clock_stepping_back_neither_opens_nor_locks::<$algorithm>(&trace, back)
+                });
+            }
 
-                #[test]
-                fn clock_stepping_back_neither_opens_nor_locks(trace in changing(), back in 0..100_000_000u64) {
-                    super::clock_stepping_back_neither_opens_nor_locks::<$algorithm>(&trace, back)?;
-                }
+            #[test]
+            fn rebasing_is_done_once() {
+                holds(stringify!($name), changing(), |trace| super::rebasing_is_done_once::<$algorithm>(&trace));
+            }
 
-                #[test]
-                fn rebasing_is_done_once(trace in changing()) {
-                    super::rebasing_is_done_once::<$algorithm>(&trace)?;
-                }
+            #[test]
+            fn refund_undoes() {
+                holds(stringify!($name), (changing(), 1..20u64), |(trace, back)| {
+                    super::refund_undoes::<$algorithm>(&trace, cost(back))
+                });
+            }
 
-                #[test]
-                fn refund_undoes(trace in changing(), back in 1..20u64) {
-                    super::refund_undoes::<$algorithm>(&trace, cost(back))?;
-                }
-
-                #[test]
-                fn expiry_is_what_the_content_needs(trace in constant(), back in 1..20u64) {
-                    super::expiry_is_what_the_content_needs::<$algorithm>(&trace, cost(back))?;
-                }
+            #[test]
+            fn expiry_is_what_the_content_needs() {
+                holds(stringify!($name), (constant(), 1..20u64), |(trace, back)| {
+                    super::expiry_is_what_the_content_needs::<$algorithm>(&trace, cost(back))
+                });
             }
         })*
     };
@@ -650,43 +673,45 @@ macro_rules! laws_of_records {
         $(mod $name {
             use super::*;
 
-            proptest! {
-                #![proptest_config(ProptestConfig::with_cases(192))]
+            #[test]
+            fn no_expiry_is_later_than_any_call_needs() {
+                holds(stringify!($name), changing(), |trace| {
+                    super::no_expiry_is_later_than_any_call_needs::<$algorithm>(&trace)
+                });
+            }
 
-                #[test]
-                fn no_expiry_is_later_than_any_call_needs(trace in changing()) {
-                    super::no_expiry_is_later_than_any_call_needs::<$algorithm>(&trace)?;
-                }
+            #[test]
+            fn a_record_that_is_written_holds_something() {
+                holds(stringify!($name), changing(), |trace| {
+                    super::a_record_that_is_written_holds_something::<$algorithm>(&trace)
+                });
+            }
 
-                #[test]
-                fn a_record_that_is_written_holds_something(trace in changing()) {
-                    super::a_record_that_is_written_holds_something::<$algorithm>(&trace)?;
-                }
+            #[test]
+            fn a_charge_sets_an_expiry_only_where_it_must() {
+                holds(stringify!($name), steady(), |trace| {
+                    super::a_charge_sets_an_expiry_only_where_it_must::<$algorithm>(&trace)
+                });
+            }
 
-                #[test]
-                fn a_charge_sets_an_expiry_only_where_it_must(trace in steady()) {
-                    super::a_charge_sets_an_expiry_only_where_it_must::<$algorithm>(&trace)?;
-                }
+            #[test]
+            fn a_charge_keeps_a_later_expiry() {
+                holds(stringify!($name), changing(), |trace| {
+                    super::a_charge_keeps_a_later_expiry::<$algorithm>(&trace)
+                });
+            }
 
-                #[test]
-                fn a_charge_keeps_a_later_expiry(trace in changing()) {
-                    super::a_charge_keeps_a_later_expiry::<$algorithm>(&trace)?;
-                }
+            #[test]
+            fn expires_when_nothing_is_left() {
+                holds(stringify!($name), changing(), |trace| super::expires_when_nothing_is_left::<$algorithm>(&trace));
+            }
 
-                #[test]
-                fn expires_when_nothing_is_left(trace in changing()) {
-                    super::expires_when_nothing_is_left::<$algorithm>(&trace)?;
-                }
-
-                #[test]
-                fn any_record_is_survived(
-                    words in words(),
-                    policy in prop_oneof![small_policy(), any_policy()],
-                    now in prop_oneof![any::<u64>(), magnitude(), Just(T0)],
-                    units in magnitude(),
-                ) {
-                    super::any_record_is_survived::<$algorithm>(words, &policy, now, cost(units))?;
-                }
+            #[test]
+            fn any_record_is_survived() {
+                let now = prop_oneof![any::<u64>(), magnitude(), Just(T0)];
+                holds(stringify!($name), (words(), policies(), now, magnitude()), |(words, policy, now, units)| {
+                    super::any_record_is_survived::<$algorithm>(words, &policy, now, cost(units))
+                });
             }
         })*
     };

@@ -202,5 +202,7 @@ mod tests {
         assert_eq!([longest.pause(&no_reply()), longest.pause(&no_reply())], [Some(PAUSE), Some(PAUSE * 2)]);
         assert_eq!(longest.pause(&Err(Error::UnknownReply)), None);
         assert_eq!(Retry::new(PAUSE / 2).pause(&no_reply()), None);
+        // It can be settled for one ttl, and then for one more.
+        assert_eq!(Retry::new(PAUSE).pause(&no_reply()), Some(PAUSE));
     }
 }

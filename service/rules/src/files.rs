@@ -26,6 +26,20 @@ pub struct Source {
     pub text: String,
 }
 
+impl Source {
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// It cannot be read: its name, and why.
+    pub fn read(path: &Path) -> Result<Self, String> {
+        let name = path.display().to_string();
+        match read_file(path, &mut { MAX_BYTES }) {
+            Ok(text) => Ok(Self { name, text }),
+            Err(error) => Err(format!("{name}: {error}")),
+        }
+    }
+}
+
 /// Reads files, and the files of rules in directories. The second are the lines about those that are left out.
 ///
 /// # Errors

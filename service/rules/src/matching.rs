@@ -19,7 +19,7 @@ pub struct Found<'r> {
     pub limit: &'r Arc<Limit>,
     /// The rules that share a limit among all values that fit: the number of the entry, and the rule's `key_value`.
     pub shared: Vec<(usize, &'r str)>,
-    /// Whether the descriptor brought the limit along, so that it is of no rule.
+    /// Whether the descriptor brought the limit or its window along, so that the key is not that of the rule.
     pub is_own: bool,
 }
 
@@ -66,7 +66,7 @@ impl Domain {
         let mut last = None;
         for (i, step) in self.steps(entries).enumerate() {
             let step = step?;
-            if step.rule.share_threshold && step.how != How::Key {
+            if step.rule.share_threshold {
                 shared.push((i, step.name));
             }
             last = step.rule.limit.as_ref();
@@ -84,10 +84,10 @@ impl Domain {
     pub fn metric(&self, entries: &[Entry<'_>]) -> Option<Vec<String>> {
         let steps: Vec<_> = self.steps(entries).collect::<Option<_>>()?;
         let detailed = steps.last()?.rule.limit.as_ref()?.detailed_metric;
-        let shares = steps.iter().any(|step| step.rule.share_threshold && step.how != How::Key);
+        let shares = steps.iter().any(|step| step.rule.share_threshold);
         let part = |(step, &(key, value)): (&Step<'_>, &Entry<'_>)| {
             let pattern = without_key(step.name, key);
-            let is_shared = step.rule.share_threshold && step.how != How::Key;
+            let is_shared = step.rule.share_threshold;
             let (key, value) = (&*bounded(key), &*bounded(value));
             if detailed {
                 return match (is_shared, shares, value) {

@@ -1,7 +1,6 @@
 //! `--overrides`: algorithms for rules that name none, as those of a control plane.
 
 use std::collections::{BTreeMap, HashSet};
-use std::fs;
 use std::path::Path;
 
 use super::defaults::{CALENDARS, Defaults};
@@ -30,11 +29,7 @@ impl Overrides {
     /// # Errors
     /// It cannot be read, or what is wrong with it, with file:line:column.
     pub fn read(path: &Path) -> Result<Self, String> {
-        let name = path.display().to_string();
-        match fs::read_to_string(path) {
-            Ok(text) => Self::load(&Source { name, text }),
-            Err(error) => Err(format!("{name}: {error}")),
-        }
+        Self::load(&Source::read(path)?)
     }
 
     /// Reads the text of the file.

@@ -152,6 +152,8 @@ fn every_algorithm_has_its_options() {
     for (fields, expected) in [
         ("unit: second, requests_per_unit: 0x10", "FIXED 1 16"),
         ("unit: Minute, requests_per_unit: 3", "FIXED 60 3"),
+        ("unit: minute, requests_per_unit: 0", "FIXED 60 0"),
+        ("algorithm: token, window: 1s, limit: 3, burst: 1, unit_scale: 1", "TOKEN 1 3 BURST 1"),
         ("unit: HOUR, requests_per_unit: 3", "FIXED 3600 3"),
         ("unit: week, requests_per_unit: 3", "FIXED 604800 3"),
         ("unit: month, requests_per_unit: 3", "FIXED 2592000 3"),
@@ -179,6 +181,41 @@ fn every_algorithm_has_its_options() {
     assert_eq!((rate.charge, rate.grants), (rules::Charge::Allowed, Some(100)));
     let rules = load("domain: d\nall_or_nothing: yes\ndescriptors: [{key: k, rate_limit: {window: 5m, limit: 5}}]");
     assert_eq!(find(&rules, "d", &[("k", "v")]).unwrap().limit.rate.unwrap().charge, rules::Charge::Allowed);
+}
+
+#[test]
+fn a_request_changes_the_number_and_the_window_of_a_rule_and_nothing_else() {
+    let rows = |hour: &str, day: &str, fields: &str| (hour.to_owned(), day.to_owned(), fields.to_owned());
+    let options = |algorithm| match algorithm {
+        "token" | "gcra" => (", burst: 3", " BURST 3"),
+        "lockout" => (", block: 1m, max: 1h", " BLOCK 60 MAX 3600"),
+        "fixed" => (", anchor: 2026-01-15T00:00:00Z", " ANCHOR 1768435200"),
+        _ => ("", ""),
+    };
+    let lease = rows("LEASE 60 7", "LEASE 60 7", "algorithm: lease, limit: 5");
+    let days = rows("FIXED 3600 7", "FIXED day 7", "window: day, limit: 5");
+    let each = rules::algorithms().filter(|(name, _)| *name != "lease").map(|(name, _)| {
+        let ((fields, words), word) = (options(name), name.to_uppercase());
+        let of = |window| format!("{word} {window} 7{words}");
+        rows(&of(3_600), &of(86_400), &format!("algorithm: {name}, window: 1d, limit: 5{fields}"))
+    });
+    for (hour, day, fields) in each.chain([lease, days]) {
+        let rules = load(&format!("domain: d\ndescriptors: [{{key: k, rate_limit: {{{fields}}}}}]"));
+        let rate = find(&rules, "d", &[("k", "v")]).unwrap().limit.rate.unwrap();
+        for (unit, expected) in [(rules::Unit::Hour, hour), (rules::Unit::Day, day)] {
+            let new = rate.overridden(7, unit).unwrap_or_else(|error| panic!("{fields}: {error}"));
+            assert_eq!(new.policy.to_string(), format!("{expected} AS d.k"), "{fields}");
+            assert_eq!((new.charge, new.unit_scale), (rate.charge, rate.unit_scale), "{fields}");
+        }
+    }
+    let month = load("domain: d\ndescriptors: [{key: k, rate_limit: {window: month, limit: 5}}]");
+    let rate = find(&month, "d", &[("k", "v")]).unwrap().limit.rate.unwrap();
+    let new = rate.overridden(7, rules::Unit::Month).expect("valid");
+    assert_eq!((new.policy.to_string(), new.unit), ("FIXED month 7 AS d.k".to_owned(), rules::Unit::Month));
+    let lock =
+        load("domain: d\ndescriptors: [{key: k, rate_limit: {algorithm: lockout, unit: hour, limit: 5, max: 2h}}]");
+    let rate = find(&lock, "d", &[("k", "v")]).unwrap().limit.rate.unwrap();
+    assert!(rate.overridden(5, rules::Unit::Day).is_err_and(|error| error.contains("MAX")));
 }
 
 /// What is wrong in a rate_limit, and what is said about it: the column in line 5, and the text.
@@ -293,6 +330,32 @@ domain: d|on_overload: allow
   :2:14: invalid on_overload: expected local, deny or error
 domain: d|instances: 3|on_overload: deny
   :2:12: invalid instances: neither on_unavailable nor on_overload is 'local', which takes it
+domain: d|pools: [{name: a, rate_limit: {unit: day, limit: 1, else: nix}}]
+  :2:59: invalid else: the domain has no pool 'nix'
+domain: d|pools: [{name: a, rate_limit: {unit: day, limit: 1, else: b}}, {name: b, rate_limit: {unit: day, limit: 1, else:   a}}]
+  :2:116: invalid else: a circle of pools: a, b
+domain: d|pools: [{name: a, rate_limit: {unit: day, limit: 1, else: a}}]
+  :2:59: invalid else: a circle of pools: a
+domain: d|pools: [{name: a, rate_limit: {unlimited: true}}]
+  :2:9: a pool cannot be unlimited
+domain: d|pools: [{name: a}]
+  :2:9: a pool must have a rate_limit
+domain: d|pools: [{rate_limit: {unit: day, limit: 1}}]
+  :2:9: a pool must have a name
+domain: d|pools: [{name: a, rate_limit: {unit: day, limit: 1}}, {name: a, rate_limit: {unit: day, limit: 1}}]
+  :2:55: the pool 'a' is here twice
+domain: d|pools: [{name: a, rate_limit: {unit: day, limit: 1, charge: always}}]
+  :2:61: invalid charge: of a limit and its pools, only the one that allows is charged
+domain: d|pools: [{name: a, rate_limit: {unit: day, limit: 1, name: n}}]
+  :2:59: the rate_limit of a pool has no name
+domain: d|pools: [{name: a, quota: 1, rate_limit: {unit: day, limit: 1}}]
+  :2:19: unknown key 'quota' in a pool
+domain: d|pools: [{name: a, rate_limit: {unit: day, limit: 1}}]|descriptors: [{key: k, rate_limit: {algorithm: lease, limit: 1, else: a}}]
+  :3:71: invalid else: a lease and another limit cannot stand in for each other
+domain: d|descriptors: [{key: k, rate_limit: {unlimited: true, else: nix}}]
+  :2:60: an unlimited rate_limit has no else
+domain: d|pools: [{name: a, rate_limit: {unit: day, limit: 1}}]|descriptors: [{key: k, rate_limit: {unit: day, limit: 1, charge: always, else: a}}]
+  :3:66: invalid charge: of a limit and its pools, only the one that allows is charged
 ";
 
 #[test]
@@ -407,6 +470,48 @@ fn all_or_nothing_in_a_cluster_needs_one_slot() {
     assert!(errors_of(&[&rules("hash_tag: tenant", "path")], &cluster)[0].contains("needs the entry 'tenant'"));
     let shared = rules("hash_tag: tenant", "tenant, value: a*, share_threshold: true");
     assert!(errors_of(&[&shared], &cluster)[0].contains("cannot share_threshold"));
+}
+
+#[test]
+fn at_most_four_pools_follow_a_limit_whose_keys_are_no_pool() {
+    let chain = |pools: usize| {
+        let pool = |n: usize| {
+            let otherwise = if n < pools { format!(", else: p{}", n + 1) } else { String::new() };
+            format!("  - {{name: p{n}, rate_limit: {{unit: day, limit: {n}{otherwise}}}}}\n")
+        };
+        let pools: String = (1..=pools).rev().map(pool).collect();
+        format!("domain: d\npools:\n{pools}descriptors: [{{key: p1, rate_limit: {{unit: day, limit: 9, else: p1}}}}]\n")
+    };
+    let rules = load(&chain(4));
+    let found = find(&rules, "d", &[("p1", "")]).expect("a rule");
+    let keys: Vec<_> = found.limit.pools().map(|pool| pool.key_start.to_string()).collect();
+    assert_eq!(keys, (1..=4).map(|n| format!("rl:d:fixed:86400:p{n}")).collect::<Vec<_>>());
+    assert_eq!(key(&rules, "d", &[("p1", "")]), "rl:d:fixed:86400:p1=");
+    assert_eq!(rules.limits(), 1);
+    let shown = rules.to_string();
+    assert!(shown.contains("d.p1: FIXED 86400 9, charge allowed, else p1, at") && shown.contains("d.pools.p4: FIXED"));
+    // Pools are read in the order of their names.
+    let backwards = chain(5).replace("name: p", "name: q").replace("else: p", "else: q");
+    let backwards = (1..=5).fold(backwards, |text, n| text.replace(&format!("q{n}"), &format!("r{}", 6 - n)));
+    for (pools, text) in [(5, backwards), (5, chain(5)), (6, chain(6)), (1_000, chain(1_000))] {
+        let errors = errors_of(&[&text], &Settings::default());
+        assert!(errors.iter().all(|error| error.ends_with("invalid else: more than 4 pools follow each other")));
+        assert!(!errors.is_empty(), "{pools}");
+    }
+    let whole = chain(1).replace("domain: d", "domain: d\nall_or_nothing: true\nhash_tag: p1");
+    let cluster = Settings { cluster: true, ..Settings::default() };
+    assert_eq!(errors_of(&[&whole], &Settings::default()), [""; 0]);
+    assert!(errors_of(&[&whole], &cluster)[0].ends_with("with all_or_nothing in a cluster, all keys are in one slot"));
+    // What a pool says is part of the meaning.
+    let [hash, other, without] =
+        [chain(2), chain(2).replace("limit: 2", "limit: 3"), chain(2).replace(", else: p2", "")]
+            .map(|text| load(&text).hash());
+    assert!(hash != other && hash != without);
+    // Files of one domain have their pools together.
+    let (first, second) = (chain(1), "domain: d\npools: [{name: q, rate_limit: {unit: day, limit: 1, else: p1}}]\n");
+    let merged = Settings { merge_domains: true, ..Settings::default() };
+    assert_eq!(errors_of(&[&first, second], &merged), [""; 0]);
+    assert_eq!(errors_of(&[second, &first.replace("else: p1}", "else: q}")], &merged), [""; 0]);
 }
 
 #[test]

@@ -17,7 +17,7 @@ const TIMEOUT: Duration = Duration::from_secs(5);
 pub struct Why {
     #[command(flatten)]
     request: RequestArgs,
-    /// The debug address of the running rlaas.
+    /// The address of the running rlaas that its own --debug names.
     #[arg(long, value_name = "ADDR", env = "RLAAS_DEBUG", default_value = "127.0.0.1:6070")]
     debug: String,
 }
@@ -29,7 +29,11 @@ impl Why {
         let body = json::write(&request, json::REQUEST).map_err(io::Error::other)?;
         let (ok, text) = match self.ask(path, &body) {
             Ok(reply) => reply,
-            Err(error) => (false, format!("--debug {}: {error}\n", self.debug)),
+            Err(error) => {
+                let is_off = error.kind() == io::ErrorKind::ConnectionRefused;
+                let advice = if is_off { "; rlaas serve listens there only with --debug" } else { "" };
+                (false, format!("--debug {}: {error}{advice}\n", self.debug))
+            }
         };
         out.write_all(text.as_bytes())?;
         Ok(if ok { ExitCode::SUCCESS } else { ExitCode::FAILURE })

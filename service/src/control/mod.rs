@@ -8,7 +8,7 @@ mod resources;
 mod settings;
 
 use std::convert::Infallible;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use envoy_types::pb::envoy::service::discovery::v3::aggregated_discovery_service_client::AggregatedDiscoveryServiceClient;
@@ -28,7 +28,7 @@ pub use resources::load_resources;
 pub use settings::{Backoff, ControlSettings, ControlTls};
 
 use crate::net::register;
-use rlaas_rules::{self as rules, Outcome, Printable};
+use rlaas_rules::{self as rules, Outcome, Overrides, Printable};
 use settings::show;
 
 /// How long connecting may take. After so long without a response on a stream, the log says so: a control plane may have
@@ -113,10 +113,18 @@ pub type Publish = dyn Fn(Outcome) -> Result<(), Vec<String>> + Send + Sync;
 
 /// The client of a control plane.
 pub struct Control {
-    pub settings: ControlSettings,
-    pub rules: rules::Settings,
-    pub figures: Figures,
-    pub publish: Arc<Publish>,
+    settings: ControlSettings,
+    current: Mutex<Current>,
+    keeps_last: bool,
+    figures: Figures,
+    publish: Arc<Publish>,
+}
+
+/// What the rules in force were made of.
+struct Current {
+    rules: rules::Settings,
+    /// Kept only if there are overrides, which may change.
+    last: Option<DiscoveryResponse>,
 }
 
 /// Why a stream has ended.
@@ -128,13 +136,49 @@ enum End {
 }
 
 impl Control {
+    pub fn new(
+        settings: ControlSettings,
+        rules: rules::Settings,
+        has_overrides: bool,
+        figures: Figures,
+        publish: Arc<Publish>,
+    ) -> Self {
+        let current = Mutex::new(Current { rules, last: None });
+        Self { settings, current, keeps_last: has_overrides, figures, publish }
+    }
+
+    fn publish(&self, response: &DiscoveryResponse) -> Result<(), Vec<String>> {
+        let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
+        (self.publish)(rules_of(response, &current.rules))?;
+        current.last = self.keeps_last.then(|| response.clone());
+        Ok(())
+    }
+
+    /// Puts the last rules in force with other overrides. Wrong ones change nothing.
+    pub fn set_overrides(&self, overrides: Result<Overrides, String>) {
+        let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
+        let taken = match overrides {
+            Err(text) => (self.publish)(Err(vec![text])).map(|()| Arc::default()),
+            Ok(overrides) => {
+                let overrides = Arc::new(overrides);
+                let rules = rules::Settings { overrides: overrides.clone(), ..current.rules.clone() };
+                let outcome = current.last.as_ref().map(|response| rules_of(response, &rules));
+                outcome.map_or(Ok(()), |outcome| (self.publish)(outcome)).map(|()| overrides)
+            }
+        };
+        // What is wrong is in the log.
+        if let Ok(overrides) = taken {
+            current.rules.overrides = overrides;
+        }
+    }
+
     /// Puts the rules of the cache in force, if there are any.
     pub fn start(&self) {
         let Some(path) = &self.settings.cache else { return };
         match cache::read(path) {
             Ok(None) => info!("{}: there are no rules in the cache yet", path.display()),
             Ok(Some(response)) => {
-                if (self.publish)(rules_of(&response, &self.rules)).is_ok() {
+                if self.publish(&response).is_ok() {
                     warn!("the rules are those of the cache {} until the control plane replies", path.display());
                 }
             }
@@ -143,9 +187,8 @@ impl Control {
     }
 
     /// Asks the control plane, and asks again when a stream ends.
-    pub async fn run(self) {
-        let control = Arc::new(self);
-        let settings = &control.settings;
+    pub async fn run(self: Arc<Self>) {
+        let (control, settings) = (&self, &self.settings);
         let server = [settings.server.as_str()];
         let connected = control.figures.connected.with_label_values(&server);
         let mut failures = 0_u32;
@@ -253,7 +296,7 @@ impl Control {
     async fn take(self: &Arc<Self>, response: DiscoveryResponse) -> Result<(), String> {
         let control = self.clone();
         let taken = tokio::task::spawn_blocking(move || {
-            (control.publish)(rules_of(&response, &control.rules))?;
+            control.publish(&response)?;
             control.figures.count(if response.resources.is_empty() { "empty" } else { "accepted" });
             if let Some(path) = &control.settings.cache
                 && let Err(error) = cache::write(path, &response)
@@ -312,12 +355,10 @@ mod tests {
             let server = listener.local_addr().expect("an address").to_string();
             let pairs = [("CONFIG_TYPE", "GRPC_XDS_SOTW"), ("CONFIG_GRPC_XDS_SERVER_URL", &server)];
             let variables: BTreeMap<_, _> = pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
-            let control = Control {
-                settings: ControlSettings::of(&Env(&variables), None).expect("valid").expect("a control plane"),
-                rules: rules::Settings::default(),
-                figures: Figures::new(&Registry::new()).expect("metrics"),
-                publish: Arc::new(|_| panic!("there are no rules")),
-            };
+            let settings = ControlSettings::of(&Env(&variables), None).expect("valid").expect("a control plane");
+            let figures = Figures::new(&Registry::new()).expect("metrics");
+            let publish = Arc::new(|_| panic!("there are no rules"));
+            let control = Arc::new(Control::new(settings, rules::Settings::default(), false, figures, publish));
             let failures = control.figures.failures.with_label_values(&[server.as_str()]);
             let accepts = async move {
                 if peer == Peer::Gone {

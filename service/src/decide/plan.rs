@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use envoy_types::pb::envoy::extensions::common::ratelimit::v3::RateLimitDescriptor;
+use envoy_types::pb::envoy::extensions::common::ratelimit::v3::rate_limit_descriptor::RateLimitOverride;
 use envoy_types::pb::envoy::service::ratelimit::v3::RateLimitRequest;
 use redis_rl_client::{Algorithm, Policy, Request, Window, bounded};
 use rlaas_rules::{self as rules, Charge, Domain, Entry, Found, Limit, Rate, Unit};
@@ -97,12 +98,16 @@ pub struct Check {
     pub reservation: Option<Arc<Reservation>>,
     /// The entries as the metrics name them, if values of the request are in the names.
     pub metric: Option<Vec<String>>,
+    /// The check of the rule, where this is one of its pools.
+    pub instead_of: Option<Box<Self>>,
 }
 
 /// The limits of a request, one slot for each descriptor.
 #[derive(Debug)]
 pub struct Plan {
     pub slots: Vec<Slot>,
+    /// What is asked one after the other if the limit of a slot denies, by the number of the slot.
+    pub pools: Vec<(usize, Vec<Check>)>,
     pub all_or_nothing: bool,
 }
 
@@ -129,19 +134,47 @@ impl Plan {
         }
         let Some(domain) = domain else {
             let slots = request.descriptors.iter().map(|_| Slot::None).collect();
-            return Ok(Self { slots, all_or_nothing: false });
+            return Ok(Self { slots, pools: Vec::new(), all_or_nothing: false });
         };
         let (mut slots, mut entries) = (Vec::with_capacity(request.descriptors.len()), Vec::new());
+        let mut pools = Vec::new();
         for descriptor in &request.descriptors {
             entries.clear();
             entries.extend(descriptor.entries.iter().map(|entry| (entry.key.as_str(), entry.value.as_str())));
-            slots.push(slot(request, descriptor, &entries, domain, prefix)?);
+            let slot = slot(request, descriptor, &entries, domain, prefix)?;
+            if let Slot::Check(check) = &slot
+                && check.limit.otherwise.is_some()
+                // What is given back was charged to the limit, as far as is known.
+                && !matches!(check.hits, Hits::GiveBack(_))
+            {
+                let of_pool = |pool| Check::of_pool(pool, check.hits, prefix);
+                pools.push((slots.len(), check.limit.pools().filter_map(of_pool).collect()));
+            }
+            slots.push(slot);
         }
-        let mut plan = Self { slots, all_or_nothing: domain.options.all_or_nothing };
+        let mut plan = Self { slots, pools, all_or_nothing: domain.options.all_or_nothing };
         plan.replace();
         match plan.cannot_be_whole(domain, cluster).filter(|_| plan.all_or_nothing) {
             Some(text) => Err(text),
             None => Ok(plan),
+        }
+    }
+
+    /// The pools of a slot, in the order in which they are asked.
+    pub fn pools(&self, slot: usize) -> &[Check] {
+        self.pools.iter().find(|(of, _)| *of == slot).map(|(_, pools)| pools.as_slice()).unwrap_or_default()
+    }
+
+    /// Puts a pool, counted from 0, in the place of the limit of its slot.
+    pub fn put_pool(&mut self, slot: usize, pool: usize) {
+        let Some((_, pools)) = self.pools.iter_mut().find(|(of, _)| *of == slot) else { return };
+        if let Some(Slot::Check(check)) = self.slots.get_mut(slot)
+            && pool < pools.len()
+        {
+            let pool = Box::new(pools.swap_remove(pool));
+            pools.clear();
+            let own = std::mem::replace(check, pool);
+            check.instead_of = Some(own);
         }
     }
 
@@ -178,6 +211,7 @@ impl Plan {
                 other => other,
             };
         }
+        self.pools.retain(|(slot, _)| matches!(self.slots.get(*slot), Some(Slot::Check(_))));
     }
 }
 
@@ -200,29 +234,43 @@ fn slot(
     prefix: &str,
 ) -> Result<Slot, String> {
     let any_hits = hits(request, descriptor)?;
-    let (limit, found) = match &descriptor.limit {
-        Some(given) => {
-            let limit = Arc::new(given_limit(&request.domain, entries, given.requests_per_unit, given.unit, domain)?);
-            (limit, None)
+    let own: Arc<Limit>;
+    let (found, is_of_rule) = match (&descriptor.limit, domain.find(entries)) {
+        (None, None) => return Ok(Slot::None),
+        (None, Some(found)) => (found, true),
+        (Some(given), found) => {
+            // An unlimited rule has no limit that could be changed.
+            let found = found.filter(|found| found.limit.rate.is_some());
+            let rule = found.as_ref().map(|found| &**found.limit);
+            let window = |limit: &Limit| limit.rate.map(|rate| rate.policy.window());
+            own = Arc::new(given_limit(&request.domain, entries, given, rule, domain)?);
+            let (is_of_rule, is_own) = (rule.is_some(), rule.and_then(window) != window(&own));
+            (Found { limit: &own, shared: found.map(|found| found.shared).unwrap_or_default(), is_own }, is_of_rule)
         }
-        None => match domain.find(entries) {
-            Some(found) => (found.limit.clone(), Some(found)),
-            None => return Ok(Slot::None),
-        },
     };
-    let Some(rate) = limit.rate else { return Ok(Slot::Unlimited(limit)) };
-    let found = found.unwrap_or(Found { limit: &limit, shared: Vec::new(), is_own: true });
+    let Some(rate) = found.limit.rate else { return Ok(Slot::Unlimited(found.limit.clone())) };
+    let limit = Arc::clone(found.limit);
     let key = rules::key(prefix, domain, entries, &found);
     let dynamic = limit.detailed_metric || limit.values_in_metric;
-    let metric = match &descriptor.limit {
-        Some(_) => Some(parts(entries)),
-        None => dynamic.then(|| domain.metric(entries)).flatten(),
+    let metric = match is_of_rule {
+        true => dynamic.then(|| domain.metric(entries)).flatten(),
+        false => Some(parts(entries)),
     };
     let hits = any_hits.bounded(&rate);
     let policy = if limit.shadow { rate.policy.shadow() } else { rate.policy };
     let Rate { unit, charge, grants, .. } = rate;
-    let (limit, reservation) = (Arc::clone(found.limit), None);
-    Ok(Slot::Check(Box::new(Check { limit, policy, unit, charge, grants, hits, key, reservation, metric })))
+    Ok(Slot::Check(Box::new(Check {
+        limit,
+        policy,
+        unit,
+        charge,
+        grants,
+        hits,
+        key,
+        reservation: None,
+        metric,
+        instead_of: None,
+    })))
 }
 
 /// The part of a key that says its slot in a cluster: what is in the first braces, else the whole key.
@@ -243,17 +291,23 @@ fn hits(request: &RateLimitRequest, descriptor: &RateLimitDescriptor) -> Result<
     Ok(if descriptor.is_negative_hits && hits > 0 { Hits::GiveBack(hits) } else { Hits::of(hits) })
 }
 
-/// The limit that a descriptor brings along.
+/// The limit that a descriptor brings along: that of the rule with another number and window, if a rule fits.
 fn given_limit(
     name: &str,
     entries: &[Entry<'_>],
-    requests_per_unit: u32,
-    unit: i32,
+    given: &RateLimitOverride,
+    rule: Option<&Limit>,
     domain: &Domain,
 ) -> Result<Limit, String> {
-    let unit = Unit::of_number(unit).ok_or("the limit of a descriptor has an unknown unit")?;
+    let unit = Unit::of_number(given.unit).ok_or("the limit of a descriptor has an unknown unit")?;
+    if let Some((rule, of_rule)) = rule.and_then(|rule| Some((rule, rule.rate?))) {
+        let rate = of_rule.overridden(given.requests_per_unit, unit)?;
+        let stays = rate.policy.window() == of_rule.policy.window();
+        let key_start = if stays { rule.key_start.clone() } else { rules::key_start(name, &rate) };
+        return Ok(Limit { rate: Some(rate), key_start, ..rule.clone() });
+    }
     // Special: as envoyproxy/ratelimit.
-    let policy = Policy::new(Algorithm::Fixed, Window::Length(unit.length()), u64::from(requests_per_unit))
+    let policy = Policy::new(Algorithm::Fixed, Window::Length(unit.length()), u64::from(given.requests_per_unit))
         .map_err(|error| error.to_string())?;
     let charge = if domain.options.all_or_nothing { Charge::Allowed } else { Charge::Always };
     let rate = Rate { policy, unit, charge, grants: None, unit_scale: 1 };
@@ -278,6 +332,26 @@ fn parts(entries: &[Entry<'_>]) -> Vec<String> {
 }
 
 impl Check {
+    /// So many hits of a pool, which is limited.
+    fn of_pool(pool: &Arc<Limit>, hits: Hits, prefix: &str) -> Option<Self> {
+        let rate = pool.rate?;
+        let Rate { policy, unit, charge, grants, .. } = rate;
+        let (hits, key) = (hits.bounded(&rate), format!("{prefix}{}", pool.key_start));
+        let (reservation, metric, instead_of) = (None, None, None);
+        Some(Self { limit: pool.clone(), policy, unit, charge, grants, hits, key, reservation, metric, instead_of })
+    }
+
+    /// The limit of the rule, also where one of its pools is charged.
+    pub fn rule(&self) -> &Limit {
+        self.instead_of.as_ref().map_or(&self.limit, |own| &own.limit)
+    }
+
+    /// Whether it is asked as RL.MULTI: alone, the command would count what is denied here and charged elsewhere.
+    pub fn is_tried(&self) -> bool {
+        let counts = self.charge == Charge::Allowed && self.policy.algorithm().traits().counts_denials;
+        counts && matches!(self.hits, Hits::Charge(_)) && (self.limit.is_pool || self.limit.otherwise.is_some())
+    }
+
     /// The request that asks for it.
     pub fn request(&self) -> Request<'_> {
         let mut request = self.policy.request(&self.key).with_key_as_it_is();
@@ -306,13 +380,14 @@ impl Check {
             Some(Reservation { id, ttl }) => format!(" RESERVE {id} {}ms", ttl.as_millis()),
             None => String::new(),
         };
-        rules::command(&self.policy, &self.key, hits, &(reservation + options))
+        let command = rules::command(&self.policy, &self.key, hits, &(reservation + options));
+        let is_alone = !self.is_tried() || options == " PARTIAL";
+        if is_alone { command } else { command.replacen("RL.", "RL.MULTI 1 ", 1) }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use envoy_types::pb::envoy::extensions::common::ratelimit::v3::rate_limit_descriptor::RateLimitOverride;
     use envoy_types::pb::google::protobuf::UInt64Value;
 
     use super::*;

@@ -54,7 +54,7 @@ pub struct Flags {
     /// Where Prometheus reads the metrics, at /metrics [default: 127.0.0.1:9090]
     #[arg(long, value_name = "ADDR", env = "RLAAS_METRICS")]
     metrics: Option<String>,
-    /// Where /rlconfig shows the rules in force [default: nowhere]
+    /// Where rlaas why asks, and /rlconfig shows the rules in force [default: nowhere]
     #[arg(long, value_name = "ADDR", env = "RLAAS_DEBUG")]
     debug: Option<String>,
     /// Whether `rlaas reset` may delete, through that address, what limits hold

@@ -1,4 +1,4 @@
-//! The rules in force, and what is read again while rlaas runs: rules, certificates and those of TLS.
+//! The rules in force, and what is read again while rlaas runs: rules, overrides, certificates and those of TLS.
 
 use std::sync::Arc;
 use std::time::{Instant, SystemTime};
@@ -14,13 +14,15 @@ use super::health::Health;
 use super::tls::{Tls, served};
 use super::watch::{LOOK_EVERY, Watch};
 use crate::VERSION;
+use crate::control::Control;
 use crate::decide::{Service, Snapshot};
 
 /// What is looked at again and again.
 pub struct Reload {
     pub service: Arc<Service>,
-    /// `None` if the rules come from a control plane.
-    pub files: Option<Watch>,
+    pub files: Watch,
+    /// `None` if the rules come from files.
+    pub control: Option<Arc<Control>>,
     pub certificates: Certificates,
     pub tls: Option<Arc<Tls>>,
 }
@@ -50,10 +52,15 @@ impl Reload {
         if hung_up {
             info!("SIGHUP: all files are read again");
         }
-        match &mut self.files {
-            Some(files) if hung_up => _ = take(&self.service, files.read_now(), Origin::Files),
-            Some(files) => _ = look(&self.service, files),
-            None => {}
+        let files = &mut self.files;
+        match &self.control {
+            None if hung_up => _ = take(&self.service, files.read_now(), Origin::Files),
+            None => _ = look(&self.service, files),
+            Some(control) if hung_up => control.set_overrides(files.read_overrides_now()),
+            Some(control) => {
+                let overrides = files.look_at_overrides(Instant::now(), SystemTime::now());
+                overrides.into_iter().for_each(|overrides| control.set_overrides(overrides));
+            }
         }
         if let Some(tls) = &self.tls {
             tls.reload(hung_up);

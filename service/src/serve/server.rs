@@ -80,21 +80,29 @@ impl Server {
 
     /// Puts the rules in force, and looks at what changes from then on.
     pub async fn load(&mut self, hangup: Signal) -> io::Result<()> {
-        let rules = rules::Settings {
+        let Settings { overrides, ignore_dot_files, control, .. } = &self.settings;
+        let mut rules = rules::Settings {
             merge_domains: self.settings.merge_domains,
             cluster: self.settings.service.cluster,
-            overrides: overrides(&self.settings)?,
+            overrides: Arc::default(),
         };
+        let paths = if control.is_some() { Vec::new() } else { self.settings.rules.clone() };
+        let mut files = Watch::new(paths, *ignore_dot_files, overrides.clone(), rules.clone());
+        let overrides = match control {
+            Some(_) => files.read_overrides_now(),
+            // They are read again with the rules.
+            None => overrides.as_deref().map_or_else(|| Ok(Overrides::default()), Overrides::read),
+        };
+        // A wrong file ends the start.
+        rules.overrides = overrides.map_err(io::Error::other)?.into();
         let mut certificates = self.certificates();
         certificates.look(Instant::now(), &served(self.tls.as_ref()));
-        let files = if self.settings.control.is_some() {
-            self.ask_control_plane(rules);
-            None
-        } else {
-            Some(self.read_files(rules).await)
-        };
+        let control = self.ask_control_plane(rules);
+        if control.is_none() {
+            self.read_files(&mut files).await;
+        }
         tokio::spawn(redis::watch(self.service.clone(), self.settings.redis.clone()));
-        let reload = Reload { service: self.service.clone(), files, certificates, tls: self.tls.clone() };
+        let reload = Reload { service: self.service.clone(), files, control, certificates, tls: self.tls.clone() };
         self.reload = Some(tokio::spawn(reload.run(self.health.clone(), hangup, self.drains.clone())));
         Ok(())
     }
@@ -107,24 +115,23 @@ impl Server {
         Certificates::new(files, self.service.metrics.in_force.certificates.clone())
     }
 
-    /// Begins with the rules of the cache, and takes those that the control plane sends.
-    fn ask_control_plane(&mut self, rules: rules::Settings) {
-        let Some(settings) = self.settings.control.clone() else { return };
+    /// Begins with the rules of the cache, and takes those that the control plane sends, if there is one.
+    fn ask_control_plane(&mut self, rules: rules::Settings) -> Option<Arc<Control>> {
+        let settings = self.settings.control.clone()?;
         let (service, figures) = (self.service.clone(), self.service.metrics.control.clone());
         let publish = Arc::new(move |outcome| take(&service, outcome, Origin::ControlPlane));
-        let client = Control { settings, rules, figures, publish };
+        let client = Arc::new(Control::new(settings, rules, self.settings.overrides.is_some(), figures, publish));
         client.start();
-        self.control = Some(tokio::spawn(client.run()));
+        self.control = Some(tokio::spawn(client.clone().run()));
+        Some(client)
     }
 
-    async fn read_files(&self, rules: rules::Settings) -> Watch {
-        let mut files = Watch::new(self.settings.rules.clone(), self.settings.ignore_dot_files, rules);
-        if !look(&self.service, &mut files) {
+    async fn read_files(&self, files: &mut Watch) {
+        if !look(&self.service, files) {
             // A file was written just now. It is complete if it stays the same.
             sleep(LOOK_EVERY).await;
-            look(&self.service, &mut files);
+            look(&self.service, files);
         }
-        files
     }
 
     /// Accepts connections from now on.
@@ -253,12 +260,6 @@ fn bind_unix(path: &Path) -> io::Result<UnixListenerStream> {
     let listener = UnixListener::bind(path).map_err(|error| named("gRPC", &name, &error))?;
     info!(address = name, "gRPC listens");
     Ok(UnixListenerStream::new(listener))
-}
-
-/// The overrides of the rules. A wrong file ends the start.
-fn overrides(settings: &Settings) -> io::Result<Arc<Overrides>> {
-    let Some(path) = &settings.overrides else { return Ok(Arc::default()) };
-    Overrides::read(path).map(Arc::new).map_err(io::Error::other)
 }
 
 /// A limiter that needs no server to start.

@@ -1,4 +1,4 @@
-//! Reads the rules, and reads them again when a file changes.
+//! Reads the rules and the overrides, and reads them again when a file changes.
 
 use std::collections::HashMap;
 use std::fs;
@@ -7,7 +7,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
-use rlaas_rules::{self as rules, Outcome, Source};
+use rlaas_rules::{self as rules, Outcome, Overrides, Source};
 
 /// How often the files are looked at.
 pub const LOOK_EVERY: Duration = Duration::from_millis(500);
@@ -31,11 +31,12 @@ struct File {
     changed: (i64, i64),
 }
 
-/// The files of rules.
+/// The files of rules, and that of the overrides. Of a control plane's rules, only that one.
 #[derive(Debug)]
 pub struct Watch {
     paths: Vec<PathBuf>,
     ignore_dot_files: bool,
+    overrides: Option<PathBuf>,
     settings: rules::Settings,
     /// What took effect last, or was wrong; `None` before that.
     last: Option<Seen>,
@@ -54,15 +55,55 @@ struct Change {
     since: Instant,
 }
 
-type Texts = Result<(Vec<Source>, Vec<String>), String>;
+/// The texts of the files, or why they cannot be read.
+type Texts = Result<Read, String>;
+
+#[derive(Debug)]
+struct Read {
+    rules: Vec<Source>,
+    /// The lines about files that are left out.
+    left_out: Vec<String>,
+    overrides: Option<Source>,
+}
+
+impl Read {
+    fn overrides(&self) -> Result<Overrides, String> {
+        self.overrides.as_ref().map_or_else(|| Ok(Overrides::default()), Overrides::load)
+    }
+}
 
 impl Watch {
-    pub const fn new(paths: Vec<PathBuf>, ignore_dot_files: bool, settings: rules::Settings) -> Self {
-        Self { paths, ignore_dot_files, settings, last: None, changed: None }
+    pub const fn new(
+        paths: Vec<PathBuf>,
+        ignore_dot_files: bool,
+        overrides: Option<PathBuf>,
+        settings: rules::Settings,
+    ) -> Self {
+        Self { paths, ignore_dot_files, overrides, settings, last: None, changed: None }
     }
 
     /// The rules, if the files have changed, and nobody writes them any more.
     pub fn look(&mut self, now: Instant, time: SystemTime) -> Option<Outcome> {
+        self.changed(now, time).map(|texts| self.load(texts))
+    }
+
+    /// The rules, whether the files have changed or not: somebody says that they are complete.
+    pub fn read_now(&mut self) -> Outcome {
+        let texts = self.read_at_once();
+        self.load(texts)
+    }
+
+    /// [`look`](Self::look) for the overrides alone.
+    pub fn look_at_overrides(&mut self, now: Instant, time: SystemTime) -> Option<Result<Overrides, String>> {
+        self.changed(now, time).map(|texts| texts?.overrides())
+    }
+
+    /// [`read_now`](Self::read_now) for the overrides alone.
+    pub fn read_overrides_now(&mut self) -> Result<Overrides, String> {
+        self.read_at_once()?.overrides()
+    }
+
+    fn changed(&mut self, now: Instant, time: SystemTime) -> Option<Texts> {
         let seen = self.seen();
         // Files that cannot be found are an error once, not each time.
         if Some(&seen) == self.last.as_ref() {
@@ -92,37 +133,40 @@ impl Watch {
         }
         self.changed = None;
         self.last = Some(seen);
-        Some(self.load(texts))
+        Some(texts)
     }
 
-    /// The rules, whether the files have changed or not: somebody says that they are complete.
-    pub fn read_now(&mut self) -> Outcome {
+    fn read_at_once(&mut self) -> Texts {
         self.changed = None;
         // What changes from here on is seen by the next look.
         self.last = Some(self.seen());
-        self.load(self.read())
+        self.read()
     }
 
     fn read(&self) -> Texts {
         let read = rules::read(&self.paths, self.ignore_dot_files);
-        read.map_err(|(path, error)| format!("{}: {error}", path.display()))
+        let (rules, left_out) = read.map_err(|(path, error)| format!("{}: {error}", path.display()))?;
+        let overrides = self.overrides.as_deref().map(Source::read).transpose()?;
+        Ok(Read { rules, left_out, overrides })
     }
 
     fn load(&self, texts: Texts) -> Outcome {
-        let (sources, left_out) = texts.map_err(|error| vec![error])?;
-        let (rules, findings) = rules::load(&sources, &self.settings);
-        findings.outcome(rules).map(|(rules, warnings)| (rules, [left_out, warnings].concat()))
+        let texts = texts.map_err(|error| vec![error])?;
+        let overrides = texts.overrides().map_err(|error| vec![error])?.into();
+        let (rules, findings) = rules::load(&texts.rules, &rules::Settings { overrides, ..self.settings.clone() });
+        findings.outcome(rules).map(|(rules, warnings)| (rules, [texts.left_out, warnings].concat()))
     }
 
     fn seen(&self) -> Seen {
-        rules::files(&self.paths, self.ignore_dot_files).ok().and_then(|files| Fingerprint::of(files.rules))
+        let files = rules::files(&self.paths, self.ignore_dot_files).ok()?.rules;
+        Fingerprint::of(files.into_iter().chain(self.overrides.clone()))
     }
 }
 
 fn hash(texts: &Texts) -> u64 {
     let mut hasher = DefaultHasher::new();
     match texts {
-        Ok((sources, _)) => sources.iter().for_each(|source| source.text.hash(&mut hasher)),
+        Ok(read) => read.rules.iter().chain(&read.overrides).for_each(|source| source.text.hash(&mut hasher)),
         Err(error) => error.hash(&mut hasher),
     }
     hasher.finish()
@@ -207,7 +251,7 @@ mod tests {
     impl Looks {
         fn new() -> Self {
             let dir = tempfile::tempdir().expect("a directory");
-            let watch = Watch::new(vec![dir.path().join("rules")], false, rules::Settings::default());
+            let watch = Watch::new(vec![dir.path().join("rules")], false, None, rules::Settings::default());
             let looks = Self { dir, watch, now: Instant::now() };
             fs::create_dir(looks.at("")).expect("a directory");
             looks
@@ -335,7 +379,7 @@ mod tests {
         assert_eq!(looks.look(), domain("d"));
         let path = |name: &str| looks.dir.path().join("rules").join(name);
         let texts = || -> Vec<String> {
-            let mut watch = Watch::new(vec![path("")], false, rules::Settings::default());
+            let mut watch = Watch::new(vec![path("")], false, None, rules::Settings::default());
             watch.read_now().map_or_else(|problems| problems, |(_, warnings)| warnings)
         };
         let fifo = |path| assert!(Command::new("mkfifo").arg(path).status().is_ok_and(|status| status.success()));
@@ -363,7 +407,7 @@ mod tests {
         assert!(texts()[0].contains("1.yaml: the rules have more than 64 MiB"), "{:?}", texts());
         // One that is named itself is read whatever its name is.
         fs::write(path("r.yml.bak"), RULES).expect("a file");
-        let mut named = Watch::new(vec![path("r.yml.bak")], false, rules::Settings::default());
+        let mut named = Watch::new(vec![path("r.yml.bak")], false, None, rules::Settings::default());
         assert!(named.read_now().is_ok_and(|(rules, warnings)| rules.domains.len() == 1 && warnings.is_empty()));
     }
 

@@ -289,6 +289,49 @@ d.q_*: FIXED month 7 AS special, charge always, quota_mode, at resource d
 }
 
 #[test]
+fn overrides_are_read_again_when_they_change_and_on_sighup() {
+    let server = one_server();
+    for of_files in [true, false] {
+        let dir = tempfile::tempdir().expect("a directory");
+        let path = dir.path().join("overrides.yaml");
+        let write = |text: &str| {
+            std::fs::write(dir.path().join("new"), text).expect("a file");
+            // The clock of the file system must see that the rename was later.
+            thread::sleep(Duration::from_millis(20));
+            std::fs::rename(dir.path().join("new"), &path).expect("renamed");
+        };
+        write("algorithm: window\n");
+        let variables = [("RLAAS_OVERRIDES", path.to_str().expect("text"))];
+        let mut plane = ControlPlane::start();
+        let service = if of_files {
+            let rule = "{key: k, rate_limit: {unit: year, requests_per_unit: 5}}";
+            Rlaas::with_env(&server, &format!("domain: d\ndescriptors: [{rule}]\n"), &variables)
+        } else {
+            let service = plane.service(&server, &variables);
+            plane.accepts("1", &[one("d", 5)]);
+            service
+        };
+        let is = |algorithm: &str| in_force(&service).contains(&format!("d.k: {algorithm} 31536000 5, charge always"));
+        assert!(is("WINDOW"), "{}", in_force(&service));
+        write("rules: {d.k: {algorithm: token}}\n");
+        until("the change is in force", || is("TOKEN"));
+        write("algorithm: gcra\n");
+        service.until_log("overrides.yaml:1:12: invalid algorithm");
+        service.until_log("the old ones stay");
+        assert!(is("TOKEN"), "{}", in_force(&service));
+        write("algorithm: counter\n");
+        service.until_generation(3);
+        service.signal("-HUP");
+        service.until_generation(4);
+        assert!(is("COUNTER"), "{}", in_force(&service));
+        if !of_files {
+            plane.accepts("2", &[one("d", 5), one("e", 1)]);
+            assert!(is("COUNTER"), "{}", in_force(&service));
+        }
+    }
+}
+
+#[test]
 fn the_cache_is_for_a_start_while_the_control_plane_is_away() {
     let server = one_server();
     let dir = tempfile::tempdir().expect("a directory");

@@ -103,12 +103,16 @@ fn limits_descriptors_and_hits_after_the_response() {
         // Those that Envoy makes of the reply.
         assert_eq!(response.header("x-ratelimit-limit"), Some("3, 3;w=31536000"));
         assert_eq!(response.header("x-ratelimit-remaining"), Some(remaining));
-        assert!(response.header("x-ratelimit-reset").is_some());
+        assert!(response.header("x-ratelimit-reset").is_some() && response.header("retry-after").is_none());
         // The metadata of the reply.
         assert_eq!((response.header("x-domain"), response.header("x-team")), (Some("web"), Some("edge")));
     }
     let response = envoy.get("/path", &[]);
     assert_eq!((response.status, response.header("x-envoy-ratelimited")), (429, Some("true")));
+    // What Envoy makes of duration_until_reset: until the same request is allowed.
+    let wait = response.header("retry-after").and_then(|wait| wait.parse().ok());
+    assert!(wait.is_some_and(|wait: u32| (1..=31_536_000).contains(&wait)), "{response:?}");
+    assert_eq!(response.header("retry-after"), response.header("ratelimit-reset"));
     assert_eq!(envoy.status("/free", &[]), 200);
 
     // Several descriptors.
@@ -298,8 +302,12 @@ fn the_files_of_docker_compose_limit() {
     until("the service is asked", || {
         envoy.get("/", &[]).header("x-ratelimit-limit").is_some_and(|limit| limit.starts_with("100"))
     });
-    let statuses: Vec<_> = (0..12).map(|_| envoy.get("/", &[("X-User", "42")]).status).collect();
+    let replies: Vec<_> = (0..12).map(|_| envoy.get("/", &[("X-User", "42")])).collect();
     // A minute may end in between.
-    assert!(statuses.starts_with(&[200]) && statuses.contains(&429), "{statuses:?}");
+    let denied = replies.iter().find(|reply| reply.status == 429);
+    assert!(
+        replies[0].status == 200 && denied.is_some_and(|reply| reply.header("retry-after").is_some()),
+        "{replies:?}"
+    );
     assert_eq!(envoy.get("/", &[("X-User", "43")]).status, 200);
 }

@@ -3,6 +3,7 @@
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 
+use envoy_types::pb::envoy::service::ratelimit::v3::rate_limit_response::Code;
 use tonic_health::pb::HealthCheckRequest;
 use tonic_health::pb::health_client::HealthClient;
 
@@ -99,6 +100,30 @@ fn authorize_makes_descriptors_of_headers() {
     service.write_rules("domain: d\nauthorize: {deny_status: 403, if_none: allow, descriptors: [[{key: k, header: K}]]}\ndescriptors: [{key: k, rate_limit: {unit: year, requests_per_unit: 0}}]\n");
     until("the rules are in force", || authorize(&service, &[]).status == 200);
     assert_eq!(authorize(&service, &[("k", "x")]).status, 403);
+}
+
+/// Both ways count the same attempts, and a denied attempt prolongs nothing.
+#[test]
+fn a_login_is_locked() {
+    let server = one_server();
+    let service = Rlaas::start(
+        &server,
+        "domain: d
+authorize: {descriptors: [[{key: login, header: X-Login}]]}
+descriptors:
+  - {key: login, rate_limit: {algorithm: lockout, window: 24h, limit: 2, block: 1h, max: 4h}}
+",
+    );
+    let ann = [("X-Login", "ann")];
+    assert_eq!(authorize(&service, &ann).status, 200);
+    assert_eq!(service.code("login=ann"), Code::Ok);
+    for _ in 0..2 {
+        assert_eq!(service.code("login=ann"), Code::OverLimit);
+        let response = authorize(&service, &ann);
+        let wait: u64 = response.header("retry-after").expect("a time").parse().expect("seconds");
+        assert_eq!((response.status, wait.div_ceil(60)), (429, 60));
+    }
+    assert_eq!(authorize(&service, &[("X-Login", "bob")]).status, 200);
 }
 
 #[test]

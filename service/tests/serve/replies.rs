@@ -187,17 +187,41 @@ descriptors:
         ],
     ),
     (
-        "a descriptor brings its own limit, never in shadow mode, with a key of its own",
+        "a limit of a request changes the number and the window of its rule alone; without a rule it is a fixed window",
         "domain: d
-descriptors: [{key: k, shadow_mode: true, rate_limit: {unit: day, requests_per_unit: 100}}]
+descriptors:
+  - {key: k, shadow_mode: true, rate_limit: {unit: day, requests_per_unit: 100}}
+  - {key: bucket, rate_limit: {algorithm: token, unit: day, requests_per_unit: 5, burst: 2, unit_scale: 1000000}}
+  - {key: counter, rate_limit: {algorithm: counter, window: 1d, limit: 5, charge: always}}
+  - {key: month, rate_limit: {window: month, limit: 5}}
+  - {key: granted, rate_limit: {algorithm: counter, unit: year, limit: 100, grants: 10}}
+  - {key: all, value: a*, share_threshold: true, rate_limit: {unit: year, requests_per_unit: 9}}
+  - {key: free, rate_limit: {unlimited: true}}
 ",
         &[],
         &[
             ("k=x limit 1 YEAR", "ok 0: ok"),
-            ("k=x limit 1 YEAR", "over 0: over"),
+            ("k=x limit 1 YEAR", "ok 0: ok"),
             ("GET rl:d:fixed:31536000:k=x", "2"),
+            ("bucket=x +2000000 limit 9 YEAR", "ok 0: ok"),
+            ("bucket=x +2000000", "ok 0: ok"),
+            ("bucket=x limit 4294967295 YEAR", "InvalidArgument"),
+            // The unit of the rule keeps the key; a denial is remembered for its own limit alone.
+            ("counter=x +2 limit 1 DAY", "over 0: over"),
+            ("counter=x +2", "ok 1: ok"),
+            ("counter=x +2 limit 9 DAY", "ok 3: ok"),
+            ("month=x +2 limit 9 MONTH", "ok 7: ok"),
+            ("GET rl:d:fixed:month:month=x", "2"),
+            ("month=x limit 9 DAY", "ok 8: ok"),
+            ("granted=x +2 limit 20 YEAR", "ok 18: ok"),
+            ("all=ab limit 20 YEAR", "ok 19: ok"),
+            ("all=ac", "ok 7: ok"),
+            ("free=x limit 1 YEAR", "ok 0: ok"),
+            ("other=x limit 1 YEAR", "ok 0: ok"),
+            ("other=x limit 1 YEAR | elsewhere=x limit 3 YEAR", "over 0 | ok 2: over"),
             ("elsewhere: k=x limit 1 YEAR", "ok 0: ok"),
             ("k=x limit 1 UNKNOWN", "InvalidArgument"),
+            ("METRIC ratelimit_service_rate_limit_total_hits{domain=\"d\",key1=\"counter\"", "6"),
         ],
     ),
     (
@@ -210,8 +234,9 @@ descriptors: [{key: k, shadow_mode: true, rate_limit: {unit: day, requests_per_u
             // The other service, on the same key.
             ("RL.SLIDING rlaas:rate_limit:42 60 2", ""),
             ("rlaas: userId=42", "over 0: over"),
+            ("rlaas: userId=42 limit 3 MINUTE", "ok 0: ok"),
             ("rlaas: userId=42 limit 1 YEAR", "ok 0: ok"),
-            ("GET rl:rlaas:fixed:31536000:userId=42", "1"),
+            ("rlaas: userId=42 limit 1 YEAR", "over 0: over"),
             ("rlaas: foo=42 limit 1 YEAR", "ok 0: ok"),
             ("GET rl:rlaas:fixed:31536000:foo=42", "1"),
             ("SET rlaas:rate_limit:43 x", ""),

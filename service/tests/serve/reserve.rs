@@ -183,7 +183,7 @@ fn an_estimate_is_charged_and_settled_once() {
     // Nothing is reserved where there is no rule, and of what only shadow mode allows.
     assert!(!gateway.denied("other=a", 1));
     gateway.reserve("shadow=a", 1, 0);
-    assert!(!gateway.denied("shadow=a", 1));
+    assert_eq!(gateway.try_reserve("shadow=a", 1, 0).expect("a reply").reservation_id, "");
     for (outcome, count) in [("settled", 12), ("unknown", 12), ("charged", 8)] {
         let line = format!("rlaas_commits{{outcome=\"{outcome}\"}} {count}");
         assert_eq!(service.metrics(&format!("rlaas_commits{{outcome=\"{outcome}\"")), [line]);
@@ -210,6 +210,11 @@ fn all_limits_are_reserved_or_none() {
     assert_eq!(used(["window", "rolling"]), [1, 43]);
     assert!(gateway.commit(mixed, &id, 20));
     assert_eq!(used(["window", "rolling"]), [1, 23]);
+    // Of two that have one key, the larger hits count, whichever comes first.
+    for (of, charged) in [("window=b +2 | window=b +7", 7), ("window=b +9 | window=b +1", 16)] {
+        gateway.reserve(of, 40, 0);
+        assert_eq!(gateway.used("window=b"), charged, "{of}");
+    }
 }
 
 /// guarantee: rlaas-reserve

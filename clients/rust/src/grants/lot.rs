@@ -180,6 +180,12 @@ mod tests {
         // The next window has other units, also if the clocks let them meet.
         lot.add(&grant(policy, 1_400), after(103), HOLD);
         assert_eq!(lot.held(after(104)), 10);
+        assert_eq!([201, 202].map(|millis| lot.missing(100, after(millis))), [90, 100]);
+    }
+
+    #[test]
+    fn the_next_units_are_fetched_when_a_quarter_is_left() {
+        assert_eq!([25, 26].map(|left| is_low(left, 100)), [true, false]);
     }
 
     #[test]

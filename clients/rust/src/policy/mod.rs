@@ -263,6 +263,19 @@ impl Policy {
         Ok(Self { terms: Terms { schedule, ..self.terms }, ..self })
     }
 
+    /// The same algorithm and options with another window and limit. An anchor stays.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new), or the longest lock is shorter than the first.
+    pub fn try_terms(self, window: Window, limit: u64) -> Result<Self, InvalidPolicy> {
+        let mut new = Self::new(self.algorithm, window, limit)?;
+        if let Some(anchor) = self.anchor_seconds() {
+            new = new.try_anchor(anchor)?;
+        }
+        let Terms { schedule, limit, .. } = new.terms;
+        Self { terms: Terms { schedule, limit, ..self.terms }, ..self }.in_order()
+    }
+
     /// [`name`](Self::name).
     ///
     /// # Errors
