@@ -184,10 +184,7 @@ class Parser:
         while self.tokens[self.at][0] == "op" and PRIORITY.get(self.tokens[self.at][1], (0, 0))[0] > least:
             op = self.next()[1]
             second = self.expression(PRIORITY[op][1])
-            if op == "or" and value[0] == "or":
-                value = ("or", op, value[2], ("or", op, value[3], second))
-            else:
-                value = (op if op in ("and", "or") else "binary", op, value, second)
+            value = or_joined(value, second) if op == "or" else (op if op == "and" else "binary", op, value, second)
         return value
 
     def simple(self):
@@ -223,6 +220,13 @@ class Parser:
         return self.suffixed()
 
 
+def or_joined(first, second):
+    """`a or b or c` as `a or (b or c)`."""
+    if first[0] == "or":
+        return ("or", "or", first[2], or_joined(first[3], second))
+    return ("or", "or", first, second)
+
+
 class Text(str):
     """A string of the program, in the form that it has between quotes."""
 
@@ -247,7 +251,7 @@ class Known:
             if value == 2**53 or value == 2**32 or value == 2**64:
                 return f"2^{math.log2(value):.0f}"
             plain = f"{value:.0f}" if value == int(value) else repr(value)
-            short = f"{value:g}".replace("e+", "e")
+            short = re.sub(r"e\+0*", "e", f"{value:g}")
             return short if float(short) == value and len(short) < len(plain) else plain
         return {None: "nil", True: "true", False: "false"}[value]
 
@@ -427,6 +431,8 @@ class Specialiser:
             _, a, b = parts
             other = "<=" if parts[0] == "<" else "<"
             state.facts[f"({b.text}{other}{a.text})"] = not truth
+            if parts[0] == "<" and not truth and b == Known(1.0) and isinstance(a, Unknown) and is_number(a):
+                state.same[a.text] = Unknown(a.text, "number", a.atom, None, True)
             state.facts[f"({a.text}{parts[0]}{b.text})"] = truth
         elif parts[0] == "==":
             _, a, b = parts
@@ -691,8 +697,8 @@ class Specialiser:
             return Unknown(f"({condition.text} and {a.text})", kind, False, ("and", condition, a))
         if truth_of(a) and is_number(a) and is_number(b):
             return Unknown(f"({condition.text} and {a.text} or {b.text})", "number")
-        if truth_of(a) and is_number(a) and b == NIL:
-            return Unknown(f"({condition.text} and {a.text} or nil)", "number?")
+        if truth_of(a) and is_number(a) and (b == NIL or isinstance(b, Unknown) and b.kind == "number?"):
+            return Unknown(f"({condition.text} and {a.text} or {b.text})", "number?")
         if op == "or" and kind == "number?" and is_number(b):
             return Unknown(f"({a.text} or {b.text})", "number")
         if op == "or" and kind == "float?" and is_number(b):

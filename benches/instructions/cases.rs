@@ -77,6 +77,20 @@ fn both(name: &str, sends: &str, word: &str) -> [Case; 2] {
     [Case { grows: is_log, ..allowed }, denied]
 }
 
+/// The scripts of others: each is a file `name.lua` in `PEER_SCRIPTS`, with `name.args` beside it, the words after the
+/// digest.
+fn peer_scripts() -> Vec<Case> {
+    let Ok(directory) = std::env::var("PEER_SCRIPTS") else { return Vec::new() };
+    let case = |file: std::io::Result<std::fs::DirEntry>| {
+        let path = file.expect("a file").path();
+        let name = path.file_stem()?.to_str()?.to_owned();
+        let words = std::fs::read_to_string(path.with_extension("args")).ok()?;
+        let is_script = path.extension()? == "lua";
+        is_script.then(|| Case::new(format!("peer {name}"), format!("EVALSHA LUA:peer/{name} {}", words.trim())))
+    };
+    std::fs::read_dir(directory).expect("PEER_SCRIPTS").filter_map(case).collect()
+}
+
 /// The server's own commands, which are the least that a command can cost, the scripts and the Lua library, which the
 /// module replaces, and the commands of the module.
 pub fn all() -> Vec<Case> {
@@ -103,6 +117,7 @@ pub fn all() -> Vec<Case> {
         let packed_ms = if word == "ROLLING" { 3_600_000 } else { 0 };
         cases.push(Case { grows: word == "SLIDING", packed_ms, ..allowed });
     }
+    cases.extend(peer_scripts());
     cases.push(Case::new("Lua LEASE", "EVALSHA LUA:lease 1 KEY 3600 5 ID a LINE").answers(1));
     for word in ["FIXED", "WINDOW", "SLIDING", "COUNTER", "TOKEN", "LEAKY", "GCRA", "LOCKOUT"] {
         cases.extend(both(&format!("RL.{word}"), &format!("RL.{word} KEY"), word));

@@ -79,7 +79,10 @@ impl Lab {
     /// makes the garbage collection of every other script take longer.
     fn lua(&self, name: &str) -> String {
         let load = || {
-            let path = format!("{}/lua/generated/{name}.lua", env!("CARGO_MANIFEST_DIR"));
+            let ours = concat!(env!("CARGO_MANIFEST_DIR"), "/lua/generated").to_owned();
+            let peers = name.strip_prefix("peer/");
+            let directory = peers.map_or(ours, |_| std::env::var("PEER_SCRIPTS").expect("PEER_SCRIPTS"));
+            let path = format!("{directory}/{}.lua", peers.unwrap_or(name));
             let source = std::fs::read_to_string(&path).expect(&path);
             let load = if name == "rl" { ["FUNCTION", "LOAD"] } else { ["SCRIPT", "LOAD"] };
             redis::cmd(load[0]).arg(load[1]).arg(source).query(&mut self.server.con()).expect("it is loaded")

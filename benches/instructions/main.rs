@@ -13,6 +13,7 @@
 //! whose name contains one of these; `STARTS=6` is the most servers; `PROFILES=dir` keeps a profile of each case for
 //! callgrind_annotate; `PEER_MODULE=path` names a redis-cell `.so`, whose CL.THROTTLE is measured as well. INCREX is, on
 //! servers that have it. Neither has a budget.
+//! `PEER_SCRIPTS=dir` measures the scripts there: `name.lua`, and its words in `name.args`.
 
 mod budget;
 mod cases;

@@ -1,75 +1,77 @@
 -- RL.COUNTER, without the module: docs/lua.md. Put together by scripts/generate-lua; do not edit.
-local function iY(aP) local cJ,l local S,m,ba,jE=string.find,string.format,string.match,string.sub
-local function iF(H,g,ag) local az,aL,t=H[g],H[g+1],H[g+2] if not aL then l().H('ARITY') end local a={ l='', N=0,
-now_ms=0, e=0, v=0, limit=0, w=0, c=1, form=nil, delay=0, i=nil, u=nil, allowed=false, count=0, ttl=0, j='keep',
-remaining=0, q=1, } g=g+2 if t=='LINE'and not H[g+1]and ag~=' COST BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE 'then
-a.form,g=t,g+1 elseif t then local aG=H[g+1]or''
-local eE=ag==' form COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE 'and H[g+2]=='LINE'and not H[g+3]and#aG<16
-if eE and t=='COST'and(' COST PARTIAL ALWAYS RESERVE RESERVATION ')~=' ID 'and S(aG,'^[1-9]%d*$')then
-a.form,a.c,g='LINE',aG+0,g+3 elseif eE and t=='ID'and(' COST PARTIAL ALWAYS RESERVE RESERVATION ')==' ID 'and aG~=''then
-a.form,a.ID,g='LINE',aG,g+3 else g=l().as(a,H,g,ag) a.c=a.COST or 1 end end local cX=#aL<16 and S(aL,'^[1-9]%d*$')
-a.limit=cX and aL+0 or l().ar('limit',aL,0) cX=#az<10 and S(az,'^[1-9]%d*$') local s=cX and az*1000 or l().az(a,az)
-a.e,a.v,a.w=s,s<9e12 and s*1000 or l().X(s,1000),a.BURST or a.limit return a,g end local function iC(H,ag)
-local a,g=iF(H,1,ag) if H[g]then l().ai(a,ag,H[g]) end return a end local r=redis.call local function iK(a)
-local fg=r('TIME') local dc=fg[1]*1000000+fg[2] a.N,a.now_ms=dc,(dc-dc%1000)/1000 end local function jb(a,as,g,el,cY)
-local q=as[g] if not q then l().H('KEYS') end a.l,g=q,g+1 if cY then a.E=q elseif S(q,':reserved',1,true)then l().au(q)
-end if el then g=a.aC and g+2 or l().aw(a,as,g,q) end return g end local function al(a,as,el,cY) iK(a)
-if#as~=jb(a,as,1,el,cY)-1 then l().H('KEYS') end end local function jz(j,iH) local e,f,cP,cR,F=ba(j,iH) if not e then
-return nil elseif S(j,':0%d')then return nil end local ah=#cR<17 and cR+0 return#e<16 and e+0 or l().P(e),
-#f<16 and f+0 or l().P(f), #cP<16 and cP+0 or l().P(cP), ah and ah<9e15 and ah or l().P(cR), F end local function ii(aa)
+local function jc(aR) local cM,l local Z,m,aB,jI=string.find,string.format,string.match,string.sub local function fb(ax)
+return ax==''and 1000 or ax=='ms'and 1 or ax=='s'and 1000 or ax=='m'and 60000 or ax=='h'and 3600000
+or ax=='d'and 86400000 or nil end local function iJ(H,g,ag) local aI,aN,t=H[g],H[g+1],H[g+2] if not aN then
+l().D('ARITY') end local a={ j='', I=0, now_ms=0, d=0, r=0, limit=0, s=0, c=1, form=nil, delay=0, g=nil, q=nil,
+allowed=false, count=0, ttl=0, h='keep', remaining=0, n=1, } g=g+2
+if t=='LINE'and not H[g+1]and ag~=' COST BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE 'then a.form,g=t,g+1 elseif t then
+local aH=H[g+1]or''
+local eF=ag==' form COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE 'and H[g+2]=='LINE'and not H[g+3]and#aH<16
+if eF and t=='COST'and(' COST PARTIAL ALWAYS RESERVE RESERVATION ')~=' ID 'and Z(aH,'^[1-9]%d*$')then
+a.form,a.c,g='LINE',aH+0,g+3 elseif eF and t=='ID'and(' COST PARTIAL ALWAYS RESERVE RESERVATION ')==' ID 'and aH~=''then
+a.form,a.ID,g='LINE',aH,g+3 else g=l().ao(a,H,g,ag) a.c=a.COST or 1 end end local ik=#aN<16 and Z(aN,'^[1-9]%d*$')
+a.limit=ik and aN+0 or l().an('limit',aN,0) local L,ax=aB(aI,'^([1-9]%d*)(%l*)$') local bL=L and#aI<16 and fb(ax)
+local p=bL and L*bL if not p or p<1 or p>1e15 then p=l().av(a,aI) end
+a.d,a.r,a.s=p,p<9e12 and p*1000 or l().S(p,1000),a.BURST or a.limit return a,g end local function iG(H,ag)
+local a,g=iJ(H,1,ag) if H[g]then l().ae(a,ag,H[g]) end return a end local s=redis.call local function iO(a)
+local fi=s('TIME') local de=fi[1]*1000000+fi[2] a.I,a.now_ms=de,(de-de%1000)/1000 end local function jf(a,as,g,en,da)
+local r=as[g] if not r then l().D('KEYS') end a.j,g=r,g+1 if da then a.z=r elseif Z(r,':reserved',1,true)then l().aq(r)
+end if en then g=a.ay and g+2 or l().as(a,as,g,r) end return g end local function al(a,as,en,da) iO(a)
+if#as~=jf(a,as,1,en,da)-1 then l().D('KEYS') end end local function jD(j,iL) local e,f,cS,cU,F=aB(j,iL) if not e then
+return nil elseif Z(j,':0%d')then return nil end local ah=#cU<17 and cU+0 return#e<16 and e+0 or l().J(e),
+#f<16 and f+0 or l().J(f), #cS<16 and cS+0 or l().J(cS), ah and ah<9e15 and ah or l().J(cU), F end local function im(aa)
 return aa and aa-aa==0 and aa>=1 and aa<=1e15 end local function ad(e,f) if e-e==0 and f-f==0 and e*f<(2^53)then
-return e*f end return l().X(e,f) end local function hM(j) local s,U,v,w,F=jz(j,'^C:(%d+):(%d+):(%d+):(%d+)(.*)$')
-if not ii(s)or not U or not v or not w or F~=''then return nil end local ae=ad(U,s) local aE=ad(ae,1000)
-if aE-aE~=0 or v-v~=0 or w-w~=0 then if l().S(aE)or l().S(v)or l().S(w)then return nil end end if ae==0 and w~=0 then
-return nil end return{e=s,g=ae,current=v,previous=w} end local function eJ(a) local j=r('GET',a.l) if j then
-a.i=hM(j)or l().ah(j,('COUNTER'),'FOREIGN_VALUE') end end local function bv(s,ae,v,w)
-return{e=s,g=ae,current=v,previous=w} end local function bN(a,J) local ap,s=a.now_ms,a.e local ae=ap-ap%s if not J then
-return bv(s,ae,0,0) elseif J.g==ae and J.e==s then return J end return l().at(a,J,ae) end local function am(e,f)
-if e-e==0 and f-f==0 then return e>f and e-f or 0 end return l().av(e,f) end local function ek(a,h) local w=h.previous
-return w==0 and 0 or ad(w,am(a.v,a.N-h.g*1000)) end local function P(e,f) if e-e==0 and f-f==0 and e+f<(2^53)then
-return e+f end return l().Z(e,f) end local function X(e,f) if e-e==0 and f-f==0 then return e<f end return l().an(e,f)
-end local function bD(c) if c-c~=0 or c>=(2^53)then l().H('INEXACT_REPLY') end return c end local function bi(e,f)
-if e-e==0 and f-f==0 then local F=e%f return(e-F)/f,F end return l().V(e,f) end local function cT(e,f)
-if e-e==0 and f-f==0 then local F=e%f return F==0 and e/f or(e-F)/f+1 end local bs,F=l().V(e,f)
-return F==0 and bs or P(bs,1) end local function Z(O,h) local cI=h.current~=0 and 2 or h.previous~=0 and 1 or 0
-return P(h.g,h.e*cI) end local function fb(a,h,cH) a.ac=h
-a.remaining=am(am(a.limit,h.current),cH==0 and 0 or cT(cH,a.v)) end local function fh(a,bu,A)
-return A==0 and 0 or am(a.v,(bi(ad(bu,a.v),A))) end local function G(a,i) local bu,h=a.limit-i,a.ac
-local v,aE=h.current,ad(h.g,1000) if bu<0 then return nil elseif X(bu,v)then aE=P(P(aE,a.v),fh(a,bu,v)) else
-aE=P(aE,fh(a,bu-v,h.previous)) end return cT(am(aE,a.N),1000) end local function aR(aa) local F=aa%1000
-return aa<0 and-1 or F==0 and aa/1000 or(aa-F)/1000+1 end local function jd(a,i) local G=G(a,i==0 and 1 or i)
-G=G and aR(bD(G))or-1 return G==0 and 1 or G end local function bQ(a,i) local J,aL,az=a.i,a.limit,a.v local h=bN(a,J)
-local v,w=h.current,ek(a,h) local I=ad(P(v,i==0 and 1 or i),az) local aW=not X(ad(aL,az),P(I,w)) a.allowed,a.j=aW,'keep'
-a.count=bD(w==0 and v or P(v,(bi(w,az)))) if aW and i>0 then h=bv(a.e,h.g,P(v,i),h.previous) a.j,a.u='charge',h
-elseif J and aL>0 and(X(a.now_ms,J.g)or J.e~=a.e)then if v~=0 or h.previous~=0 then a.j,a.u='rebase',h end end
-if aW then a.ttl=bD(cT(am(ad(Z(a,h),1000),a.N),1000000)) else fb(a,h,w) a.ttl=jd(a,i) end end local function hK(a)
-if a.PARTIAL or a.ALWAYS then l().ad(a) else local i=a.c a.q=i bQ(a,i) end if a.SHADOW then l().ab(a) end end
-local function cV(a,O,J) local h=bN(a,J) fb(a,h,ek(a,h)) end local function bT(a) local z,G=a.j,G
-cV(a,z,z=='keep'and a.i or z~='delete'and a.u or nil) local aQ,cQ,av,aC,bf=a.remaining,a.w,0,0,0 if not a.allowed then
-local i=a.q av=G(a,a.p or(i==0 and 1 or i))or-1 if a.I and av>=0 then av=math.max(av,a.I) end end if aQ<cQ then
-aC=G(a,aQ+1)or-1 bf=aQ+1==cQ and aC or G(a,cQ)or-1 end
-if av-av~=0 or aC-aC~=0 or bf-bf~=0 or av>=(2^53)or bf>=(2^53)then l().H('INEXACT_REPLY') end return aQ,av,aC,bf,0 end
-local function ik(a,Y) local aQ,av,aC,bf,hN=bT(a) local iX=a.F and 1 or 0 return m(
+return e*f end return l().S(e,f) end local function hP(j) local p,L,v,x,F=jD(j,'^C:(%d+):(%d+):(%d+):(%d+)(.*)$')
+if not im(p)or not L or not v or not x or F~=''then return nil end local ae=ad(L,p) local aF=ad(ae,1000)
+if aF-aF~=0 or v-v~=0 or x-x~=0 then if l().M(aF)or l().M(v)or l().M(x)then return nil end end if ae==0 and x~=0 then
+return nil end return{d=p,f=ae,current=v,previous=x} end local function eK(a) local j=s('GET',a.j) if j then
+a.g=hP(j)or l().ad(j,('COUNTER'),'FOREIGN_VALUE') end end local function bw(p,ae,v,x)
+return{d=p,f=ae,current=v,previous=x} end local function bQ(a,J) local ap,p=a.now_ms,a.d local ae=ap-ap%p if not J then
+return bw(p,ae,0,0) elseif J.f==ae and J.d==p then return J end return l().ap(a,J,ae) end local function am(e,f)
+if e-e==0 and f-f==0 then return e>f and e-f or 0 end return l().ar(e,f) end local function em(a,h) local x=h.previous
+return x==0 and 0 or ad(x,am(a.r,a.I-h.f*1000)) end local function Q(e,f) if e-e==0 and f-f==0 and e+f<(2^53)then
+return e+f end return l().V(e,f) end local function W(e,f) if e-e==0 and f-f==0 then return e<f end return l().aj(e,f)
+end local function bF(c) if c-c~=0 or c>=(2^53)then l().D('INEXACT_REPLY') end return c end local function bj(e,f)
+if e-e==0 and f-f==0 then local F=e%f return(e-F)/f,F end return l().P(e,f) end local function cW(e,f)
+if e-e==0 and f-f==0 then local F=e%f return F==0 and e/f or(e-F)/f+1 end local bt,F=l().P(e,f)
+return F==0 and bt or Q(bt,1) end local function Y(P,h) local cL=h.current~=0 and 2 or h.previous~=0 and 1 or 0
+return Q(h.f,h.d*cL) end local function fd(a,h,cK) a.Y=h a.remaining=am(am(a.limit,h.current),cK==0 and 0 or cW(cK,a.r))
+end local function fj(a,bv,B) return B==0 and 0 or am(a.r,(bj(ad(bv,a.r),B))) end local function G(a,i)
+local bv,h=a.limit-i,a.Y local v,aF=h.current,ad(h.f,1000) if bv<0 then return nil elseif W(bv,v)then
+aF=Q(Q(aF,a.r),fj(a,bv,v)) else aF=Q(aF,fj(a,bv-v,h.previous)) end return cW(am(aF,a.I),1000) end local function aT(aa)
+local F=aa%1000 return aa<0 and-1 or F==0 and aa/1000 or(aa-F)/1000+1 end local function jh(a,i)
+local G=G(a,i==0 and 1 or i) G=G and aT(bF(G))or-1 return G==0 and 1 or G end local function bT(a,i)
+local J,aN,aI=a.g,a.limit,a.r local h=bQ(a,J) local v,x=h.current,em(a,h) local I=ad(Q(v,i==0 and 1 or i),aI)
+local aY=not W(ad(aN,aI),Q(I,x)) a.allowed,a.h=aY,'keep' a.count=bF(x==0 and v or Q(v,(bj(x,aI)))) if aY and i>0 then
+h=bw(a.d,h.f,Q(v,i),h.previous) a.h,a.q='charge',h elseif J and aN>0 and(W(a.now_ms,J.f)or J.d~=a.d)then
+if v~=0 or h.previous~=0 then a.h,a.q='rebase',h end end if aY then a.ttl=bF(cW(am(ad(Y(a,h),1000),a.I),1000000)) else
+fd(a,h,x) a.ttl=jh(a,i) end end local function hN(a) if a.PARTIAL or a.ALWAYS then l().Z(a) else local i=a.c a.n=i
+bT(a,i) end if a.SHADOW then l().X(a) end end local function cY(a,P,J) local h=bQ(a,J) fd(a,h,em(a,h)) end
+local function bW(a) local A,G=a.h,G cY(a,A,A=='keep'and a.g or A~='delete'and a.q or nil)
+local aS,cT,av,aD,bg=a.remaining,a.s,0,0,0 if not a.allowed then local i=a.n av=G(a,a.m or(i==0 and 1 or i))or-1
+if a.E and av>=0 then av=math.max(av,a.E) end end if aS<cT then aD=G(a,aS+1)or-1 bg=aS+1==cT and aD or G(a,cT)or-1 end
+if av-av~=0 or aD-aD~=0 or bg-bg~=0 or av>=(2^53)or bg>=(2^53)then l().D('INEXACT_REPLY') end return aS,av,aD,bg,0 end
+local function ip(a,X) local aS,av,aD,bg,hQ=bW(a) local jb=a.A and 1 or 0 return m(
 '%.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f %d %.0f',
-a.allowed and(a.PARTIAL and l().Y(a)or 1)or 0,a.count,a.ttl,a.w,aQ,av,aC,bf, hN,a.now_ms,iX,Y ) end
-local function iN(a,Y) local aY=a.form if aY=='LINE'then return ik(a,Y) elseif aY then return l().aq(a,Y) end
-return{a.allowed and(a.PARTIAL and l().Y(a)or 1)or 0,a.count,a.ttl} end local function hE(a) if a.r then return a.r.c
-end if a.j~='charge'then return 0 elseif a.ALWAYS then return a.q elseif not a.allowed or(a.F and not a.PARTIAL)then
-return 0 end return a.q end local function ez(q,ap) if not redis.REDIS_VERSION_NUM then return l().ag(q,ap) end
-local g=r('PEXPIRETIME',q) return g>=0 and g or nil end local function hR(a,z,Q) local aH,cS=a.i,(nil)
-if z=='keep'and(not aH or not cS)then return nil end local E=aH and ez(a.l,a.now_ms) if E and E>=(2^53)then
-E=l().aj(l().ae(E)) end if z=='keep'then local I=Z(a,aH) return E and X(E,I)and P(I,5000)or nil end local I=Z(a,Q)
-local aK=P(I,5000) if not aH then return aK elseif not E then return aK end if cS and z=='rebase'then
-return l().ap(E,Z(a,aH),I) elseif X(E,I)then return aK elseif not X(aK,E)or(cS and X(P(Z(a,aH),5000),E))then return nil
-end return aK end local function ab(c) if c-c~=0 then return l().ax(c) end return m('%.0f',c) end
-local function dE(q,an) if an then r('PEXPIREAT',q,ab(an)) end end local function ew(h)
-local s,v,w=h.e,h.current,h.previous local U=bi(h.g,s) local ij=U-U~=0 or v-v~=0 or w-w~=0 if ij then
-U,v,w=ab(U),ab(v),ab(w) return'C:'..ab(s)..':'..U..':'..v..':'..w end return m('C:%.0f:%.0f:%.0f:%.0f',s,U,v,w) end
-local function es(a,z,Q) local q=a.l if z=='delete'then r('UNLINK',q) return end local Z=hR(a,z,Q) if z=='keep'then
-dE(q,Z) elseif Z then r('SET',q,ew(Q),'PXAT',Z==0 and'1'or ab(Z)) else r('SET',q,ew(Q),'KEEPTTL') end end
-local function iU(as,H) local a=iC(H,' form COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE ')
-al(a,as,a.RESERVE) if a.RESERVE then l().ao(a) else eJ(a,'write') hK(a) end local hA=iN(a,hE(a))
-if a.SHADOW or a.RESERVE then l().aa(a,true) else es(a,a.j,a.u) end return hA end function l() if not cJ then local D={}
+a.allowed and(a.PARTIAL and l().U(a)or 1)or 0,a.count,a.ttl,a.s,aS,av,aD,bg, hQ,a.now_ms,jb,X ) end
+local function iR(a,X) local ba=a.form if ba=='LINE'then return ip(a,X) elseif ba then return l().am(a,X) end
+return{a.allowed and(a.PARTIAL and l().U(a)or 1)or 0,a.count,a.ttl} end local function hH(a) if a.o then return a.o.c
+end if a.h~='charge'then return 0 elseif a.ALWAYS then return a.n elseif not a.allowed or(a.A and not a.PARTIAL)then
+return 0 end return a.n end local function eA(r,ap) if not redis.REDIS_VERSION_NUM then return l().ac(r,ap) end
+local g=s('PEXPIRETIME',r) return g>=0 and g or nil end local function hU(a,A,R) local aJ,cV=a.g,(nil)
+if A=='keep'and(not aJ or not cV)then return nil end local E=aJ and eA(a.j,a.now_ms) if E and E>=(2^53)then
+E=l().af(l().aa(E)) end if A=='keep'then local I=Y(a,aJ) return E and W(E,I)and Q(I,5000)or nil end local I=Y(a,R)
+local aM=Q(I,5000) if not aJ then return aM elseif not E then return aM end if cV and A=='rebase'then
+return l().al(E,Y(a,aJ),I) elseif W(E,I)then return aM elseif not W(aM,E)or(cV and W(Q(Y(a,aJ),5000),E))then return nil
+end return aM end local function ab(c) if c-c~=0 then return l().at(c) end return m('%.0f',c) end
+local function dG(r,an) if an then s('PEXPIREAT',r,ab(an)) end end local function ex(h)
+local p,v,x=h.d,h.current,h.previous local L=bj(h.f,p) local io=L-L~=0 or v-v~=0 or x-x~=0 if io then
+L,v,x=ab(L),ab(v),ab(x) return'C:'..ab(p)..':'..L..':'..v..':'..x end return m('C:%.0f:%.0f:%.0f:%.0f',p,L,v,x) end
+local function et(a,A,R) local r=a.j if A=='delete'then s('UNLINK',r) return end local Y=hU(a,A,R) if A=='keep'then
+dG(r,Y) elseif Y then s('SET',r,ex(R),'PXAT',Y==0 and'1'or ab(Y)) else s('SET',r,ex(R),'KEEPTTL') end end
+local function iY(as,H) local a=iG(H,' form COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE ')
+al(a,as,a.RESERVE) if a.RESERVE then l().ak(a) else eK(a,'write') hN(a) end local hD=iR(a,hH(a))
+if a.SHADOW or a.RESERVE then l().W(a,true) else et(a,a.h,a.q) end return hD end function l() if not cM then local D={}
 D.INEXACT_STATE='ERR the key holds a number above 9007199254740991, which needs the module'
 D.AT='ERR invalid AT: expected an integer of Unix milliseconds from 0 to 9223372036854775807'
 D.ANCHOR='ERR invalid ANCHOR: expected an integer of Unix seconds from 0 to 253402300799'
@@ -93,42 +95,42 @@ D.RESERVED_KEY='ERR invalid key: expected one that ends neither in :reserved nor
 D.OVERFLOW='ERR increment or decrement would overflow'
 D.FOREIGN_RESERVATION='ERR the hash of the reservations holds a value that the module did not write'
 D.ARITY='ERR wrong number of arguments' D.FOREIGN_VALUE='ERR the key holds a value that this algorithm did not write'
-D.INEXACT_REPLY='ERR the reply has a number above 9007199254740991, which needs the module' local function bY(e,f)
-return X(f,e)and f or e end local cK={ __sub=function() return 1 end, }
-local cL=setmetatable({(2^24)-1,(2^24)-1,2^15-1},cK) local function eO(c) return bY(c,cL) end local function iL(a,J,ae)
-local s=a.e if X(a.now_ms,J.g)then return bv(s,ae,bY(P(J.current,J.previous),a.limit),0) end local by=bv(s,ae,0,0)
-local function al(A,ey) if ey>ae then by.current=eO(P(by.current,A)) elseif ey+s>ae then
-by.previous=eO(P(by.previous,A)) end end al(J.current,J.g+J.e) al(J.previous,J.g) return by end local function ar(j)
-error({err=j},0) end local function R(aB) ar(D[aB]) end local function hT(j,N,iB)
-local jA={C='COUNTER',L='LEAKY',O='LOCKOUT',R='ROLLING',T='TOKEN'} local em=jA[ba(j,'^(%u):')] if not em or em==N then
-R(iB) end ar('ERR the key holds a state of '..em..': use another key for each algorithm') end local function hQ(aP)
-if type(aP)=='table'then return aP elseif S(aP,'^%u+ ')then return redis.error_reply(aP) end error(aP,0) end
-local function aX(c) if c-c~=0 then return c end local n,A={},0 while c>0 do local ao=c%(2^24) A=A+1 n[A]=ao
-c=(c-ao)/(2^24) end return n end local function bE(n) local A=#n while A>0 and n[A]==0 do n[A]=nil A=A-1 end
-if A>3 or(A==3 and n[3]>=(2^53)/(2^24)/(2^24))then return setmetatable(n,cK) end
-return(n[1]or 0)+(n[2]or 0)*(2^24)+(n[3]or 0)*(2^24)*(2^24) end local function eI(e,f) local eq,hC=e-e==0,f-f==0
-if eq or hC then return eq elseif#e~=#f then return#e<#f end for c=#e,1,-1 do if e[c]~=f[c]then return e[c]<f[c] end end
-return false end local function hy(e,f) e,f=aX(e),aX(f) local aw,aI={},0 for c=1,math.max(#e,#f)+1 do
-local ao=(e[c]or 0)+(f[c]or 0)+aI aI=ao>=(2^24)and 1 or 0 aw[c]=ao-aI*(2^24) end return bE(aw) end
-local function iZ(e,f) if not eI(f,e)then return 0 end f=aX(f) local ev,cO={},0 for c=1,#e do
-local ao=e[c]-(f[c]or 0)-cO cO=ao<0 and 1 or 0 ev[c]=ao+cO*(2^24) end return bE(ev) end local function ir(e,f)
-e,f=aX(e),aX(f) local bH={} for c=1,#e+#f do bH[c]=0 end for c=1,#e do local aI=0 for cZ=1,#f do
-local ao=bH[c+cZ-1]+e[c]*f[cZ]+aI aI=math.floor(ao/(2^24)) bH[c+cZ-1]=ao-aI*(2^24) end bH[c+#f]=aI end return bE(bH) end
-local function er(c) if c-c==0 then return c end local aw=0 for ie=#c,1,-1 do aw=aw*(2^24)+c[ie] end return aw end
-local function hP(e,f) local bs=0 while not X(e,f)do local aO=math.max(1,math.floor(er(e)/er(f)*(1-2^-45)))
-aO=bE(aX(aO)) bs=P(bs,aO) e=am(e,ad(aO,f)) end return bs,e end local function jc(c) local dG='' while c-c~=0 do local F
-c,F=bi(c,10000000) dG=m('%07.0f',F)..dG end return m('%.0f',c)..dG end local function bh(e,f) for g=1,math.min(#e,#f)do
-local ht,hu=e:byte(g),f:byte(g) if ht~=hu then return ht<hu end end return#e<#f end local function bU(n)
-if#n<=15 or(#n==16 and bh(n,'9007199254740992'))then return n+0 end local cW=#n%7 local c=cW>0 and n:sub(1,cW)+0 or 0
-for g=cW+1,#n,7 do c=P(ad(c,10000000),n:sub(g,g+6)+0) end return c end local function iD(n) if#n>1 and n:byte()==48 then
-return nil elseif#n<20 or(#n==20 and not bh('18446744073709551615',n))then return bU(n) end end local function eD(c)
-return X(cL,c) end local function hS(q,ap) local eH=r('PTTL',q) return eH>=0 and ap+eH or nil end
-local function iq(E,it,I) if E-E~=0 then R('INEXACT_STATE') end local bG=am(E,am(it,I)) bG=X(bG,I)and I or bG
-return bG~=E and bG or nil end local function bR(j,ak) if j~='0'and not S(j,'^[1-9]%d*$')then return nil end
-return(#j<#ak or(#j==#ak and not bh(ak,j)))and j or nil end local function eT(aB,j,eG)
-local n=j and bR(j,'9223372036854775807') local c=n and bU(n) if not c or c==0 and eG>0 then
-ar(m('ERR invalid %s: expected an integer from %d to 9223372036854775807',aB,eG)) elseif c-c~=0 then
-ar(m('ERR invalid %s: the Lua library takes integers up to 9007199254740991',aB)) end return c end local eo={
+D.INEXACT_REPLY='ERR the reply has a number above 9007199254740991, which needs the module' local function cb(e,f)
+return W(f,e)and f or e end local cN={ __sub=function() return 1 end, }
+local cO=setmetatable({(2^24)-1,(2^24)-1,2^15-1},cN) local function eP(c) return cb(c,cO) end local function iP(a,J,ae)
+local p=a.d if W(a.now_ms,J.f)then return bw(p,ae,cb(Q(J.current,J.previous),a.limit),0) end local bA=bw(p,ae,0,0)
+local function al(B,ez) if ez>ae then bA.current=eP(Q(bA.current,B)) elseif ez+p>ae then
+bA.previous=eP(Q(bA.previous,B)) end end al(J.current,J.f+J.d) al(J.previous,J.f) return bA end local function ar(j)
+error({err=j},0) end local function S(aC) ar(D[aC]) end local function hW(j,O,iF)
+local jE={C='COUNTER',L='LEAKY',O='LOCKOUT',R='ROLLING',T='TOKEN'} local eo=jE[aB(j,'^(%u):')] if not eo or eo==O then
+S(iF) end ar('ERR the key holds a state of '..eo..': use another key for each algorithm') end local function hT(aR)
+if type(aR)=='table'then return aR elseif Z(aR,'^%u+ ')then return redis.error_reply(aR) end error(aR,0) end
+local function aZ(c) if c-c~=0 then return c end local n,B={},0 while c>0 do local ao=c%(2^24) B=B+1 n[B]=ao
+c=(c-ao)/(2^24) end return n end local function bG(n) local B=#n while B>0 and n[B]==0 do n[B]=nil B=B-1 end
+if B>3 or(B==3 and n[3]>=(2^53)/(2^24)/(2^24))then return setmetatable(n,cN) end
+return(n[1]or 0)+(n[2]or 0)*(2^24)+(n[3]or 0)*(2^24)*(2^24) end local function eJ(e,f) local er,hF=e-e==0,f-f==0
+if er or hF then return er elseif#e~=#f then return#e<#f end for c=#e,1,-1 do if e[c]~=f[c]then return e[c]<f[c] end end
+return false end local function hB(e,f) e,f=aZ(e),aZ(f) local aw,aK={},0 for c=1,math.max(#e,#f)+1 do
+local ao=(e[c]or 0)+(f[c]or 0)+aK aK=ao>=(2^24)and 1 or 0 aw[c]=ao-aK*(2^24) end return bG(aw) end
+local function jd(e,f) if not eJ(f,e)then return 0 end f=aZ(f) local ew,cR={},0 for c=1,#e do
+local ao=e[c]-(f[c]or 0)-cR cR=ao<0 and 1 or 0 ew[c]=ao+cR*(2^24) end return bG(ew) end local function iv(e,f)
+e,f=aZ(e),aZ(f) local bJ={} for c=1,#e+#f do bJ[c]=0 end for c=1,#e do local aK=0 for db=1,#f do
+local ao=bJ[c+db-1]+e[c]*f[db]+aK aK=math.floor(ao/(2^24)) bJ[c+db-1]=ao-aK*(2^24) end bJ[c+#f]=aK end return bG(bJ) end
+local function es(c) if c-c==0 then return c end local aw=0 for ii=#c,1,-1 do aw=aw*(2^24)+c[ii] end return aw end
+local function hS(e,f) local bt=0 while not W(e,f)do local aQ=math.max(1,math.floor(es(e)/es(f)*(1-2^-45)))
+aQ=bG(aZ(aQ)) bt=Q(bt,aQ) e=am(e,ad(aQ,f)) end return bt,e end local function jg(c) local dI='' while c-c~=0 do local F
+c,F=bj(c,10000000) dI=m('%07.0f',F)..dI end return m('%.0f',c)..dI end local function bi(e,f) for g=1,math.min(#e,#f)do
+local hw,hx=e:byte(g),f:byte(g) if hw~=hx then return hw<hx end end return#e<#f end local function bX(n)
+if#n<=15 or(#n==16 and bi(n,'9007199254740992'))then return n+0 end local cZ=#n%7 local c=cZ>0 and n:sub(1,cZ)+0 or 0
+for g=cZ+1,#n,7 do c=Q(ad(c,10000000),n:sub(g,g+6)+0) end return c end local function iH(n) if#n>1 and n:byte()==48 then
+return nil elseif#n<20 or(#n==20 and not bi('18446744073709551615',n))then return bX(n) end end local function eE(c)
+return W(cO,c) end local function hV(r,ap) local eI=s('PTTL',r) return eI>=0 and ap+eI or nil end
+local function iu(E,ix,I) if E-E~=0 then S('INEXACT_STATE') end local bI=am(E,am(ix,I)) bI=W(bI,I)and I or bI
+return bI~=E and bI or nil end local function bU(j,ak) if j~='0'and not Z(j,'^[1-9]%d*$')then return nil end
+return(#j<#ak or(#j==#ak and not bi(ak,j)))and j or nil end local function eU(aC,j,eH)
+local n=j and bU(j,'9223372036854775807') local c=n and bX(n) if not c or c==0 and eH>0 then
+ar(m('ERR invalid %s: expected an integer from %d to 9223372036854775807',aC,eH)) elseif c-c~=0 then
+ar(m('ERR invalid %s: the Lua library takes integers up to 9007199254740991',aC)) end return c end local eq={
 {'COST','COST n','RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take'}, {'PARTIAL','PARTIAL','RL.<ALGO> and RL.PEEK take'},
 {'ALWAYS','ALWAYS','RL.<ALGO> and RL.PEEK take'}, {'RESERVED','RESERVED n','RL.SETTLE takes'},
 {'ACTUAL','ACTUAL m','RL.SETTLE takes'}, {'AT','AT ms','RL.REFUND and RL.SETTLE take'},
@@ -138,245 +140,247 @@ ar(m('ERR invalid %s: the Lua library takes integers up to 9007199254740991',aB)
 {'ANCHOR','ANCHOR t','RL.<ALGO>, RL.PEEK, RL.MULTI, RL.REFUND, RL.SETTLE and RL.RESET take'},
 {'ID','ID id','RL.<ALGO>, RL.PEEK and RL.MULTI take'}, {'AS','AS name','RL.<ALGO>, RL.PEEK and RL.MULTI take'},
 {'SHADOW','SHADOW','RL.<ALGO>, RL.PEEK and RL.MULTI take'}, {'RESERVE','RESERVE id ttl','RL.<ALGO> and RL.MULTI take'},
-{'RESERVATION','RESERVATION id','RL.SETTLE takes'}, } local function aZ(bm,N)
-return not S(N,' ',1,true)and S(bm,' '..N..' ',1,true)~=nil end local function ff(a,t)
-return not aZ(' COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID RESERVE RESERVATION ',t)or aZ((' COST PARTIAL ALWAYS RESERVE RESERVATION '),t)
-end local function ig(N,t) local K,ah=0,0 local fc,io=math.min(#N,#t),math.max(#N,#t)
-while K<fc and N:byte(K+1)==t:byte(K+1)do K=K+1 end while ah<fc-K and N:byte(-1-ah)==t:byte(-1-ah)do ah=ah+1 end
-return K+ah>=2 and io-K-ah<=2 end local function hU(a,ag,N) local bb={} for O,ai in ipairs(eo)do
-if aZ(ag,ai[1])and ff(a,ai[1])then bb[#bb+1]=ai[2] end end for O,aY in ipairs({'FULL','LINE','HEADERS'})do bb[#bb+1]=aY
-end for O,t in ipairs(bb)do if ig(N:upper(),ba(t,'^%u+'))then ar('ERR syntax error: no such option, but there is '..t)
-end end local ah=table.remove(bb) local jf=table.concat(bb,', ')
-ar('ERR syntax error: after limit come '..jf..' or '..ah..', each at most once') end local function iP(ai,a,ag)
-local t,jB=ai[1],a.aA if not aZ(ag,t)then ar(m('ERR invalid %s: only %s it',t,ai[3])) elseif not ff(a,t)then
+{'RESERVATION','RESERVATION id','RL.SETTLE takes'}, } local function bb(bn,O)
+return not Z(O,' ',1,true)and Z(bn,' '..O..' ',1,true)~=nil end local function fh(a,t)
+return not bb(' COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID RESERVE RESERVATION ',t)or bb((' COST PARTIAL ALWAYS RESERVE RESERVATION '),t)
+end local function ij(O,t) local K,ah=0,0 local fe,is=math.min(#O,#t),math.max(#O,#t)
+while K<fe and O:byte(K+1)==t:byte(K+1)do K=K+1 end while ah<fe-K and O:byte(-1-ah)==t:byte(-1-ah)do ah=ah+1 end
+return K+ah>=2 and is-K-ah<=2 end local function hX(a,ag,O) local bc={} for P,ai in ipairs(eq)do
+if bb(ag,ai[1])and fh(a,ai[1])then bc[#bc+1]=ai[2] end end for P,ba in ipairs({'FULL','LINE','HEADERS'})do bc[#bc+1]=ba
+end for P,t in ipairs(bc)do if ij(O:upper(),aB(t,'^%u+'))then ar('ERR syntax error: no such option, but there is '..t)
+end end local ah=table.remove(bc) local jj=table.concat(bc,', ')
+ar('ERR syntax error: after limit come '..jj..' or '..ah..', each at most once') end local function iT(ai,a,ag)
+local t,jF=ai[1],a.aw if not bb(ag,t)then ar(m('ERR invalid %s: only %s it',t,ai[3])) elseif not fh(a,t)then
 ar(m('ERR invalid %s: %s takes none',t,('COUNTER'))) elseif a[t]~=nil then
-ar(m('ERR syntax error: %s comes at most once',ai[2])) end end
-local ep={ms=1,['']=1000,s=1000,m=60000,h=3600000,d=86400000} local function eV(j) local U,fi=ba(j,'^(%d+)(%l*)$')
-local aa=U and ep[fi]and bR(U,'18446744073709551615')and U*ep[fi] return aa and aa>=1 and aa<=1e15 and aa or nil end
-local function eU(j,ak) return j and#j>=1 and#j<=ak and j end local hx=setmetatable({(2^24)-1,(2^24)-1,2^16-1},cK)
-local function iG(t,j,cy) if t=='RESERVE'then local aj=cy and eV(cy)
-return eU(j,128)and aj and{id=j,ttl=aj}or R('RESERVE') elseif t=='RESERVATION'then return eU(j,128)or R('RESERVATION')
-end if t=='AS'then return j and#j>=1 and#j<=64 and not S(j,'[^%w._-]')and j or R('AS') elseif t=='AT'then
-local n=j and bR(j,'9223372036854775807') return n and bY(bU(n),(bi(hx,1000)))or R('AT') end
-return eT(t,j,t=='BURST'and 1 or 0) end local function iO(a) if a.ALWAYS and(a.PARTIAL or a.RESERVE)then
-R(a.PARTIAL and'PARTIAL_AND_ALWAYS'or'RESERVE_AND_ALWAYS') elseif a.RESERVATION and(a.RESERVED or a.AT)then
-R(a.RESERVED and'RESERVATION_AND_RESERVED'or'RESERVATION_AND_AT') end end local hv={FULL=true,LINE=true,HEADERS=true}
-local function iu(aY,eM) if aY then R(aY==eM and'FORM_TWICE'or'TWO_FORMS') end return eM end local function iE(a,H,g,ag)
-while H[g]do local N,ai=H[g]:upper(),nil for O,eF in ipairs(eo)do ai=eF[1]==N and eF or ai end if ai then iP(ai,a,ag)
-if ai[2]==N then a[N]=true g=g+1 else a[N]=iG(N,H[g+1],H[g+2]) g=g+(N=='RESERVE'and 3 or 2) end iO(a)
-elseif hv[N]and aZ(ag,'form')then a.form=iu(a.form,N) g=g+1 else return g end end return g end
-local hw={DAY=86400000,WEEK=7*86400000,MONTH=31*86400000,YEAR=366*86400000} local function jy(a,j) local s=eV(j)
-if not s then a.ay=j:upper() s=hw[a.ay] if not s then
-R(aZ((' COST PARTIAL ALWAYS RESERVE RESERVATION '),'ANCHOR')and'CALENDAR_WINDOW'or'WINDOW')
-elseif not aZ((' COST PARTIAL ALWAYS RESERVE RESERVATION '),'ANCHOR')then
-ar(m('ERR invalid window: %s takes no windows of the calendar',('COUNTER'))) end end return s end local function ic(q)
-return q:sub(-9)==':reserved'or q:sub(-14)==':reserved:ends' end local function iQ(q) if ic(q)then R('RESERVED_KEY') end
-end local function ja(a,as,g,q) local bV,bk=as[g]or'',as[g+1] local aB=((nil)and(nil)(a)or'')..':reserved'
-if(bV~=q..aB and bV~='{'..q..'}'..aB)or bk~=bV..':ends'then R('KEYS') end a.am,a.o=bV,bk return g+2 end
-local function et(a) local iv=a.PARTIAL and a.q<a.c a.F=a.SHADOW and not a.r and(iv or not a.allowed)
-if not a.allowed and(a.F or a.r)then a.allowed=true if not(nil)then local O,O,O,dC=bT(a) a.ttl=aR(dC) end end end
-local function eZ(a) cV(a,'keep',a.i) return a.remaining end local function eX(h,an) if not an or not X(an,h.g)then
-return'current' end return an+h.e>=h.g and'previous'or nil end local function eR(a,an,i) local h=bN(a,a.i)
-local al=eX(h,an) if i==0 or not al then return'keep' end local Y=bv(h.e,h.g,h.current,h.previous) Y[al]=P(Y[al],i)
-local cH=P(ad(Y.current,a.v),ek(a,Y)) if eD(Y[al])or X(ad(cL,a.v),cH)then R('OVERFLOW') end return'charge',Y end
-local function cz(z,Q,aH) if z=='keep'then return aH end return z~='delete'and Q or nil end local function eN(i)
-return i==0 and 1 or i end local function hI(a) local i=a.c bQ(a,0) local z,Q=eR(a,nil,i) if i>0 then a.j,a.u=z,Q end
-local fd=cz(a.j,a.u,a.i) cV(a,a.j,fd) a.allowed=a.w>0 and G(a,0)==0 a.p=a.w>0 and i or eN(i) if(nil)then
-a.count,a.ttl=(nil)(fd,a.now_ms) elseif a.allowed then a.ttl=aR(bD(G(a,a.w))) else local G=G(a,a.p)
-a.ttl=G and math.max(1,aR(bD(G)))or-1 end end local function hJ(a) local i=a.c if a.PARTIAL then i=math.min(i,eZ(a)) end
-a.q=i if a.ALWAYS then hI(a) else bQ(a,i) end end local function bz(a) return a.now_ms-a.now_ms%a.e+2*a.e end
-local function bn(j) local n=bR(j,'9223372036854775807')or R('FOREIGN_RESERVATION') local c=bU(n)
-return c-c==0 and c or R('INEXACT_STATE') end local function bA(j)
-local i,hD,bC,bz,aj=ba(j,'^(%d*):(%d+):(%d+):(%d+):(%d+)$') if not i or#aj>16 or tonumber(aj)>1e15 or aj=='0'then
-R('FOREIGN_RESERVATION') end return{ c=i~=''and bn(i)or nil, k=bn(hD), a=bn(bC), x=bn(bz), ttl=bn(aj), } end
-local function iV(q,cx) cx=m('%.0f',cx) local fa=r('ZRANGE',q,cx,cx,'WITHSCORES')[2] return fa and tonumber(fa) end
-local jC,bj,cB,jD=4000,1000,1000,2*500 local function dD(b,T) b.n,b.D={},{} for O,B in ipairs(T)do if B.f.c then
-b.n[#b.n+1]={id=B.id,A=B.f} elseif B.id~=b.id then b.D[#b.D+1]=B.id end end bj=math.max(0,bj-#b.n-#b.D)
-table.sort(b.n,function(e,f) if e.A.k~=f.A.k then return e.A.k<f.A.k end return bh(e.id,f.id) end) b.aB=true end
-local function iT(b) local K=r('ZRANGE',b.o,'0',m('%.0f',bj),'WITHSCORES') local bl,bk,T,dg={},{},{},false b.z=nil
-for c=1,#K,2 do local bC=tonumber(K[c+1]) if bC>b.now_ms or#bl==bj then b.z=bC break end bl[#bl+1],bk[#bk+1]=K[c],bC end
-local aS=#bl>0 and r('HMGET',b.l,unpack(bl))or{} for c,W in ipairs(bl)do local V=aS[c]and bA(aS[c])
-if not V or V.a~=bk[c]then return false end T[c]={id=W,f=V} dg=dg or W==b.id end
-if b.b and b.b.a<=b.now_ms and not dg then T[#T+1]={id=b.id,f=b.b} end dD(b,T) local df=0 for O,p in ipairs(b.n)do
-df=p.id==b.id and 1 or df end local iA=#b.n+#b.D-df b.p=b.y-(b.t and 1 or 0)==iA and 0 or nil return true end
-local function eL(V) return V.c and math.max(V.a+V.ttl,V.x)or V.a end local function iS(b) local p,bw,eS={},{},nil
-local cN=r('HGETALL',b.l) for c=1,#cN,2 do local W=cN[c] if W~=''then local B={id=W,f=bA(cN[c+1])}
-if B.f.a<=b.now_ms then p[#p+1]=B elseif W~=b.id then bw[#bw+1]=B end end end if#p>bj then table.sort(p,function(e,f)
-if e.f.a~=f.f.a then return e.f.a<f.f.a end return bh(e.id,f.id) end) for c=#p,bj+1,-1 do local B=table.remove(p,c)
-if B.id==b.id then eS=B else bw[#bw+1]=B end end p[#p+1]=eS end b.z,b.p,b.K=nil,0,bw for O,B in ipairs(bw)do
-b.z=math.min(b.z or B.f.a,B.f.a) b.p=math.max(b.p,eL(B.f)) end dD(b,p) end local function hz(b,ak)
-local cA=b.B==1 and r('ZSCORE',b.o,'') b.al=cA and true or false b.z=nil if ak>0 then
-local T=r('HSCAN',b.l,cA and ab(-1-tonumber(cA))or'0','COUNT',ab(ak)) b.J,b.M,b.K=tonumber(T[1]),not cA,{}
-for c=1,#T[2],2 do local W=T[2][c] if W~=''and W~=b.id then b.K[#b.K+1]={id=W,f=bA(T[2][c+1])} elseif W~=''then
-bA(T[2][c+1]) end end table.sort(b.K,function(e,f) return bh(e.id,f.id) end) b.G=b.J==0 end
-if b.b and b.b.a<=b.now_ms then dD(b,{{id=b.id,f=b.b}}) b.p=b.y==1 and 0 or nil end end local function im(a,W)
-local q=a.am local T=r('HMGET',q,W,'') local b={l=q,o=a.o,id=W,now_ms=a.now_ms,n={},D={}} b.t=T[1]and bA(T[1])or nil
-b.b=b.t b.B=T[2]and bn(T[2])or nil b.y=r('HLEN',q)-(b.B and 1 or 0) b.af=ez(q,b.now_ms) b.U=r('ZCARD',b.o) b.z=iV(b.o,0)
-local iy=b.y==b.U and(b.B==0 or b.y==0 and not b.B) local hW=math.min(b.z or math.huge,b.b and b.b.a or math.huge)
-b.G=iy and(hW>b.now_ms or iT(b)) if not b.G then local aJ=b.y+(b.B and 1 or 0)
-local ak=aJ<=cB and aJ or math.min(cB,500) cB=cB-ak if ak==aJ then b.G,b.M=true,true iS(b) else hz(b,ak) end end
-return b end local function iM(a,an,i) local h=bN(a,a.i) local al=eX(h,an) local hX=al=='current'and i or 0
-local eC=al=='previous'and i or 0 if not an then eC=am(i,h.current) end local v,w=am(h.current,hX),am(h.previous,eC)
-if not X(v,h.current)and not X(w,h.previous)then return'keep' elseif v==0 and w==0 then return'delete' end
-return'refund',bv(h.e,h.g,v,w) end local function iW(a,bP,cM) local dB=bP.c or 0 if bP.x<=a.now_ms then return'keep'
-elseif cM<dB then return iM(a,bP.k,dB-cM) end return eR(a,bP.k,cM-dB) end local function db(p,ap) local aV=p.A
-if ap>=aV.a+aV.ttl then return nil end return{ k=aV.k, a=aV.a+aV.ttl, x=(p.ak or aV.c==0)and aV.x or 0, ttl=aV.ttl, }
-end local function ia(a) local b=a.Q for O,p in ipairs(b.n)do if p.A.c>0 and b.now_ms<p.A.x then local z,Q=iW(a,p.A,0)
-if z~='keep'then if not a.W then a.W,a.t=true,a.i end p.ak=true a.i=cz(z,Q,a.i) end end end
-if b.b and b.b.a<=b.now_ms then b.b=nil for O,p in ipairs(b.n)do if p.id==b.id then b.b=db(p,b.now_ms) end end end end
-local function iw(b) return b.b and b.b.c and b.b or nil end local function eQ(b)
-local A,bB,I=b.y-(b.t and 1 or 0)-#b.D,b.z,b.p or 0 for O,p in ipairs(b.n)do local aM=p.id~=b.id and db(p,b.now_ms)
-if aM then bB=math.min(bB or aM.a,aM.a) I=math.max(I,aM.a) elseif p.id~=b.id then A=A-1 end end return A,bB,I end
-local function hZ(b) local A,bB=eQ(b) if b.b or A<100000 then return nil end return math.max(1,(bB or 0)-b.now_ms) end
-local function hL(a) local i,b=a.c,a.Q ia(a) a.r,a.I=iw(b),hZ(b) if a.r then i=0 elseif a.PARTIAL then
-i=math.min(i,eZ(a)) end local eu=(nil)or bQ eu(a,i) if a.I and a.allowed then eu(a,0) a.allowed,a.p=false,eN(i)
-if not(nil)then a.ttl=aR(a.I) end end a.q=i et(a) end local function il(a) a.Q=im(a,a.RESERVE.id) eJ(a,'write') hL(a)
-end local function eP(b,i,aj,bz) local ap=b.now_ms b.b={c=i,k=ap,a=ap+aj,x=bz,ttl=aj} end local function iJ(b,bZ,aj)
-if bZ.a<b.now_ms+aj then eP(b,bZ.c,aj,bZ.x) b.b.k=bZ.k end end local function ix(a) local eB=not a.F if a.PARTIAL then
-eB=a.q>0 and not a.I end return not a.r and a.allowed and eB end local function hG(a,z,Q) if a.W then Q=cz(z,Q,a.i)
-a.i=a.t if not Q then z=a.t and'delete'or'keep' elseif z~='charge'then z='refund' end end es(a,z,Q) end
-local function ex(V) local H={V.c and ab(V.c)or''} for c,aG in ipairs({V.k,V.a,V.x,V.ttl})do H[c+1]=ab(aG) end
-return table.concat(H,':') end local function bO(hB,da) local aw=0 for K=1,#da,1000 do local aO={unpack(hB)}
-for c=K,math.min(K+999,#da)do aO[#aO+1]=da[c] end aw=aw+r(unpack(aO)) end return aw end local function hF(b)
-local A,O,I=eQ(b) if A==0 and not b.b then if b.y>0 or b.B then r('UNLINK',b.l) end if b.U>0 then r('UNLINK',b.o) end
-return end local aJ,bF,au={},{},{} local function bg(bm,K,cy) bm[#bm+1]=K bm[#bm+1]=cy end for O,W in ipairs(b.D)do
-au[#au+1]=W end for O,B in ipairs(b.K or{})do bg(bF,ab(B.f.a),B.id) end for O,p in ipairs(b.n)do
-local aM=p.id~=b.id and db(p,b.now_ms) if aM then bg(aJ,p.id,ex(aM)) bg(bF,ab(aM.a),p.id) elseif p.id~=b.id then
-au[#au+1]=p.id end end if b.b and b.b~=b.t then bg(aJ,b.id,ex(b.b)) elseif not b.b and b.t then au[#au+1]=b.id end
-if b.b then I=math.max(I,eL(b.b)) local ib=not b.t or b.b.a~=b.t.a if b.M or b.al or b.G and ib then
-bg(bF,ab(b.b.a),b.id) end end local eK=b.G and 0 or 1 if b.B~=eK then bg(aJ,'',ab(eK)) end bO({'HSET',b.l},aJ)
-bO({'HDEL',b.l},au) if b.J and b.J>0 then bg(bF,'-'..ab(b.J+1),'') end if b.M and b.U>0 then r('UNLINK',b.o) end
-bO({'ZADD',b.o},bF) if b.J==0 then au[#au+1]='' end bO({'ZREM',b.o},au) local E,aK,Z=b.af,I+5000,nil
-local je=not E and not b.p and b.y>0 if not je and(not E or E<I or(b.p and E>aK))then Z=aK end dE(b.l,Z)
-if Z or b.M and E then dE(b.o,Z or E) end end local function hH(a,aW) if not aW and a.j=='charge'then a.j,a.u='keep',nil
-end local b=a.Q if b and aW and a.r then iJ(b,a.r,a.RESERVE.ttl) elseif b and aW and ix(a)then local Q=cz(a.j,a.u,a.i)
-eP(b,a.q,a.RESERVE.ttl,bz(a,Q)) end hG(a,a.j,a.u) if b then hF(b) end end local function eW(a)
-return a.r and a.r.c or a.F and a.c or a.q end local function eA(a) if not a.allowed then return 0 end
-return a.PARTIAL and eW(a)or 1 end local function hY(a,Y) local aQ,iR,aC,dC,hO=bT(a) return{ 'allowed',eA(a),
-'count',a.count, 'ttl',a.ttl, 'limit',a.w, 'remaining',aQ, 'retry_after_ms',iR, 'next_ms',aC, 'reset_ms',dC,
-'delay_ms',hO, 'now_ms',a.now_ms, 'shadow',a.F and 1 or 0, 'charged',Y, } end local function is(bI) local fe={}
-for O,a in ipairs(bI)do local K,U=a.AS or('COUNTER'):lower(),2 a.E=K while fe[a.E]do a.E=m('%s-%d',K,U) U=U+1 end
-fe[a.E]=true end end local function bX(c) return m('%.0f',bY(c,999999999999999)) end local function iI(a)
-local s=(nil)and(nil)(a)or a.e local cU,F=1000,s%1000 while F>0 do cU,F=F,cU%F end local cI=1000/cU
-local az=bi(ad(s,cI),1000) return m('"%s";q=%s;w=%s',a.E,bX(ad(a.limit,cI)),bX(az)) end local function ih(B,dd)
-if B.allowed~=dd.allowed then return not B.allowed end local G,de=B.retry_after_ms,dd.retry_after_ms if G~=de then
-return G<0 or(de>=0 and G>de) end return B.remaining<dd.remaining end local function id(bI) local dF,eY=bI[1],{} is(bI)
-for c,a in ipairs(bI)do eY[c]=iI(a) a.remaining,a.retry_after_ms,a.next_ms,a.reset_ms=bT(a) if ih(a,dF)then dF=a end end
-local a=dF local aS={ 'X-RateLimit-Limit', m('%.0f',a.w), 'X-RateLimit-Remaining', m('%.0f',a.remaining), }
-local function bW(aB,aG) aS[#aS+1]=aB aS[#aS+1]=aG end if a.reset_ms>=0 then
-bW('X-RateLimit-Reset',m('%.0f',aR(a.now_ms+a.reset_ms))) end bW('RateLimit-Policy',table.concat(eY,', '))
-local ip=a.next_ms>=0 and';t='..bX(aR(a.next_ms))or'' bW('RateLimit',m('"%s";r=%s%s',a.E,bX(a.remaining),ip))
-if not a.allowed and a.retry_after_ms>=0 then bW('Retry-After',m('%.0f',aR(a.retry_after_ms))) end return aS end
-local function iz(a,Y) if a.form=='FULL'then return hY(a,Y) end return{eA(a),a.count,a.ttl,id({a})} end
-cJ={Z=hy,aa=hH,ab=et,ad=hJ,ae=aX,V=hP,error_reply=hQ,ag=hS,H=R,ah=hT,ai=hU,aj=bE,S=eD,an=eI,ao=il,ap=iq,X=ir,aq=iz,ar=eT,P=iD,as=iE,Y=eW,at=iL,au=iQ,av=iZ,aw=ja,ax=jc,az=jy}
-end return cJ end if aP then return l().error_reply(aP) end local bS,bt=pcall(iU,KEYS,ARGV)
-return bS and bt or l().error_reply(bt) end local function hV(en,aA)
-local S,ba,m,r=string.find,string.match,string.format,redis.call local bc local dR=aA[1] local cD=aA[2] local cE=aA[3]
-if not cD then return end local bK=aA[4] local dv local L local at if(cE=='LINE')and(not bK)then dv=4 L=1 at='LINE' else
-local ds local dt local du if cE then if bK then
-if not(((((aA[5]=='LINE')and(not aA[6]))and((#bK)<16))and(cE=='COST'))and S(bK,'^[1-9]%d*$'))then return end ds=6
-dt=bK+0 du='LINE' else if(((aA[5]=='LINE')and(not aA[6]))and(cE=='COST'))and S('','^[1-9]%d*$')then return end return
-end else ds=3 dt=1 du=nil end dv=ds L=dt at=du end if not(((#cD)<16)and S(cD,'^[1-9]%d*$'))then return end local y=cD+0
-if not(((#dR)<10)and S(dR,'^[1-9]%d*$'))then return end local C=dR*1000 if not(C<9e12)then return end local d=C*1000
-local jn=aA[dv] if jn then return end local gd=r('TIME') local k=(gd[1]*1e06)+gd[2] local aF=(k-(k%1000))/1000
-local aq=en[1] if not aq then return end if S(aq,':reserved',1,true)then return end if not((#en)==1)then return end
-local dS=r('GET',aq) if dS then local dT,ge,gf,gg,jo=ba(dS,'^C:(%d+):(%d+):(%d+):(%d+)(.*)$') if not dT then return else
-if S(dS,':0%d')then return else local o=((#gg)<17)and(gg+0) if not((#dT)<16)then return end if not((#ge)<16)then return
-end if not((#gf)<16)then return end if o then if not(o<9e15)then return end local bL=dT+0 local gh=ge+0 local x=gf+0
-if(not((1<=bL)and(bL<=1e15)))or(not(jo==''))then return else if not((gh*bL)<2^53)then return end local ac=gh*bL
+ar(m('ERR syntax error: %s comes at most once',ai[2])) end end local function eW(j) local L,ax=aB(j,'^(%d+)(%l*)$')
+local bL=L and fb(ax) local aa=bL and bU(L,'18446744073709551615')and L*bL
+return aa and aa>=1 and aa<=1e15 and aa or nil end local function eV(j,ak) return j and#j>=1 and#j<=ak and j end
+local hA=setmetatable({(2^24)-1,(2^24)-1,2^16-1},cN) local function iK(t,j,cB) if t=='RESERVE'then
+local aj=cB and eW(cB) return eV(j,128)and aj and{id=j,ttl=aj}or S('RESERVE') elseif t=='RESERVATION'then
+return eV(j,128)or S('RESERVATION') end if t=='AS'then
+return j and#j>=1 and#j<=64 and not Z(j,'[^%w._-]')and j or S('AS') elseif t=='AT'then
+local n=j and bU(j,'9223372036854775807') return n and cb(bX(n),(bj(hA,1000)))or S('AT') end
+return eU(t,j,t=='BURST'and 1 or 0) end local function iS(a) if a.ALWAYS and(a.PARTIAL or a.RESERVE)then
+S(a.PARTIAL and'PARTIAL_AND_ALWAYS'or'RESERVE_AND_ALWAYS') elseif a.RESERVATION and(a.RESERVED or a.AT)then
+S(a.RESERVED and'RESERVATION_AND_RESERVED'or'RESERVATION_AND_AT') end end local hy={FULL=true,LINE=true,HEADERS=true}
+local function iy(ba,eN) if ba then S(ba==eN and'FORM_TWICE'or'TWO_FORMS') end return eN end local function iI(a,H,g,ag)
+while H[g]do local O,ai=H[g]:upper(),nil for P,eG in ipairs(eq)do ai=eG[1]==O and eG or ai end if ai then iT(ai,a,ag)
+if ai[2]==O then a[O]=true g=g+1 else a[O]=iK(O,H[g+1],H[g+2]) g=g+(O=='RESERVE'and 3 or 2) end iS(a)
+elseif hy[O]and bb(ag,'form')then a.form=iy(a.form,O) g=g+1 else return g end end return g end
+local hz={DAY=86400000,WEEK=7*86400000,MONTH=31*86400000,YEAR=366*86400000} local function jC(a,j) local p=eW(j)
+if not p then a.au=j:upper() p=hz[a.au] if not p then
+S(bb((' COST PARTIAL ALWAYS RESERVE RESERVATION '),'ANCHOR')and'CALENDAR_WINDOW'or'WINDOW')
+elseif not bb((' COST PARTIAL ALWAYS RESERVE RESERVATION '),'ANCHOR')then
+ar(m('ERR invalid window: %s takes no windows of the calendar',('COUNTER'))) end end return p end local function ig(r)
+return r:sub(-9)==':reserved'or r:sub(-14)==':reserved:ends' end local function iU(r) if ig(r)then S('RESERVED_KEY') end
+end local function je(a,as,g,r) local bY,bl=as[g]or'',as[g+1] local aC=((nil)and(nil)(a)or'')..':reserved'
+if(bY~=r..aC and bY~='{'..r..'}'..aC)or bl~=bY..':ends'then S('KEYS') end a.ai,a.l=bY,bl return g+2 end
+local function eu(a) local iz=a.PARTIAL and a.n<a.c a.A=a.SHADOW and not a.o and(iz or not a.allowed)
+if not a.allowed and(a.A or a.o)then a.allowed=true if not(nil)then local P,P,P,dE=bW(a) a.ttl=aT(dE) end end end
+local function fa(a) cY(a,'keep',a.g) return a.remaining end local function eY(h,an) if not an or not W(an,h.f)then
+return'current' end return an+h.d>=h.f and'previous'or nil end local function eS(a,an,i) local h=bQ(a,a.g)
+local al=eY(h,an) if i==0 or not al then return'keep' end local X=bw(h.d,h.f,h.current,h.previous) X[al]=Q(X[al],i)
+local cK=Q(ad(X.current,a.r),em(a,X)) if eE(X[al])or W(ad(cO,a.r),cK)then S('OVERFLOW') end return'charge',X end
+local function cC(A,R,aJ) if A=='keep'then return aJ end return A~='delete'and R or nil end local function eO(i)
+return i==0 and 1 or i end local function hL(a) local i=a.c bT(a,0) local A,R=eS(a,nil,i) if i>0 then a.h,a.q=A,R end
+local ff=cC(a.h,a.q,a.g) cY(a,a.h,ff) a.allowed=a.s>0 and G(a,0)==0 a.m=a.s>0 and i or eO(i) if(nil)then
+a.count,a.ttl=(nil)(ff,a.now_ms) elseif a.allowed then a.ttl=aT(bF(G(a,a.s))) else local G=G(a,a.m)
+a.ttl=G and math.max(1,aT(bF(G)))or-1 end end local function hM(a) local i=a.c if a.PARTIAL then i=math.min(i,fa(a)) end
+a.n=i if a.ALWAYS then hL(a) else bT(a,i) end end local function bB(a) return a.now_ms-a.now_ms%a.d+2*a.d end
+local function bo(j) local n=bU(j,'9223372036854775807')or S('FOREIGN_RESERVATION') local c=bX(n)
+return c-c==0 and c or S('INEXACT_STATE') end local function bC(j)
+local i,hG,bE,bB,aj=aB(j,'^(%d*):(%d+):(%d+):(%d+):(%d+)$') if not i or#aj>16 or tonumber(aj)>1e15 or aj=='0'then
+S('FOREIGN_RESERVATION') end return{ c=i~=''and bo(i)or nil, i=bo(hG), a=bo(bE), t=bo(bB), ttl=bo(aj), } end
+local function iZ(r,cA) cA=m('%.0f',cA) local fc=s('ZRANGE',r,cA,cA,'WITHSCORES')[2] return fc and tonumber(fc) end
+local jG,bk,cE,jH=4000,1000,1000,2*500 local function dF(b,T) b.k,b.y={},{} for P,C in ipairs(T)do if C.e.c then
+b.k[#b.k+1]={id=C.id,w=C.e} elseif C.id~=b.id then b.y[#b.y+1]=C.id end end bk=math.max(0,bk-#b.k-#b.y)
+table.sort(b.k,function(e,f) if e.w.i~=f.w.i then return e.w.i<f.w.i end return bi(e.id,f.id) end) b.ax=true end
+local function iX(b) local K=s('ZRANGE',b.l,'0',m('%.0f',bk),'WITHSCORES') local bm,bl,T,di={},{},{},false b.v=nil
+for c=1,#K,2 do local bE=tonumber(K[c+1]) if bE>b.now_ms or#bm==bk then b.v=bE break end bm[#bm+1],bl[#bl+1]=K[c],bE end
+local aU=#bm>0 and s('HMGET',b.j,unpack(bm))or{} for c,V in ipairs(bm)do local U=aU[c]and bC(aU[c])
+if not U or U.a~=bl[c]then return false end T[c]={id=V,e=U} di=di or V==b.id end
+if b.b and b.b.a<=b.now_ms and not di then T[#T+1]={id=b.id,e=b.b} end dF(b,T) local dh=0 for P,q in ipairs(b.k)do
+dh=q.id==b.id and 1 or dh end local iE=#b.k+#b.y-dh b.m=b.u-(b.p and 1 or 0)==iE and 0 or nil return true end
+local function eM(U) return U.c and math.max(U.a+U.ttl,U.t)or U.a end local function iW(b) local q,bx,eT={},{},nil
+local cQ=s('HGETALL',b.j) for c=1,#cQ,2 do local V=cQ[c] if V~=''then local C={id=V,e=bC(cQ[c+1])}
+if C.e.a<=b.now_ms then q[#q+1]=C elseif V~=b.id then bx[#bx+1]=C end end end if#q>bk then table.sort(q,function(e,f)
+if e.e.a~=f.e.a then return e.e.a<f.e.a end return bi(e.id,f.id) end) for c=#q,bk+1,-1 do local C=table.remove(q,c)
+if C.id==b.id then eT=C else bx[#bx+1]=C end end q[#q+1]=eT end b.v,b.m,b.G=nil,0,bx for P,C in ipairs(bx)do
+b.v=math.min(b.v or C.e.a,C.e.a) b.m=math.max(b.m,eM(C.e)) end dF(b,q) end local function hC(b,ak)
+local cD=b.x==1 and s('ZSCORE',b.l,'') b.ah=cD and true or false b.v=nil if ak>0 then
+local T=s('HSCAN',b.j,cD and ab(-1-tonumber(cD))or'0','COUNT',ab(ak)) b.F,b.H,b.G=tonumber(T[1]),not cD,{}
+for c=1,#T[2],2 do local V=T[2][c] if V~=''and V~=b.id then b.G[#b.G+1]={id=V,e=bC(T[2][c+1])} elseif V~=''then
+bC(T[2][c+1]) end end table.sort(b.G,function(e,f) return bi(e.id,f.id) end) b.B=b.F==0 end
+if b.b and b.b.a<=b.now_ms then dF(b,{{id=b.id,e=b.b}}) b.m=b.u==1 and 0 or nil end end local function ir(a,V)
+local r=a.ai local T=s('HMGET',r,V,'') local b={j=r,l=a.l,id=V,now_ms=a.now_ms,k={},y={}} b.p=T[1]and bC(T[1])or nil
+b.b=b.p b.x=T[2]and bo(T[2])or nil b.u=s('HLEN',r)-(b.x and 1 or 0) b.ab=eA(r,b.now_ms) b.N=s('ZCARD',b.l) b.v=iZ(b.l,0)
+local iC=b.u==b.N and(b.x==0 or b.u==0 and not b.x) local hZ=math.min(b.v or math.huge,b.b and b.b.a or math.huge)
+b.B=iC and(hZ>b.now_ms or iX(b)) if not b.B then local aL=b.u+(b.x and 1 or 0)
+local ak=aL<=cE and aL or math.min(cE,500) cE=cE-ak if ak==aL then b.B,b.H=true,true iW(b) else hC(b,ak) end end
+return b end local function iQ(a,an,i) local h=bQ(a,a.g) local al=eY(h,an) local ia=al=='current'and i or 0
+local eD=al=='previous'and i or 0 if not an then eD=am(i,h.current) end local v,x=am(h.current,ia),am(h.previous,eD)
+if not W(v,h.current)and not W(x,h.previous)then return'keep' elseif v==0 and x==0 then return'delete' end
+return'refund',bw(h.d,h.f,v,x) end local function ja(a,bS,cP) local dD=bS.c or 0 if bS.t<=a.now_ms then return'keep'
+elseif cP<dD then return iQ(a,bS.i,dD-cP) end return eS(a,bS.i,cP-dD) end local function dd(q,ap) local aX=q.w
+if ap>=aX.a+aX.ttl then return nil end return{ i=aX.i, a=aX.a+aX.ttl, t=(q.ag or aX.c==0)and aX.t or 0, ttl=aX.ttl, }
+end local function id(a) local b=a.K for P,q in ipairs(b.k)do if q.w.c>0 and b.now_ms<q.w.t then local A,R=ja(a,q.w,0)
+if A~='keep'then if not a.Q then a.Q,a.p=true,a.g end q.ag=true a.g=cC(A,R,a.g) end end end
+if b.b and b.b.a<=b.now_ms then b.b=nil for P,q in ipairs(b.k)do if q.id==b.id then b.b=dd(q,b.now_ms) end end end end
+local function iA(b) return b.b and b.b.c and b.b or nil end local function eR(b)
+local B,bD,I=b.u-(b.p and 1 or 0)-#b.y,b.v,b.m or 0 for P,q in ipairs(b.k)do local aO=q.id~=b.id and dd(q,b.now_ms)
+if aO then bD=math.min(bD or aO.a,aO.a) I=math.max(I,aO.a) elseif q.id~=b.id then B=B-1 end end return B,bD,I end
+local function ic(b) local B,bD=eR(b) if b.b or B<100000 then return nil end return math.max(1,(bD or 0)-b.now_ms) end
+local function hO(a) local i,b=a.c,a.K id(a) a.o,a.E=iA(b),ic(b) if a.o then i=0 elseif a.PARTIAL then
+i=math.min(i,fa(a)) end local ev=(nil)or bT ev(a,i) if a.E and a.allowed then ev(a,0) a.allowed,a.m=false,eO(i)
+if not(nil)then a.ttl=aT(a.E) end end a.n=i eu(a) end local function iq(a) a.K=ir(a,a.RESERVE.id) eK(a,'write') hO(a)
+end local function eQ(b,i,aj,bB) local ap=b.now_ms b.b={c=i,i=ap,a=ap+aj,t=bB,ttl=aj} end local function iN(b,cc,aj)
+if cc.a<b.now_ms+aj then eQ(b,cc.c,aj,cc.t) b.b.i=cc.i end end local function iB(a) local eC=not a.A if a.PARTIAL then
+eC=a.n>0 and not a.E end return not a.o and a.allowed and eC end local function hJ(a,A,R) if a.Q then R=cC(A,R,a.g)
+a.g=a.p if not R then A=a.p and'delete'or'keep' elseif A~='charge'then A='refund' end end et(a,A,R) end
+local function ey(U) local H={U.c and ab(U.c)or''} for c,aH in ipairs({U.i,U.a,U.t,U.ttl})do H[c+1]=ab(aH) end
+return table.concat(H,':') end local function bR(hE,dc) local aw=0 for K=1,#dc,1000 do local aQ={unpack(hE)}
+for c=K,math.min(K+999,#dc)do aQ[#aQ+1]=dc[c] end aw=aw+s(unpack(aQ)) end return aw end local function hI(b)
+local B,P,I=eR(b) if B==0 and not b.b then if b.u>0 or b.x then s('UNLINK',b.j) end if b.N>0 then s('UNLINK',b.l) end
+return end local aL,bH,au={},{},{} local function bh(bn,K,cB) bn[#bn+1]=K bn[#bn+1]=cB end for P,V in ipairs(b.y)do
+au[#au+1]=V end for P,C in ipairs(b.G or{})do bh(bH,ab(C.e.a),C.id) end for P,q in ipairs(b.k)do
+local aO=q.id~=b.id and dd(q,b.now_ms) if aO then bh(aL,q.id,ey(aO)) bh(bH,ab(aO.a),q.id) elseif q.id~=b.id then
+au[#au+1]=q.id end end if b.b and b.b~=b.p then bh(aL,b.id,ey(b.b)) elseif not b.b and b.p then au[#au+1]=b.id end
+if b.b then I=math.max(I,eM(b.b)) local ie=not b.p or b.b.a~=b.p.a if b.H or b.ah or b.B and ie then
+bh(bH,ab(b.b.a),b.id) end end local eL=b.B and 0 or 1 if b.x~=eL then bh(aL,'',ab(eL)) end bR({'HSET',b.j},aL)
+bR({'HDEL',b.j},au) if b.F and b.F>0 then bh(bH,'-'..ab(b.F+1),'') end if b.H and b.N>0 then s('UNLINK',b.l) end
+bR({'ZADD',b.l},bH) if b.F==0 then au[#au+1]='' end bR({'ZREM',b.l},au) local E,aM,Y=b.ab,I+5000,nil
+local ji=not E and not b.m and b.u>0 if not ji and(not E or E<I or(b.m and E>aM))then Y=aM end dG(b.j,Y)
+if Y or b.H and E then dG(b.l,Y or E) end end local function hK(a,aY) if not aY and a.h=='charge'then a.h,a.q='keep',nil
+end local b=a.K if b and aY and a.o then iN(b,a.o,a.RESERVE.ttl) elseif b and aY and iB(a)then local R=cC(a.h,a.q,a.g)
+eQ(b,a.n,a.RESERVE.ttl,bB(a,R)) end hJ(a,a.h,a.q) if b then hI(b) end end local function eX(a)
+return a.o and a.o.c or a.A and a.c or a.n end local function eB(a) if not a.allowed then return 0 end
+return a.PARTIAL and eX(a)or 1 end local function ib(a,X) local aS,iV,aD,dE,hR=bW(a) return{ 'allowed',eB(a),
+'count',a.count, 'ttl',a.ttl, 'limit',a.s, 'remaining',aS, 'retry_after_ms',iV, 'next_ms',aD, 'reset_ms',dE,
+'delay_ms',hR, 'now_ms',a.now_ms, 'shadow',a.A and 1 or 0, 'charged',X, } end local function iw(bK) local fg={}
+for P,a in ipairs(bK)do local K,L=a.AS or('COUNTER'):lower(),2 a.z=K while fg[a.z]do a.z=m('%s-%d',K,L) L=L+1 end
+fg[a.z]=true end end local function ca(c) return m('%.0f',cb(c,999999999999999)) end local function iM(a)
+local p=(nil)and(nil)(a)or a.d local cX,F=1000,p%1000 while F>0 do cX,F=F,cX%F end local cL=1000/cX
+local aI=bj(ad(p,cL),1000) return m('"%s";q=%s;w=%s',a.z,ca(ad(a.limit,cL)),ca(aI)) end local function il(C,df)
+if C.allowed~=df.allowed then return not C.allowed end local G,dg=C.retry_after_ms,df.retry_after_ms if G~=dg then
+return G<0 or(dg>=0 and G>dg) end return C.remaining<df.remaining end local function ih(bK) local dH,eZ=bK[1],{} iw(bK)
+for c,a in ipairs(bK)do eZ[c]=iM(a) a.remaining,a.retry_after_ms,a.next_ms,a.reset_ms=bW(a) if il(a,dH)then dH=a end end
+local a=dH local aU={ 'X-RateLimit-Limit', m('%.0f',a.s), 'X-RateLimit-Remaining', m('%.0f',a.remaining), }
+local function bZ(aC,aH) aU[#aU+1]=aC aU[#aU+1]=aH end if a.reset_ms>=0 then
+bZ('X-RateLimit-Reset',m('%.0f',aT(a.now_ms+a.reset_ms))) end bZ('RateLimit-Policy',table.concat(eZ,', '))
+local it=a.next_ms>=0 and';t='..ca(aT(a.next_ms))or'' bZ('RateLimit',m('"%s";r=%s%s',a.z,ca(a.remaining),it))
+if not a.allowed and a.retry_after_ms>=0 then bZ('Retry-After',m('%.0f',aT(a.retry_after_ms))) end return aU end
+local function iD(a,X) if a.form=='FULL'then return ib(a,X) end return{eB(a),a.count,a.ttl,ih({a})} end
+cM={V=hB,W=hK,X=eu,Z=hM,aa=aZ,P=hS,error_reply=hT,ac=hV,D=S,ad=hW,ae=hX,af=bG,M=eE,aj=eJ,ak=iq,al=iu,S=iv,am=iD,an=eU,J=iH,ao=iI,U=eX,ap=iP,aq=iU,ar=jd,as=je,at=jg,av=jC}
+end return cM end if aR then return l().error_reply(aR) end local bV,bu=pcall(iY,KEYS,ARGV)
+return bV and bu or l().error_reply(bu) end local function hY(ep,aA)
+local Z,aB,m,s=string.find,string.match,string.format,redis.call local bd local gf=aA[1] local cG=aA[2] local cH=aA[3]
+if not cG then return end local bN=aA[4] local dx local M local at if(cH=='LINE')and(not bN)then dx=4 M=1 at='LINE' else
+local du local dv local dw if cH then if bN then
+if not(((((aA[5]=='LINE')and(not aA[6]))and((#bN)<16))and(cH=='COST'))and Z(bN,'^[1-9]%d*$'))then return end du=6
+dv=bN+0 dw='LINE' else if(((aA[5]=='LINE')and(not aA[6]))and(cH=='COST'))and Z('','^[1-9]%d*$')then return end return
+end else du=3 dv=1 dw=nil end dx=du M=dv at=dw end if not(((#cG)<16)and Z(cG,'^[1-9]%d*$'))then return end local z=cG+0
+local gg,by=aB(gf,'^([1-9]%d*)(%l*)$') if gg then if(#gf)<16 then
+local dU=(by=='')and 1000 or((by=='ms')and 1 or((by=='s')and 1000 or((by=='m')and 60000 or((by=='h')and 3.6e6 or((by=='d')and 8.64e7 or nil)))))
+local w=dU and(gg*dU)or dU if(not w)or((w<1)or(1e15<w))then return end if not(w<9e12)then return end local d=w*1000
+local jr=aA[dx] if jr then return end local gh=s('TIME') local k=(gh[1]*1e6)+gh[2] local aG=(k-(k%1000))/1000
+local aq=ep[1] if not aq then return end if Z(aq,':reserved',1,true)then return end if not((#ep)==1)then return end
+local dV=s('GET',aq) if dV then local dW,gi,gj,gk,js=aB(dV,'^C:(%d+):(%d+):(%d+):(%d+)(.*)$') if not dW then return else
+if Z(dV,':0%d')then return else local o=((#gk)<17)and(gk+0) if not((#dW)<16)then return end if not((#gi)<16)then return
+end if not((#gj)<16)then return end if o then if not(o<9e15)then return end local bO=dW+0 local gl=gi+0 local y=gj+0
+if(not((1<=bO)and(bO<=1e15)))or(not(js==''))then return else if not((gl*bO)<2^53)then return end local ac=gl*bO
 if not((ac*1000)<2^53)then return end local u=ac*1000 if(ac==0)and(not(o==0))then return else
-if not((ac==(aF-(aF%C)))and(bL==C))then return end local bd if o==0 then bd=0 else local gi=k-u
-local gj=(gi<d)and(d-gi)or 0 if not((o*gj)<2^53)then return end bd=o*gj end if not((x+L)<2^53)then return end
-local M=x+L if not((M*d)<2^53)then return end local gk=M*d if not((y*d)<2^53)then return end if not((gk+bd)<2^53)then
-return end local jp=gk+bd local be if bd==0 then be=x else local jq=bd%d local gl=(bd-jq)/d if not((x+gl)<2^53)then
-return end be=x+gl end if 2^53<=be then return end if not((y*d)<jp)then if not(M<2^53)then return end
-local gm=C*((not(M==0))and 2 or((not(o==0))and 1 or 0)) if not((ac+gm)<2^53)then return end local af=ac+gm
-if not((af*1000)<2^53)then return end local gn=af*1000 local dU=(k<gn)and(gn-k)or 0 local go=dU%1e06
-local dV=(go==0)and(dU/1e06)or(((dU-go)/1e06)+1) if 2^53<=dV then return end if at=='LINE'then local bo if o==0 then
-bo=0 else local gK=k-u local gL=(gK<d)and(d-gK)or 0 if not((o*gL)<2^53)then return end bo=o*gL end
-local gM=(M<y)and(y-M)or 0 local co if bo==0 then co=0 else local gN=bo%d local jt=(gN==0)and(bo/d)or(((bo-gN)/d)+1)
-co=jt end local eb=(co<gM)and(gM-co)or 0 local dy local cu if eb<y then local gO=eb+1 local cr local bM=y-gO
-if not(u<2^53)then return end if bM<0 then cr=nil else if bM<M then if not((u+d)<2^53)then return end local gP=u+d
-local cp if M==0 then cp=0 else if not((bM*d)<2^53)then return end local gQ=bM*d local gR=(gQ-(gQ%M))/M
-cp=(gR<d)and(d-gR)or 0 end if not((gP+cp)<2^53)then return end local gS=gP+cp local ec=(k<gS)and(gS-k)or 0
-local gT=ec%1000 cr=(gT==0)and(ec/1000)or(((ec-gT)/1000)+1) else local gU=bM-M local cq if o==0 then cq=0 else
-if not((gU*d)<2^53)then return end local gV=gU*d local gW=(gV-(gV%o))/o cq=(gW<d)and(d-gW)or 0 end
-if not((u+cq)<2^53)then return end local gX=u+cq local ed=(k<gX)and(gX-k)or 0 local gY=ed%1000
-cr=(gY==0)and(ed/1000)or(((ed-gY)/1000)+1) end end local gZ=cr or(-1) local dx if gO==y then dx=gZ else local dw
-if 0<M then if not((u+d)<2^53)then return end local ha=u+d local cs if M==0 then cs=0 else local hb=(0-(0%M))/M
-cs=(hb<d)and(d-hb)or 0 end if not((ha+cs)<2^53)then return end local hc=ha+cs local ee=(k<hc)and(hc-k)or 0
-local hd=ee%1000 dw=(hd==0)and(ee/1000)or(((ee-hd)/1000)+1) else local he=0-M local ct if o==0 then ct=0 else
-if not((he*d)<2^53)then return end local hf=he*d local hg=(hf-(hf%o))/o ct=(hg<d)and(d-hg)or 0 end
-if not((u+ct)<2^53)then return end local hh=u+ct local ef=(k<hh)and(hh-k)or 0 local hi=ef%1000
-dw=(hi==0)and(ef/1000)or(((ef-hi)/1000)+1) end dx=dw end dy=gZ cu=dx else dy=0 cu=0 end if 2^53<=cu then return end
-local ju=m('1 %.0f %.0f %.0f %.0f 0 %.0f %.0f 0 %.0f 0 %.0f',be,dV,y,eb,dy,cu,aF,L) local bp
-if not redis.REDIS_VERSION_NUM then return end local hj=r('PEXPIRETIME',aq) local cF=(0<=hj)and hj or nil if cF then
-if 2^53<=cF then return end if not(af<2^53)then return end if not((af+5000)<2^53)then return end local eg=af+5000
-if cF<af then bp=eg else if not(eg<cF)then bp=nil else bp=eg end end else if not(af<2^53)then return end
-if not((af+5000)<2^53)then return end return end if bp then local dz if bp==0 then dz='1' else local jv=m('%.0f',bp)
-dz=jv end local jH=r('SET',aq,m('C:%.0f:%.0f:%.0f:%.0f',C,((ac-(ac%C))/C),M,o),'PXAT',dz) else
-local jI=r('SET',aq,m('C:%.0f:%.0f:%.0f:%.0f',C,((ac-(ac%C))/C),M,o),'KEEPTTL') end bc=ju else if at then return end
-local bq if not redis.REDIS_VERSION_NUM then return end local hk=r('PEXPIRETIME',aq) local cG=(0<=hk)and hk or nil
-if cG then if 2^53<=cG then return end if not(af<2^53)then return end if not((af+5000)<2^53)then return end
-local eh=af+5000 if cG<af then bq=eh else if not(eh<cG)then bq=nil else bq=eh end end else if not(af<2^53)then return
-end if not((af+5000)<2^53)then return end return end if bq then local dA if bq==0 then dA='1' else local jw=m('%.0f',bq)
-dA=jw end local jJ=r('SET',aq,m('C:%.0f:%.0f:%.0f:%.0f',C,((ac-(ac%C))/C),M,o),'PXAT',dA) else
-local jK=r('SET',aq,m('C:%.0f:%.0f:%.0f:%.0f',C,((ac-(ac%C))/C),M,o),'KEEPTTL') end bc={1,be,dV} end else if aF<ac then
-return end local gp=(x<y)and(y-x)or 0 local aD local ax=y-L if not(u<2^53)then return end if ax<0 then aD=nil else
-if ax<x then if not((u+d)<2^53)then return end local gq=u+d local ck if x==0 then ck=0 else if not((ax*d)<2^53)then
-return end local gr=ax*d local gs=(gr-(gr%x))/x ck=(gs<d)and(d-gs)or 0 end if not((gq+ck)<2^53)then return end
-local gt=gq+ck local dW=(k<gt)and(gt-k)or 0 local gu=dW%1000 aD=(gu==0)and(dW/1000)or(((dW-gu)/1000)+1) else
-local gv=ax-x local cl if o==0 then cl=0 else if not((gv*d)<2^53)then return end local gw=gv*d local gx=(gw-(gw%o))/o
-cl=(gx<d)and(d-gx)or 0 end if not((u+cl)<2^53)then return end local gy=u+cl local dX=(k<gy)and(gy-k)or 0
-local gz=dX%1000 aD=(gz==0)and(dX/1000)or(((dX-gz)/1000)+1) end end local cm if aD then if 2^53<=aD then return end
-local gA=aD%1000 local jr=(aD<0)and(-1)or((gA==0)and(aD/1000)or(((aD-gA)/1000)+1)) cm=jr else cm=-1 end
-local gB=(cm==0)and 1 or cm local dk if at=='LINE'then local br if o==0 then br=0 else local hl=k-u
-local hm=(hl<d)and(d-hl)or 0 if not((o*hm)<2^53)then return end br=o*hm end local cv if br==0 then cv=0 else
-local hn=br%d local jx=(hn==0)and(br/d)or(((br-hn)/d)+1) cv=jx end local ei=(cv<gp)and(gp-cv)or 0 local cb if ax<0 then
-cb=nil else if ax<x then if not((u+d)<2^53)then return end local ho=u+d local cw if x==0 then cw=0 else
-if not((ax*d)<2^53)then return end local hp=ax*d local hq=(hp-(hp%x))/x cw=(hq<d)and(d-hq)or 0 end
-if not((ho+cw)<2^53)then return end local hr=ho+cw local ej=(k<hr)and(hr-k)or 0 local hs=ej%1000
-cb=(hs==0)and(ej/1000)or(((ej-hs)/1000)+1) else local fj=ax-x local ca if o==0 then ca=0 else if not((fj*d)<2^53)then
-return end local fk=fj*d local fl=(fk-(fk%o))/o ca=(fl<d)and(d-fl)or 0 end if not((u+ca)<2^53)then return end
-local fm=u+ca local dH=(k<fm)and(fm-k)or 0 local fn=dH%1000 cb=(fn==0)and(dH/1000)or(((dH-fn)/1000)+1) end end
-local fo=cb or(-1) local dj local ch if ei<y then local fp=ei+1 local ce local bJ=y-fp if bJ<0 then ce=nil else
-if bJ<x then if not((u+d)<2^53)then return end local fq=u+d local cc if x==0 then cc=0 else if not((bJ*d)<2^53)then
-return end local fr=bJ*d local fs=(fr-(fr%x))/x cc=(fs<d)and(d-fs)or 0 end if not((fq+cc)<2^53)then return end
-local ft=fq+cc local dI=(k<ft)and(ft-k)or 0 local fu=dI%1000 ce=(fu==0)and(dI/1000)or(((dI-fu)/1000)+1) else
-local fv=bJ-x local cd if o==0 then cd=0 else if not((fv*d)<2^53)then return end local fw=fv*d local fx=(fw-(fw%o))/o
-cd=(fx<d)and(d-fx)or 0 end if not((u+cd)<2^53)then return end local fy=u+cd local dJ=(k<fy)and(fy-k)or 0
-local fz=dJ%1000 ce=(fz==0)and(dJ/1000)or(((dJ-fz)/1000)+1) end end local fA=ce or(-1) local di if fp==y then di=fA else
-local dh if 0<x then if not((u+d)<2^53)then return end local fB=u+d local cf if x==0 then cf=0 else local fC=(0-(0%x))/x
-cf=(fC<d)and(d-fC)or 0 end if not((fB+cf)<2^53)then return end local fD=fB+cf local dK=(k<fD)and(fD-k)or 0
-local fE=dK%1000 dh=(fE==0)and(dK/1000)or(((dK-fE)/1000)+1) else local fF=0-x local cg if o==0 then cg=0 else
-if not((fF*d)<2^53)then return end local fG=fF*d local fH=(fG-(fG%o))/o cg=(fH<d)and(d-fH)or 0 end
-if not((u+cg)<2^53)then return end local fI=u+cg local dL=(k<fI)and(fI-k)or 0 local fJ=dL%1000
-dh=(fJ==0)and(dL/1000)or(((dL-fJ)/1000)+1) end di=dh end dj=fA ch=di else dj=0 ch=0 end if(2^53<=fo)or(2^53<=ch)then
-return end local jg=m('0 %.0f %.0f %.0f %.0f %.0f %.0f %.0f 0 %.0f 0 0',be,gB,y,ei,fo,dj,ch,aF) dk=jg else if at then
-return end dk={0,be,gB} end bc=dk end end end else return end end end else local ay=aF-(aF%C) if not(L<2^53)then return
-end if not((L*d)<2^53)then return end local gC=L*d if not((y*d)<2^53)then return end if not(gC<2^53)then return end
-if not((y*d)<gC)then local gD=C*2 if not((ay+gD)<2^53)then return end local aU=ay+gD if not((aU*1000)<2^53)then return
-end local gE=aU*1000 local dY=(k<gE)and(gE-k)or 0 local gF=dY%1e06 local dZ=(gF==0)and(dY/1e06)or(((dY-gF)/1e06)+1)
-if 2^53<=dZ then return end if at=='LINE'then local fK=(L<y)and(y-L)or 0 local dM=(0<fK)and fK or 0 local dm local cj
-if dM<y then local fL=dM+1 local ci local cC=y-fL if not((ay*1000)<2^53)then return end local aT=ay*1000 if cC<0 then
-ci=nil else local jh=cC<L if jh then if not((aT+d)<2^53)then return end local fM=aT+d if not((cC*d)<2^53)then return end
-local fN=cC*d local ji=fN%L local fO=(fN-ji)/L local fP=(fO<d)and(d-fO)or 0 if not((fM+fP)<2^53)then return end
-local fQ=fM+fP local dN=(k<fQ)and(fQ-k)or 0 local fR=dN%1000 ci=(fR==0)and(dN/1000)or(((dN-fR)/1000)+1) else
-if not(aT<2^53)then return end local dO=(k<aT)and(aT-k)or 0 local fS=dO%1000 ci=(fS==0)and(dO/1000)or(((dO-fS)/1000)+1)
-end end local fT=ci or(-1) local dl if fL==y then dl=fT else if not(aT<2^53)then return end if not((aT+d)<2^53)then
-return end local fU=aT+d local jj=0%L local fV=(0-jj)/L local fW=(fV<d)and(d-fV)or 0 if not((fU+fW)<2^53)then return end
-local fX=fU+fW local dP=(k<fX)and(fX-k)or 0 local fY=dP%1000 dl=(fY==0)and(dP/1000)or(((dP-fY)/1000)+1) end dm=fT cj=dl
-else dm=0 cj=0 end if 2^53<=cj then return end
-local jk=m('1 0 %.0f %.0f %.0f 0 %.0f %.0f 0 %.0f 0 %.0f',dZ,y,dM,dm,cj,aF,L) if not(aU<2^53)then return end
-if not((aU+5000)<2^53)then return end local fZ=aU+5000 local jl=m('C:%.0f:%.0f:%.0f:0',C,((ay-(ay%C))/C),L) local dn
-if fZ==0 then dn='1' else dn=m('%.0f',fZ) end local jF=r('SET',aq,jl,'PXAT',dn) bc=jk else if at then return end
-if not(aU<2^53)then return end if not((aU+5000)<2^53)then return end local ga=aU+5000
-local jm=m('C:%.0f:%.0f:%.0f:0',C,((ay-(ay%C))/C),L) local dp if ga==0 then dp='1' else dp=m('%.0f',ga) end
-local jG=r('SET',aq,jm,'PXAT',dp) bc={1,0,dZ} end else local aN local gG=y-L if not((ay*1000)<2^53)then return end
-local bx=ay*1000 if gG<0 then aN=nil else if not(bx<2^53)then return end local ea=(k<bx)and(bx-k)or 0 local gH=ea%1000
-aN=(gH==0)and(ea/1000)or(((ea-gH)/1000)+1) end local cn if aN then if 2^53<=aN then return end local gI=aN%1000
-local js=(aN<0)and(-1)or((gI==0)and(aN/1000)or(((aN-gI)/1000)+1)) cn=js else cn=-1 end local gJ=(cn==0)and 1 or cn
-local dr if at=='LINE'then local dq if not(bx<2^53)then return end if gG<0 then dq=nil else local dQ=(k<bx)and(bx-k)or 0
-local gb=dQ%1000 dq=(gb==0)and(dQ/1000)or(((dQ-gb)/1000)+1) end local gc=dq or(-1) if 2^53<=gc then return end
-dr=m('0 0 %.0f %.0f %.0f %.0f 0 0 0 %.0f 0 0',gJ,y,y,gc,aF) else if at then return end dr={0,0,gJ} end bc=dr end end
-return bc end local bS,bt=pcall(hV,KEYS,ARGV) if bS and bt then return bt end return iY(not bS and bt)
+if not((ac==(aG-(aG%w)))and(bO==w))then return end local be if o==0 then be=0 else local gm=k-u
+local gn=(gm<d)and(d-gm)or 0 if not((o*gn)<2^53)then return end be=o*gn end if not((y+M)<2^53)then return end
+local N=y+M if not((N*d)<2^53)then return end local go=N*d if not((z*d)<2^53)then return end if not((go+be)<2^53)then
+return end local jt=go+be local bf if be==0 then bf=y else local ju=be%d local gp=(be-ju)/d if not((y+gp)<2^53)then
+return end bf=y+gp end if 2^53<=bf then return end if not((z*d)<jt)then if not(N<2^53)then return end
+local gq=w*((not(N==0))and 2 or((not(o==0))and 1 or 0)) if not((ac+gq)<2^53)then return end local af=ac+gq
+if not((af*1000)<2^53)then return end local gr=af*1000 local dX=(k<gr)and(gr-k)or 0 local gs=dX%1e6
+local dY=(gs==0)and(dX/1e6)or(((dX-gs)/1e6)+1) if 2^53<=dY then return end if at=='LINE'then local bp if o==0 then bp=0
+else local gO=k-u local gP=(gO<d)and(d-gO)or 0 if not((o*gP)<2^53)then return end bp=o*gP end local gQ=(N<z)and(z-N)or 0
+local cr if bp==0 then cr=0 else local gR=bp%d local jx=(gR==0)and(bp/d)or(((bp-gR)/d)+1) cr=jx end
+local ee=(cr<gQ)and(gQ-cr)or 0 local dA local cx if ee<z then local gS=ee+1 local cu local bP=z-gS if not(u<2^53)then
+return end if bP<0 then cu=nil else if bP<N then if not((u+d)<2^53)then return end local gT=u+d local cs if N==0 then
+cs=0 else if not((bP*d)<2^53)then return end local gU=bP*d local gV=(gU-(gU%N))/N cs=(gV<d)and(d-gV)or 0 end
+if not((gT+cs)<2^53)then return end local gW=gT+cs local ef=(k<gW)and(gW-k)or 0 local gX=ef%1000
+cu=(gX==0)and(ef/1000)or(((ef-gX)/1000)+1) else local gY=bP-N local ct if o==0 then ct=0 else if not((gY*d)<2^53)then
+return end local gZ=gY*d local ha=(gZ-(gZ%o))/o ct=(ha<d)and(d-ha)or 0 end if not((u+ct)<2^53)then return end
+local hb=u+ct local eg=(k<hb)and(hb-k)or 0 local hc=eg%1000 cu=(hc==0)and(eg/1000)or(((eg-hc)/1000)+1) end end
+local hd=cu or(-1) local dz if gS==z then dz=hd else local dy if 0<N then if not((u+d)<2^53)then return end local he=u+d
+local cv if N==0 then cv=0 else local hf=(0-(0%N))/N cv=(hf<d)and(d-hf)or 0 end if not((he+cv)<2^53)then return end
+local hg=he+cv local eh=(k<hg)and(hg-k)or 0 local hh=eh%1000 dy=(hh==0)and(eh/1000)or(((eh-hh)/1000)+1) else
+local hi=0-N local cw if o==0 then cw=0 else if not((hi*d)<2^53)then return end local hj=hi*d local hk=(hj-(hj%o))/o
+cw=(hk<d)and(d-hk)or 0 end if not((u+cw)<2^53)then return end local hl=u+cw local ei=(k<hl)and(hl-k)or 0
+local hm=ei%1000 dy=(hm==0)and(ei/1000)or(((ei-hm)/1000)+1) end dz=dy end dA=hd cx=dz else dA=0 cx=0 end
+if 2^53<=cx then return end local jy=m('1 %.0f %.0f %.0f %.0f 0 %.0f %.0f 0 %.0f 0 %.0f',bf,dY,z,ee,dA,cx,aG,M) local bq
+if not redis.REDIS_VERSION_NUM then return end local hn=s('PEXPIRETIME',aq) local cI=(0<=hn)and hn or nil if cI then
+if 2^53<=cI then return end if not(af<2^53)then return end if not((af+5000)<2^53)then return end local ej=af+5000
+if cI<af then bq=ej else if not(ej<cI)then bq=nil else bq=ej end end else if not(af<2^53)then return end
+if not((af+5000)<2^53)then return end return end if bq then local dB if bq==0 then dB='1' else local jz=m('%.0f',bq)
+dB=jz end local jL=s('SET',aq,m('C:%.0f:%.0f:%.0f:%.0f',w,((ac-(ac%w))/w),N,o),'PXAT',dB) else
+local jM=s('SET',aq,m('C:%.0f:%.0f:%.0f:%.0f',w,((ac-(ac%w))/w),N,o),'KEEPTTL') end bd=jy else if at then return end
+local br if not redis.REDIS_VERSION_NUM then return end local ho=s('PEXPIRETIME',aq) local cJ=(0<=ho)and ho or nil
+if cJ then if 2^53<=cJ then return end if not(af<2^53)then return end if not((af+5000)<2^53)then return end
+local ek=af+5000 if cJ<af then br=ek else if not(ek<cJ)then br=nil else br=ek end end else if not(af<2^53)then return
+end if not((af+5000)<2^53)then return end return end if br then local dC if br==0 then dC='1' else local jA=m('%.0f',br)
+dC=jA end local jN=s('SET',aq,m('C:%.0f:%.0f:%.0f:%.0f',w,((ac-(ac%w))/w),N,o),'PXAT',dC) else
+local jO=s('SET',aq,m('C:%.0f:%.0f:%.0f:%.0f',w,((ac-(ac%w))/w),N,o),'KEEPTTL') end bd={1,bf,dY} end else if aG<ac then
+return end local gt=(y<z)and(z-y)or 0 local aE local ay=z-M if not(u<2^53)then return end if ay<0 then aE=nil else
+if ay<y then if not((u+d)<2^53)then return end local gu=u+d local cn if y==0 then cn=0 else if not((ay*d)<2^53)then
+return end local gv=ay*d local gw=(gv-(gv%y))/y cn=(gw<d)and(d-gw)or 0 end if not((gu+cn)<2^53)then return end
+local gx=gu+cn local dZ=(k<gx)and(gx-k)or 0 local gy=dZ%1000 aE=(gy==0)and(dZ/1000)or(((dZ-gy)/1000)+1) else
+local gz=ay-y local co if o==0 then co=0 else if not((gz*d)<2^53)then return end local gA=gz*d local gB=(gA-(gA%o))/o
+co=(gB<d)and(d-gB)or 0 end if not((u+co)<2^53)then return end local gC=u+co local ea=(k<gC)and(gC-k)or 0
+local gD=ea%1000 aE=(gD==0)and(ea/1000)or(((ea-gD)/1000)+1) end end local cp if aE then if 2^53<=aE then return end
+local gE=aE%1000 local jv=(aE<0)and(-1)or((gE==0)and(aE/1000)or(((aE-gE)/1000)+1)) cp=jv else cp=-1 end
+local gF=(cp==0)and 1 or cp local dm if at=='LINE'then local bs if o==0 then bs=0 else local hp=k-u
+local hq=(hp<d)and(d-hp)or 0 if not((o*hq)<2^53)then return end bs=o*hq end local cy if bs==0 then cy=0 else
+local hr=bs%d local jB=(hr==0)and(bs/d)or(((bs-hr)/d)+1) cy=jB end local el=(cy<gt)and(gt-cy)or 0 local ce if ay<0 then
+ce=nil else if ay<y then if not((u+d)<2^53)then return end local hs=u+d local cz if y==0 then cz=0 else
+if not((ay*d)<2^53)then return end local ht=ay*d local hu=(ht-(ht%y))/y cz=(hu<d)and(d-hu)or 0 end
+if not((hs+cz)<2^53)then return end local hv=hs+cz local dJ=(k<hv)and(hv-k)or 0 local fk=dJ%1000
+ce=(fk==0)and(dJ/1000)or(((dJ-fk)/1000)+1) else local fl=ay-y local cd if o==0 then cd=0 else if not((fl*d)<2^53)then
+return end local fm=fl*d local fn=(fm-(fm%o))/o cd=(fn<d)and(d-fn)or 0 end if not((u+cd)<2^53)then return end
+local fo=u+cd local dK=(k<fo)and(fo-k)or 0 local fp=dK%1000 ce=(fp==0)and(dK/1000)or(((dK-fp)/1000)+1) end end
+local fq=ce or(-1) local dl local ck if el<z then local fr=el+1 local ch local bM=z-fr if bM<0 then ch=nil else
+if bM<y then if not((u+d)<2^53)then return end local fs=u+d local cf if y==0 then cf=0 else if not((bM*d)<2^53)then
+return end local ft=bM*d local fu=(ft-(ft%y))/y cf=(fu<d)and(d-fu)or 0 end if not((fs+cf)<2^53)then return end
+local fv=fs+cf local dL=(k<fv)and(fv-k)or 0 local fw=dL%1000 ch=(fw==0)and(dL/1000)or(((dL-fw)/1000)+1) else
+local fx=bM-y local cg if o==0 then cg=0 else if not((fx*d)<2^53)then return end local fy=fx*d local fz=(fy-(fy%o))/o
+cg=(fz<d)and(d-fz)or 0 end if not((u+cg)<2^53)then return end local fA=u+cg local dM=(k<fA)and(fA-k)or 0
+local fB=dM%1000 ch=(fB==0)and(dM/1000)or(((dM-fB)/1000)+1) end end local fC=ch or(-1) local dk if fr==z then dk=fC else
+local dj if 0<y then if not((u+d)<2^53)then return end local fD=u+d local ci if y==0 then ci=0 else local fE=(0-(0%y))/y
+ci=(fE<d)and(d-fE)or 0 end if not((fD+ci)<2^53)then return end local fF=fD+ci local dN=(k<fF)and(fF-k)or 0
+local fG=dN%1000 dj=(fG==0)and(dN/1000)or(((dN-fG)/1000)+1) else local fH=0-y local cj if o==0 then cj=0 else
+if not((fH*d)<2^53)then return end local fI=fH*d local fJ=(fI-(fI%o))/o cj=(fJ<d)and(d-fJ)or 0 end
+if not((u+cj)<2^53)then return end local fK=u+cj local dO=(k<fK)and(fK-k)or 0 local fL=dO%1000
+dj=(fL==0)and(dO/1000)or(((dO-fL)/1000)+1) end dk=dj end dl=fC ck=dk else dl=0 ck=0 end if(2^53<=fq)or(2^53<=ck)then
+return end local jk=m('0 %.0f %.0f %.0f %.0f %.0f %.0f %.0f 0 %.0f 0 0',bf,gF,z,el,fq,dl,ck,aG) dm=jk else if at then
+return end dm={0,bf,gF} end bd=dm end end end else return end end end else local az=aG-(aG%w) if not(M<2^53)then return
+end if not((M*d)<2^53)then return end local gG=M*d if not((z*d)<2^53)then return end if not(gG<2^53)then return end
+if not((z*d)<gG)then local gH=w*2 if not((az+gH)<2^53)then return end local aW=az+gH if not((aW*1000)<2^53)then return
+end local gI=aW*1000 local eb=(k<gI)and(gI-k)or 0 local gJ=eb%1e6 local ec=(gJ==0)and(eb/1e6)or(((eb-gJ)/1e6)+1)
+if 2^53<=ec then return end if at=='LINE'then local fM=(M<z)and(z-M)or 0 local dP=(0<fM)and fM or 0 local dp local cm
+if dP<z then local fN=dP+1 local cl local cF=z-fN if not((az*1000)<2^53)then return end local aV=az*1000 if cF<0 then
+cl=nil else local jl=cF<M if jl then if not((aV+d)<2^53)then return end local fO=aV+d if not((cF*d)<2^53)then return end
+local fP=cF*d local jm=fP%M local fQ=(fP-jm)/M local fR=(fQ<d)and(d-fQ)or 0 if not((fO+fR)<2^53)then return end
+local fS=fO+fR local dQ=(k<fS)and(fS-k)or 0 local fT=dQ%1000 cl=(fT==0)and(dQ/1000)or(((dQ-fT)/1000)+1) else
+if not(aV<2^53)then return end local dR=(k<aV)and(aV-k)or 0 local fU=dR%1000 cl=(fU==0)and(dR/1000)or(((dR-fU)/1000)+1)
+end end local fV=cl or(-1) local dn if fN==z then dn=fV else if not(aV<2^53)then return end if not((aV+d)<2^53)then
+return end local fW=aV+d local jn=0%M local fX=(0-jn)/M local fY=(fX<d)and(d-fX)or 0 if not((fW+fY)<2^53)then return end
+local fZ=fW+fY local dS=(k<fZ)and(fZ-k)or 0 local ga=dS%1000 dn=(ga==0)and(dS/1000)or(((dS-ga)/1000)+1) end dp=fV cm=dn
+else dp=0 cm=0 end if 2^53<=cm then return end
+local jo=m('1 0 %.0f %.0f %.0f 0 %.0f %.0f 0 %.0f 0 %.0f',ec,z,dP,dp,cm,aG,M) if not(aW<2^53)then return end
+if not((aW+5000)<2^53)then return end local gb=aW+5000 local jp=m('C:%.0f:%.0f:%.0f:0',w,((az-(az%w))/w),M) local dq
+if gb==0 then dq='1' else dq=m('%.0f',gb) end local jJ=s('SET',aq,jp,'PXAT',dq) bd=jo else if at then return end
+if not(aW<2^53)then return end if not((aW+5000)<2^53)then return end local gc=aW+5000
+local jq=m('C:%.0f:%.0f:%.0f:0',w,((az-(az%w))/w),M) local dr if gc==0 then dr='1' else dr=m('%.0f',gc) end
+local jK=s('SET',aq,jq,'PXAT',dr) bd={1,0,ec} end else local aP local gK=z-M if not((az*1000)<2^53)then return end
+local bz=az*1000 if gK<0 then aP=nil else if not(bz<2^53)then return end local ed=(k<bz)and(bz-k)or 0 local gL=ed%1000
+aP=(gL==0)and(ed/1000)or(((ed-gL)/1000)+1) end local cq if aP then if 2^53<=aP then return end local gM=aP%1000
+local jw=(aP<0)and(-1)or((gM==0)and(aP/1000)or(((aP-gM)/1000)+1)) cq=jw else cq=-1 end local gN=(cq==0)and 1 or cq
+local dt if at=='LINE'then local ds if not(bz<2^53)then return end if gK<0 then ds=nil else local dT=(k<bz)and(bz-k)or 0
+local gd=dT%1000 ds=(gd==0)and(dT/1000)or(((dT-gd)/1000)+1) end local ge=ds or(-1) if 2^53<=ge then return end
+dt=m('0 0 %.0f %.0f %.0f %.0f 0 0 0 %.0f 0 0',gN,z,z,ge,aG) else if at then return end dt={0,0,gN} end bd=dt end end
+else return end else return end return bd end local bV,bu=pcall(hY,KEYS,ARGV) if bV and bu then return bu end
+return jc(not bV and bu)

@@ -1,123 +1,125 @@
 -- RL.FIXED, without the module: docs/lua.md. Put together by scripts/generate-lua; do not edit.
-local function gd(at) local cc,o local F,k,bk,cT=string.find,string.format,string.match,string.sub
-local function fL(x,f,P) local az,N,q=x[f],x[f+1],x[f+2] if not N then o().F('ARITY') end local a={ l='', ao=0,
-now_ms=0, j=0, ax=0, limit=0, y=0, c=1, form=nil, delay=0, e=nil, x=nil, allowed=false, count=0, ttl=0, k='keep',
-remaining=0, u=1, } f=f+2 if q=='LINE'and not x[f+1]and P~=' COST BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE 'then
-a.form,f=q,f+1 elseif q then local y=x[f+1]or''
-local dM=P==' form COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE 'and x[f+2]=='LINE'and not x[f+3]and#y<16
-if dM and q=='COST'and(' COST PARTIAL ALWAYS ANCHOR RESERVE RESERVATION ')~=' ID 'and F(y,'^[1-9]%d*$')then
-a.form,a.c,f='LINE',y+0,f+3
-elseif dM and q=='ID'and(' COST PARTIAL ALWAYS ANCHOR RESERVE RESERVATION ')==' ID 'and y~=''then
-a.form,a.ID,f='LINE',y,f+3 else f=o().ar(a,x,f,P) a.c=a.COST or 1 end a.r=a.ANCHOR and a.ANCHOR*1000 end
-local cn=#N<16 and F(N,'^[1-9]%d*$') a.limit=cn and N+0 or o().aq('limit',N,0) cn=#az<10 and F(az,'^[1-9]%d*$')
-local J=cn and az*1000 or o().ay(a,az) a.j,a.ax,a.y=J,J<9e12 and J*1000 or o().am(J,1000),a.BURST or a.limit return a,f
-end local function fJ(x,P) local a,f=fL(x,1,P) if x[f]then o().ag(a,P,x[f]) end return a end local r=redis.call
-local function fQ(a) local bq=r('TIME') local cv=bq[1]*1000000+bq[2] a.ao,a.now_ms=cv,(cv-cv%1000)/1000 end
-local function dc(a) if a.i or a.r then return o().Z(a,(o().X(a))) end local p,J=a.now_ms,a.j local ad=(p-p%J)/J
-return k(ad<2147483648 and':%d'or':%.0f',ad) end local function gh(a,Y,f,dq,co) local i=Y[f] if dc then
-local aX,aW=dc(a),Y[f+1] local Z=#aX if not aW then o().F('KEYS') elseif cT(i,-Z)~=aX then i=aW if cT(i,-Z)~=aX then
-a.Y=true end end a.l,i,f=i,cT(i,1,-Z-1),f+2 else if not i then o().F('KEYS') end a.l,f=i,f+1 end if co then a.H=i
-elseif F(i,':reserved',1,true)then o().as(i) end if dq then f=a.Y and f+2 or o().at(a,Y,f,i) end return f end
-local function fN(a,Y,dq,co) fQ(a) if#Y~=gh(a,Y,1,dq,co)-1 then o().F('KEYS') elseif a.Y then o().af(a) end end
-local function dR(a) local i=a.l local g=r('GET',i) if g then local y=#g<16 and F(g,'^[1-9]%d*$')and g+0 or o().aw(g)
-local I=redis.REDIS_VERSION_NUM and r('PEXPIRETIME',i)or o().ae(i,a.now_ms)or-1 if I<0 then I=nil elseif I>=(2^53)then
-o().F('INEXACT_STATE') end a.e={o=y,g=I} end end local function en(I,p) if not I then return-2 end
-local V=(I>p and I-p or 0)+500 return(V-V%1000)/1000 end local function bf(a,h) local t,p,N=a.e,a.now_ms,a.limit
-local H,aa=t and t.o or 0,h==0 and 1 or h local aN=aa<=N and H+aa<=N local bx=(aN or H>=N)and h>0
-local z=bx and H+h or H if z>=(2^53)then o().F('INEXACT_REPLY') end local I=t and not(bx and H==0)and t.g or nil
-if not I and(t or bx)then I=(a.i or a.r)and o().an(a)or p+a.j end a.allowed,a.count,a.ttl,a.k=aN,z,en(I,p),'keep'
-if bx or(t and not t.g)then a.k,a.x='charge',{o=z,g=I} end end local function eV(a) if a.PARTIAL or a.ALWAYS then
-o().ad(a) else local h=a.c a.u=h bf(a,h) end if a.SHADOW then o().ab(a) end end local function O(a,h) local N=a.limit
-if h>N then return nil elseif a.U+h<=N then return 0 end if a.i or a.r then local v,u=o().X(a) return u-a.now_ms end
-return a.j-a.now_ms%a.j end local function cl(a,v,t) local y,N=t and t.o or 0,a.limit a.U=y>0 and y or 0
-a.remaining=a.U<N and N-a.U or 0 end local function bz(a) local A,O=a.k,O
-cl(a,A,A=='keep'and a.e or A~='delete'and a.x or nil) local au,cg,ag,al,aI=a.remaining,a.y,0,0,0 if not a.allowed then
-local h=a.u ag=O(a,a.n or(h==0 and 1 or h))or-1 if a.K and ag>=0 then ag=math.max(ag,a.K) end end if au<cg then
-al=O(a,au+1)or-1 aI=au+1==cg and al or O(a,cg)or-1 end
-if ag-ag~=0 or al-al~=0 or aI-aI~=0 or ag>=(2^53)or aI>=(2^53)then o().F('INEXACT_REPLY') end return au,ag,al,aI,0 end
-local function ft(a,ao) local au,ag,al,aI,eY=bz(a) local gb=a.I and 1 or 0 return k(
+local function gh(av) local ce,o local J,k,at,cU=string.find,string.format,string.match,string.sub local function ei(O)
+return O==''and 1000 or O=='ms'and 1 or O=='s'and 1000 or O=='m'and 60000 or O=='h'and 3600000 or O=='d'and 86400000
+or nil end local function fP(z,f,Q) local aN,N,q=z[f],z[f+1],z[f+2] if not N then o().A('ARITY') end local a={ j='',
+ak=0, now_ms=0, h=0, at=0, limit=0, u=0, c=1, form=nil, delay=0, d=nil, t=nil, allowed=false, count=0, ttl=0, i='keep',
+remaining=0, q=1, } f=f+2 if q=='LINE'and not z[f+1]and Q~=' COST BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE 'then
+a.form,f=q,f+1 elseif q then local A=z[f+1]or''
+local dM=Q==' form COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE 'and z[f+2]=='LINE'and not z[f+3]and#A<16
+if dM and q=='COST'and(' COST PARTIAL ALWAYS ANCHOR RESERVE RESERVATION ')~=' ID 'and J(A,'^[1-9]%d*$')then
+a.form,a.c,f='LINE',A+0,f+3
+elseif dM and q=='ID'and(' COST PARTIAL ALWAYS ANCHOR RESERVE RESERVATION ')==' ID 'and A~=''then
+a.form,a.ID,f='LINE',A,f+3 else f=o().an(a,z,f,Q) a.c=a.COST or 1 end a.o=a.ANCHOR and a.ANCHOR*1000 end
+local fu=#N<16 and J(N,'^[1-9]%d*$') a.limit=fu and N+0 or o().am('limit',N,0) local R,O=at(aN,'^([1-9]%d*)(%l*)$')
+local br=R and#aN<16 and ei(O) local y=br and R*br if not y or y<1 or y>1e15 then y=o().au(a,aN) end
+a.h,a.at,a.u=y,y<9e12 and y*1000 or o().ai(y,1000),a.BURST or a.limit return a,f end local function fN(z,Q)
+local a,f=fP(z,1,Q) if z[f]then o().ac(a,Q,z[f]) end return a end local r=redis.call local function fU(a)
+local bs=r('TIME') local cw=bs[1]*1000000+bs[2] a.ak,a.now_ms=cw,(cw-cw%1000)/1000 end local function dd(a)
+if a.g or a.o then return o().V(a,(o().S(a))) end local p,y=a.now_ms,a.h local R=(p-p%y)/y
+return k(R<2147483648 and':%d'or':%.0f',R) end local function gl(a,aa,f,dr,cp) local i=aa[f] if dd then
+local aY,aX=dd(a),aa[f+1] local ab=#aY if not aX then o().A('KEYS') elseif cU(i,-ab)~=aY then i=aX if cU(i,-ab)~=aY then
+a.U=true end end a.j,i,f=i,cU(i,1,-ab-1),f+2 else if not i then o().A('KEYS') end a.j,f=i,f+1 end if cp then a.D=i
+elseif J(i,':reserved',1,true)then o().ao(i) end if dr then f=a.U and f+2 or o().ap(a,aa,f,i) end return f end
+local function fR(a,aa,dr,cp) fU(a) if#aa~=gl(a,aa,1,dr,cp)-1 then o().A('KEYS') elseif a.U then o().ab(a) end end
+local function dR(a) local i=a.j local g=r('GET',i) if g then local A=#g<16 and J(g,'^[1-9]%d*$')and g+0 or o().as(g)
+local I=redis.REDIS_VERSION_NUM and r('PEXPIRETIME',i)or o().aa(i,a.now_ms)or-1 if I<0 then I=nil elseif I>=(2^53)then
+o().A('INEXACT_STATE') end a.d={l=A,f=I} end end local function eo(I,p) if not I then return-2 end
+local X=(I>p and I-p or 0)+500 return(X-X%1000)/1000 end local function bh(a,h) local t,p,N=a.d,a.now_ms,a.limit
+local H,ac=t and t.l or 0,h==0 and 1 or h local aO=ac<=N and H+ac<=N local bz=(aO or H>=N)and h>0
+local B=bz and H+h or H if B>=(2^53)then o().A('INEXACT_REPLY') end local I=t and not(bz and H==0)and t.f or nil
+if not I and(t or bz)then I=(a.g or a.o)and o().aj(a)or p+a.h end a.allowed,a.count,a.ttl,a.i=aO,B,eo(I,p),'keep'
+if bz or(t and not t.f)then a.i,a.t='charge',{l=B,f=I} end end local function eY(a) if a.PARTIAL or a.ALWAYS then
+o().Z(a) else local h=a.c a.q=h bh(a,h) end if a.SHADOW then o().X(a) end end local function P(a,h) local N=a.limit
+if h>N then return nil elseif a.N+h<=N then return 0 end if a.g or a.o then local w,u=o().S(a) return u-a.now_ms end
+return a.h-a.now_ms%a.h end local function cn(a,w,t) local A,N=t and t.l or 0,a.limit a.N=A>0 and A or 0
+a.remaining=a.N<N and N-a.N or 0 end local function bB(a) local C,P=a.i,P
+cn(a,C,C=='keep'and a.d or C~='delete'and a.t or nil) local aw,ci,ah,am,aJ=a.remaining,a.u,0,0,0 if not a.allowed then
+local h=a.q ah=P(a,a.k or(h==0 and 1 or h))or-1 if a.G and ah>=0 then ah=math.max(ah,a.G) end end if aw<ci then
+am=P(a,aw+1)or-1 aJ=aw+1==ci and am or P(a,ci)or-1 end
+if ah-ah~=0 or am-am~=0 or aJ-aJ~=0 or ah>=(2^53)or aJ>=(2^53)then o().A('INEXACT_REPLY') end return aw,ah,am,aJ,0 end
+local function fx(a,ap) local aw,ah,am,aJ,fb=bB(a) local gf=a.E and 1 or 0 return k(
 '%.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f %d %.0f',
-a.allowed and(a.PARTIAL and o().W(a)or 1)or 0,a.count,a.ttl,a.y,au,ag,al,aI, eY,a.now_ms,gb,ao ) end
-local function fR(a,ao) local aD=a.form if aD=='LINE'then return ft(a,ao) elseif aD then return o().ap(a,ao) end
-return{a.allowed and(a.PARTIAL and o().W(a)or 1)or 0,a.count,a.ttl} end local function eO(a) if a.v then return a.v.c
-end if a.k~='charge'then return 0 elseif a.ALWAYS then return a.u elseif not a.allowed or(a.I and not a.PARTIAL)then
-return 0 end return a.u end local function ab(c) if c-c~=0 then return o().au(c) end return k('%.0f',c) end
-local function cZ(i,aC) if aC then r('PEXPIREAT',i,ab(aC)) end end local function dC(a,A,z) local i,H=a.l,a.e
-if A=='delete'then r('UNLINK',i) elseif A~='keep'then local ci=z.o-(H and H.o or 0) if ci~=0 then
-r('INCRBY',i,ci==1 and'1'or k('%.0f',ci)) end if not H or z.g~=H.g then cZ(i,z.g) end end end local function fY(Y,x)
-local a=fJ(x,' form COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE ') fN(a,Y,a.RESERVE)
-if a.RESERVE then o().ak(a) else dR(a,'write') eV(a) end local eI=fR(a,eO(a)) if a.SHADOW or a.RESERVE then
-o().aa(a,true) else dC(a,a.k,a.x) end return eI end function o() if not cc then local w={}
-w.NOT_A_COUNTER='ERR value is not an integer or out of range'
-w.INEXACT_STATE='ERR the key holds a number above 9007199254740991, which needs the module'
-w.AT='ERR invalid AT: expected an integer of Unix milliseconds from 0 to 9223372036854775807'
-w.ANCHOR='ERR invalid ANCHOR: expected an integer of Unix seconds from 0 to 253402300799'
-w.ID='ERR invalid ID: expected 1 to 512 bytes'
-w.AS='ERR invalid AS: expected a name of 1 to 64 characters of A-Z a-z 0-9 . _ -'
-w.RESERVE='ERR invalid RESERVE: expected an id of 1 to 128 bytes, and a ttl: a positive integer of seconds, or one '
+a.allowed and(a.PARTIAL and o().Q(a)or 1)or 0,a.count,a.ttl,a.u,aw,ah,am,aJ, fb,a.now_ms,gf,ap ) end
+local function fV(a,ap) local aE=a.form if aE=='LINE'then return fx(a,ap) elseif aE then return o().al(a,ap) end
+return{a.allowed and(a.PARTIAL and o().Q(a)or 1)or 0,a.count,a.ttl} end local function eR(a) if a.r then return a.r.c
+end if a.i~='charge'then return 0 elseif a.ALWAYS then return a.q elseif not a.allowed or(a.E and not a.PARTIAL)then
+return 0 end return a.q end local function ad(c) if c-c~=0 then return o().aq(c) end return k('%.0f',c) end
+local function da(i,aD) if aD then r('PEXPIREAT',i,ad(aD)) end end local function dC(a,C,B) local i,H=a.j,a.d
+if C=='delete'then r('UNLINK',i) elseif C~='keep'then local ck=B.l-(H and H.l or 0) if ck~=0 then
+r('INCRBY',i,ck==1 and'1'or k('%.0f',ck)) end if not H or B.f~=H.f then da(i,B.f) end end end local function gc(aa,z)
+local a=fN(z,' form COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE ') fR(a,aa,a.RESERVE)
+if a.RESERVE then o().ag(a) else dR(a,'write') eY(a) end local eL=fV(a,eR(a)) if a.SHADOW or a.RESERVE then
+o().W(a,true) else dC(a,a.i,a.t) end return eL end function o() if not ce then local x={}
+x.NOT_A_COUNTER='ERR value is not an integer or out of range'
+x.INEXACT_STATE='ERR the key holds a number above 9007199254740991, which needs the module'
+x.AT='ERR invalid AT: expected an integer of Unix milliseconds from 0 to 9223372036854775807'
+x.ANCHOR='ERR invalid ANCHOR: expected an integer of Unix seconds from 0 to 253402300799'
+x.ID='ERR invalid ID: expected 1 to 512 bytes'
+x.AS='ERR invalid AS: expected a name of 1 to 64 characters of A-Z a-z 0-9 . _ -'
+x.RESERVE='ERR invalid RESERVE: expected an id of 1 to 128 bytes, and a ttl: a positive integer of seconds, or one '
 ..'with a unit ms, s, m, h or d, up to 10^12 seconds'
-w.RESERVATION='ERR invalid RESERVATION: expected an id of 1 to 128 bytes'
-w.PARTIAL_AND_ALWAYS='ERR syntax error: PARTIAL and ALWAYS exclude each other'
-w.RESERVE_AND_ALWAYS='ERR syntax error: RESERVE and ALWAYS exclude each other'
-w.RESERVATION_AND_RESERVED='ERR syntax error: RESERVED and RESERVATION exclude each other'
-w.RESERVATION_AND_AT='ERR syntax error: RESERVATION and AT exclude each other'
-w.FORM_TWICE='ERR syntax error: FULL, LINE or HEADERS comes at most once'
-w.TWO_FORMS='ERR syntax error: FULL, LINE and HEADERS exclude each other'
-w.CALENDAR_WINDOW='ERR invalid window: expected a positive integer of seconds, or one with a unit ms, s, m, h or '
+x.RESERVATION='ERR invalid RESERVATION: expected an id of 1 to 128 bytes'
+x.PARTIAL_AND_ALWAYS='ERR syntax error: PARTIAL and ALWAYS exclude each other'
+x.RESERVE_AND_ALWAYS='ERR syntax error: RESERVE and ALWAYS exclude each other'
+x.RESERVATION_AND_RESERVED='ERR syntax error: RESERVED and RESERVATION exclude each other'
+x.RESERVATION_AND_AT='ERR syntax error: RESERVATION and AT exclude each other'
+x.FORM_TWICE='ERR syntax error: FULL, LINE or HEADERS comes at most once'
+x.TWO_FORMS='ERR syntax error: FULL, LINE and HEADERS exclude each other'
+x.CALENDAR_WINDOW='ERR invalid window: expected a positive integer of seconds, or one with a unit ms, s, m, h or '
 ..'d, up to 10^12 seconds; or day, week, month or year'
-w.WINDOW='ERR invalid window: expected a positive integer of seconds, or one with a unit ms, s, m, h or d, up to '
+x.WINDOW='ERR invalid window: expected a positive integer of seconds, or one with a unit ms, s, m, h or d, up to '
 ..'10^12 seconds'
-w.RESERVED_KEY='ERR invalid key: expected one that ends neither in :reserved nor in :reserved:ends, the names of '
-..'reservations' w.KEYS='ERR invalid KEYS: expected those that this call needs; see docs/lua.md'
-w.INEXACT_REPLY='ERR the reply has a number above 9007199254740991, which needs the module'
-w.FOREIGN_RESERVATION='ERR the hash of the reservations holds a value that the module did not write'
-w.ARITY='ERR wrong number of arguments' local function dA(a,ge)
-return k(':%s:%.0f',a.i and a.i:lower()or k('%.0fms',a.j),ge) end local function eS(bb,dV) if dV<2 then bb=bb-1 end
-local fB=(dV+10)%12 local fs=math.floor(bb/4)-math.floor(bb/100)+math.floor(bb/400)
-return 365*bb+fs+math.floor((153*fB+2)/5)-719468 end local function bA(c) return eS(math.floor(c/12),c%12) end
-local function dW(be) local ac=1970*12+math.floor(be/30.436875)+1 while bA(ac)>be do ac=ac-1 end return ac,be-bA(ac) end
-local function da(aA,ac) local f=aA.al+ac local m=bA(f) return(m+math.min(aA.ac,bA(f+1)-m-1))*86400000+aA.av end
-local function eM(av,aB,p) local bq=aB%86400000 local ac,be=dW((aB-bq)/86400000) local aA={al=ac,ac=be,av=bq}
-local dy=dW(math.floor(p/86400000))-ac local aT=dy-dy%av local m,u=da(aA,aT),da(aA,aT+av) if m>p then m,u=da(aA,aT-av),m
-end return m,u,u-m end local function cU(a,p) local aM,aB=a.i,a.r if aM=='MONTH'or aM=='YEAR'then
-local m,u,Z=eM(aM=='YEAR'and 12 or 1,aB or 0,p) return math.max(0,m),u,Z end aB=aB or(aM=='WEEK'and 4*86400000)or 0
-local Z=a.j local dx=(p%Z-aB%Z)%Z return math.max(0,p-dx),p-dx+Z,Z end local function bR(a) if a.i or a.r then
-return cU(a,a.now_ms) end local p,J=a.now_ms,a.j local m=p-p%J return m,m+J end local function cu(a) if a.i or a.r then
-local v,u=cU(a,a.now_ms) return u end return a.now_ms+a.j end local function X(g) error({err=g},0) end
-local function E(ak) X(w[ak]) end local function fb(at) if type(at)=='table'then return at elseif F(at,'^%u+ ')then
-return redis.error_reply(at) end error(at,0) end local function aO(c) if c-c~=0 then return c end local j,D={},0
-while c>0 do local W=c%(2^24) D=D+1 j[D]=W c=(c-W)/(2^24) end return j end local ds={ __sub=function() return 1 end, }
-local function bB(j) local D=#j while D>0 and j[D]==0 do j[D]=nil D=D-1 end
-if D>3 or(D==3 and j[3]>=(2^53)/(2^24)/(2^24))then return setmetatable(j,ds) end
-return(j[1]or 0)+(j[2]or 0)*(2^24)+(j[3]or 0)*(2^24)*(2^24) end local function dX(d,e) d,e=aO(d),aO(e) local bo={}
-for c=1,#d+#e do bo[c]=0 end for c=1,#d do local an=0 for cq=1,#e do local W=bo[c+cq-1]+d[c]*e[cq]+an
-an=math.floor(W/(2^24)) bo[c+cq-1]=W-an*(2^24) end bo[c+#e]=an end return bB(bo) end local function dQ(d,e)
-local dv,eK=d-d==0,e-e==0 if dv or eK then return dv elseif#d~=#e then return#d<#e end for c=#d,1,-1 do
-if d[c]~=e[c]then return d[c]<e[c] end end return false end local function cp(d,e) if d-d==0 and e-e==0 then return d<e
-end return dQ(d,e) end local function dz(c) if c-c==0 then return c end local ah=0 for fo=#c,1,-1 do ah=ah*(2^24)+c[fo]
-end return ah end local function eG(d,e) d,e=aO(d),aO(e) local ah,an={},0 for c=1,math.max(#d,#e)+1 do
-local W=(d[c]or 0)+(e[c]or 0)+an an=W>=(2^24)and 1 or 0 ah[c]=W-an*(2^24) end return bB(ah) end local function dw(d,e)
-if d-d==0 and e-e==0 and d+e<(2^53)then return d+e end return eG(d,e) end local function gf(d,e) if not dQ(e,d)then
-return 0 end e=aO(e) local dF,cf={},0 for c=1,#d do local W=d[c]-(e[c]or 0)-cf cf=W<0 and 1 or 0 dF[c]=W+cf*(2^24) end
-return bB(dF) end local function aL(d,e) if d-d==0 and e-e==0 then return d>e and d-e or 0 end return gf(d,e) end
-local function bG(d,e) if d-d==0 and e-e==0 and d*e<(2^53)then return d*e end return dX(d,e) end local function fa(d,e)
-local cV=0 while not cp(d,e)do local as=math.max(1,math.floor(dz(d)/dz(e)*(1-2^-45))) as=bB(aO(as)) cV=dw(cV,as)
-d=aL(d,bG(as,e)) end return cV,d end local function cj(d,e) if d-d==0 and e-e==0 then local R=d%e return(d-R)/e,R end
-return fa(d,e) end local function gi(c) local dd='' while c-c~=0 do local R c,R=cj(c,10000000) dd=k('%07.0f',R)..dd end
-return k('%.0f',c)..dd end local function dJ(i,p) local dP=r('PTTL',i) return dP>=0 and p+dP or nil end
-local function bd(d,e) for f=1,math.min(#d,#e)do local eB,eC=d:byte(f),e:byte(f) if eB~=eC then return eB<eC end end
-return#d<#e end local function aP(g,U) if g~='0'and not F(g,'^[1-9]%d*$')then return nil end
-return(#g<#U or(#g==#U and not bd(U,g)))and g or nil end local function fe(g,C,fI)
-local gu={C='COUNTER',L='LEAKY',O='LOCKOUT',R='ROLLING',T='TOKEN'} local dr=gu[bk(g,'^(%u):')] if not dr or dr==C then
-E(fI) end X('ERR the key holds a state of '..dr..': use another key for each algorithm') end local function bC(j)
-if#j<=15 or(#j==16 and bd(j,'9007199254740992'))then return j+0 end local cm=#j%7 local c=cm>0 and j:sub(1,cm)+0 or 0
-for f=cm+1,#j,7 do c=dw(bG(c,10000000),j:sub(f,f+6)+0) end return c end local function gs(g)
-local gc,j=bk(g,'^(%-?)(%d+)$') local ct=gc=='-' j=j and aP(j,ct and'9223372036854775808'or'9223372036854775807')
-if not j or(ct and j=='0')then fe(g,nil,'NOT_A_COUNTER') end local y=bC(j) if y-y~=0 then E('INEXACT_STATE') end
-return ct and-y or y end local function ec(ak,g,dO) local j=g and aP(g,'9223372036854775807') local c=j and bC(j)
-if not c or c==0 and dO>0 then X(k('ERR invalid %s: expected an integer from %d to 9223372036854775807',ak,dO))
-elseif c-c~=0 then X(k('ERR invalid %s: the Lua library takes integers up to 9007199254740991',ak)) end return c end
-local dt={ {'COST','COST n','RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take'},
+x.RESERVED_KEY='ERR invalid key: expected one that ends neither in :reserved nor in :reserved:ends, the names of '
+..'reservations' x.KEYS='ERR invalid KEYS: expected those that this call needs; see docs/lua.md'
+x.INEXACT_REPLY='ERR the reply has a number above 9007199254740991, which needs the module'
+x.FOREIGN_RESERVATION='ERR the hash of the reservations holds a value that the module did not write'
+x.ARITY='ERR wrong number of arguments' local function dA(a,gi)
+return k(':%s:%.0f',a.g and a.g:lower()or k('%.0fms',a.h),gi) end local function eV(bd,dV) if dV<2 then bd=bd-1 end
+local fF=(dV+10)%12 local fw=math.floor(bd/4)-math.floor(bd/100)+math.floor(bd/400)
+return 365*bd+fw+math.floor((153*fF+2)/5)-719468 end local function bC(c) return eV(math.floor(c/12),c%12) end
+local function dW(bg) local ae=1970*12+math.floor(bg/30.436875)+1 while bC(ae)>bg do ae=ae-1 end return ae,bg-bC(ae) end
+local function db(aB,ae) local f=aB.ah+ae local m=bC(f) return(m+math.min(aB.Y,bC(f+1)-m-1))*86400000+aB.ar end
+local function eP(ax,aC,p) local bs=aC%86400000 local ae,bg=dW((aC-bs)/86400000) local aB={ah=ae,Y=bg,ar=bs}
+local dy=dW(math.floor(p/86400000))-ae local aU=dy-dy%ax local m,u=db(aB,aU),db(aB,aU+ax) if m>p then m,u=db(aB,aU-ax),m
+end return m,u,u-m end local function cV(a,p) local O,aC=a.g,a.o if O=='MONTH'or O=='YEAR'then
+local m,u,ab=eP(O=='YEAR'and 12 or 1,aC or 0,p) return math.max(0,m),u,ab end aC=aC or(O=='WEEK'and 4*86400000)or 0
+local ab=a.h local dx=(p%ab-aC%ab)%ab return math.max(0,p-dx),p-dx+ab,ab end local function bT(a) if a.g or a.o then
+return cV(a,a.now_ms) end local p,y=a.now_ms,a.h local m=p-p%y return m,m+y end local function cv(a) if a.g or a.o then
+local w,u=cV(a,a.now_ms) return u end return a.now_ms+a.h end local function Z(g) error({err=g},0) end
+local function F(al) Z(x[al]) end local function fe(av) if type(av)=='table'then return av elseif J(av,'^%u+ ')then
+return redis.error_reply(av) end error(av,0) end local function aP(c) if c-c~=0 then return c end local j,E={},0
+while c>0 do local Y=c%(2^24) E=E+1 j[E]=Y c=(c-Y)/(2^24) end return j end local dt={ __sub=function() return 1 end, }
+local function bD(j) local E=#j while E>0 and j[E]==0 do j[E]=nil E=E-1 end
+if E>3 or(E==3 and j[3]>=(2^53)/(2^24)/(2^24))then return setmetatable(j,dt) end
+return(j[1]or 0)+(j[2]or 0)*(2^24)+(j[3]or 0)*(2^24)*(2^24) end local function dX(d,e) d,e=aP(d),aP(e) local bp={}
+for c=1,#d+#e do bp[c]=0 end for c=1,#d do local ao=0 for cr=1,#e do local Y=bp[c+cr-1]+d[c]*e[cr]+ao
+ao=math.floor(Y/(2^24)) bp[c+cr-1]=Y-ao*(2^24) end bp[c+#e]=ao end return bD(bp) end local function dQ(d,e)
+local dv,eN=d-d==0,e-e==0 if dv or eN then return dv elseif#d~=#e then return#d<#e end for c=#d,1,-1 do
+if d[c]~=e[c]then return d[c]<e[c] end end return false end local function cq(d,e) if d-d==0 and e-e==0 then return d<e
+end return dQ(d,e) end local function dz(c) if c-c==0 then return c end local ai=0 for fr=#c,1,-1 do ai=ai*(2^24)+c[fr]
+end return ai end local function eJ(d,e) d,e=aP(d),aP(e) local ai,ao={},0 for c=1,math.max(#d,#e)+1 do
+local Y=(d[c]or 0)+(e[c]or 0)+ao ao=Y>=(2^24)and 1 or 0 ai[c]=Y-ao*(2^24) end return bD(ai) end local function dw(d,e)
+if d-d==0 and e-e==0 and d+e<(2^53)then return d+e end return eJ(d,e) end local function gj(d,e) if not dQ(e,d)then
+return 0 end e=aP(e) local dF,ch={},0 for c=1,#d do local Y=d[c]-(e[c]or 0)-ch ch=Y<0 and 1 or 0 dF[c]=Y+ch*(2^24) end
+return bD(dF) end local function aM(d,e) if d-d==0 and e-e==0 then return d>e and d-e or 0 end return gj(d,e) end
+local function bI(d,e) if d-d==0 and e-e==0 and d*e<(2^53)then return d*e end return dX(d,e) end local function fd(d,e)
+local cW=0 while not cq(d,e)do local au=math.max(1,math.floor(dz(d)/dz(e)*(1-2^-45))) au=bD(aP(au)) cW=dw(cW,au)
+d=aM(d,bI(au,e)) end return cW,d end local function cl(d,e) if d-d==0 and e-e==0 then local T=d%e return(d-T)/e,T end
+return fd(d,e) end local function gm(c) local de='' while c-c~=0 do local T c,T=cl(c,10000000) de=k('%07.0f',T)..de end
+return k('%.0f',c)..de end local function dJ(i,p) local dP=r('PTTL',i) return dP>=0 and p+dP or nil end
+local function bf(d,e) for f=1,math.min(#d,#e)do local eE,eF=d:byte(f),e:byte(f) if eE~=eF then return eE<eF end end
+return#d<#e end local function aQ(g,W) if g~='0'and not J(g,'^[1-9]%d*$')then return nil end
+return(#g<#W or(#g==#W and not bf(W,g)))and g or nil end local function fh(g,D,fM)
+local gy={C='COUNTER',L='LEAKY',O='LOCKOUT',R='ROLLING',T='TOKEN'} local ds=gy[at(g,'^(%u):')] if not ds or ds==D then
+F(fM) end Z('ERR the key holds a state of '..ds..': use another key for each algorithm') end local function bE(j)
+if#j<=15 or(#j==16 and bf(j,'9007199254740992'))then return j+0 end local co=#j%7 local c=co>0 and j:sub(1,co)+0 or 0
+for f=co+1,#j,7 do c=dw(bI(c,10000000),j:sub(f,f+6)+0) end return c end local function gw(g)
+local gg,j=at(g,'^(%-?)(%d+)$') local cu=gg=='-' j=j and aQ(j,cu and'9223372036854775808'or'9223372036854775807')
+if not j or(cu and j=='0')then fh(g,nil,'NOT_A_COUNTER') end local A=bE(j) if A-A~=0 then F('INEXACT_STATE') end
+return cu and-A or A end local function ec(al,g,dO) local j=g and aQ(g,'9223372036854775807') local c=j and bE(j)
+if not c or c==0 and dO>0 then Z(k('ERR invalid %s: expected an integer from %d to 9223372036854775807',al,dO))
+elseif c-c~=0 then Z(k('ERR invalid %s: the Lua library takes integers up to 9007199254740991',al)) end return c end
+local du={ {'COST','COST n','RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take'},
 {'PARTIAL','PARTIAL','RL.<ALGO> and RL.PEEK take'}, {'ALWAYS','ALWAYS','RL.<ALGO> and RL.PEEK take'},
 {'RESERVED','RESERVED n','RL.SETTLE takes'}, {'ACTUAL','ACTUAL m','RL.SETTLE takes'},
 {'AT','AT ms','RL.REFUND and RL.SETTLE take'},
@@ -127,182 +129,184 @@ local dt={ {'COST','COST n','RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take'},
 {'ANCHOR','ANCHOR t','RL.<ALGO>, RL.PEEK, RL.MULTI, RL.REFUND, RL.SETTLE and RL.RESET take'},
 {'ID','ID id','RL.<ALGO>, RL.PEEK and RL.MULTI take'}, {'AS','AS name','RL.<ALGO>, RL.PEEK and RL.MULTI take'},
 {'SHADOW','SHADOW','RL.<ALGO>, RL.PEEK and RL.MULTI take'}, {'RESERVE','RESERVE id ttl','RL.<ALGO> and RL.MULTI take'},
-{'RESERVATION','RESERVATION id','RL.SETTLE takes'}, } local function aE(aU,C)
-return not F(C,' ',1,true)and F(aU,' '..C..' ',1,true)~=nil end local function em(a,q)
-return not aE(' COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID RESERVE RESERVATION ',q)or aE((' COST PARTIAL ALWAYS ANCHOR RESERVE RESERVATION '),q)
-end local function fq(C,q) local m,u=0,0 local ej,fw=math.min(#C,#q),math.max(#C,#q)
-while m<ej and C:byte(m+1)==q:byte(m+1)do m=m+1 end while u<ej-m and C:byte(-1-u)==q:byte(-1-u)do u=u+1 end
-return m+u>=2 and fw-m-u<=2 end local function ff(a,P,C) local aF={} for v,S in ipairs(dt)do
-if aE(P,S[1])and em(a,S[1])then aF[#aF+1]=S[2] end end for v,aD in ipairs({'FULL','LINE','HEADERS'})do aF[#aF+1]=aD end
-for v,q in ipairs(aF)do if fq(C:upper(),bk(q,'^%u+'))then X('ERR syntax error: no such option, but there is '..q) end
-end local u=table.remove(aF) local gk=table.concat(aF,', ')
-X('ERR syntax error: after limit come '..gk..' or '..u..', each at most once') end local function fT(S,a,P)
-local q,gv=S[1],a.az if not aE(P,q)then X(k('ERR invalid %s: only %s it',q,S[3])) elseif not em(a,q)then
-X(k('ERR invalid %s: %s takes none',q,('FIXED'))) elseif a[q]~=nil then
-X(k('ERR syntax error: %s comes at most once',S[2])) end end
-local du={ms=1,['']=1000,s=1000,m=60000,h=3600000,d=86400000} local function ee(g) local ad,aM=bk(g,'^(%d+)(%l*)$')
-local V=ad and du[aM]and aP(ad,'18446744073709551615')and ad*du[aM] return V and V>=1 and V<=1e15 and V or nil end
-local function ed(g,U) return g and#g>=1 and#g<=U and g end local function dU(d,e) return cp(e,d)and e or d end
-local eF=setmetatable({(2^24)-1,(2^24)-1,2^16-1},ds) local function fM(q,g,bT) if q=='RESERVE'then local T=bT and ee(bT)
-return ed(g,128)and T and{id=g,ttl=T}or E('RESERVE') elseif q=='RESERVATION'then return ed(g,128)or E('RESERVATION') end
-if q=='ANCHOR'then local j=g and aP(g,'253402300799') return j and j+0 or E('ANCHOR') end if q=='AS'then
-return g and#g>=1 and#g<=64 and not F(g,'[^%w._-]')and g or E('AS') elseif q=='AT'then
-local j=g and aP(g,'9223372036854775807') return j and dU(bC(j),(cj(eF,1000)))or E('AT') end
-return ec(q,g,q=='BURST'and 1 or 0) end local function fS(a) if a.ALWAYS and(a.PARTIAL or a.RESERVE)then
-E(a.PARTIAL and'PARTIAL_AND_ALWAYS'or'RESERVE_AND_ALWAYS') elseif a.RESERVATION and(a.RESERVED or a.AT)then
-E(a.RESERVED and'RESERVATION_AND_RESERVED'or'RESERVATION_AND_AT') end end local eD={FULL=true,LINE=true,HEADERS=true}
-local function fz(aD,dY) if aD then E(aD==dY and'FORM_TWICE'or'TWO_FORMS') end return dY end local function fK(a,x,f,P)
-while x[f]do local C,S=x[f]:upper(),nil for v,dN in ipairs(dt)do S=dN[1]==C and dN or S end if S then fT(S,a,P)
-if S[2]==C then a[C]=true f=f+1 else a[C]=fM(C,x[f+1],x[f+2]) f=f+(C=='RESERVE'and 3 or 2) end fS(a)
-elseif eD[C]and aE(P,'form')then a.form=fz(a.form,C) f=f+1 else return f end end return f end
-local eE={DAY=86400000,WEEK=7*86400000,MONTH=31*86400000,YEAR=366*86400000} local function gt(a,g) local J=ee(g)
-if not J then a.i=g:upper() J=eE[a.i] if not J then
-E(aE((' COST PARTIAL ALWAYS ANCHOR RESERVE RESERVATION '),'ANCHOR')and'CALENDAR_WINDOW'or'WINDOW')
-elseif not aE((' COST PARTIAL ALWAYS ANCHOR RESERVE RESERVATION '),'ANCHOR')then
-X(k('ERR invalid window: %s takes no windows of the calendar',('FIXED'))) end end return J end local function fm(i)
-return i:sub(-9)==':reserved'or i:sub(-14)==':reserved:ends' end local function fU(i) if fm(i)then E('RESERVED_KEY') end
-end local function fA(a) local v,u=bR(a) if a.i or a.r then return dA(a,u) end return':'..ab(u/a.j) end
-local function eL(a) return dc(a)..' '..fA(a) end local function fd(a) X(k('ERR clock %.0f %s',a.now_ms,eL(a))) end
-local function dL(a) local az=a.i and a.i:lower()or k('%.0fms',a.j) return':'..az..(a.r and k(':%.0f',a.r/1000)or'') end
-local function gg(a,Y,f,i) local bD,aR=Y[f]or'',Y[f+1] local ak=(dL and dL(a)or'')..':reserved'
-if(bD~=i..ak and bD~='{'..i..'}'..ak)or aR~=bD..':ends'then E('KEYS') end a.aj,a.q=bD,aR return f+2 end
-local function aJ(V) local R=V%1000 return V<0 and-1 or R==0 and V/1000 or(V-R)/1000+1 end local function dD(a)
-local fC=a.PARTIAL and a.u<a.c a.I=a.SHADOW and not a.v and(fC or not a.allowed) if not a.allowed and(a.I or a.v)then
-a.allowed=true if not true then local v,v,v,cX=bz(a) a.ttl=aJ(cX) end end end local function eh(a) cl(a,'keep',a.e)
-return a.remaining end local function fp(a,aC) return not aC or not cp(aC,(bR(a))) end local function eb(a,aC,h)
-local t=a.e if h==0 or not fp(a,aC)then return'keep' end local H=t and t.o or 0 if H+h+1>=(2^53)then E('INEXACT_REPLY')
-end local aq=H~=0 and t.g return'charge',{o=H+h,g=aq or cu(a)} end local function bU(A,z,H) if A=='keep'then return H
-end return A~='delete'and z or nil end local function bm(h) return h==0 and 1 or h end local function ey(t,p)
-return t and t.o or 0,en(t and t.g,p) end local function dI(c) if c-c~=0 or c>=(2^53)then E('INEXACT_REPLY') end
-return c end local function eT(a) local h=a.c bf(a,0) local A,z=eb(a,nil,h) if h>0 then a.k,a.x=A,z end
-local ek=bU(a.k,a.x,a.e) cl(a,a.k,ek) a.allowed=a.y>0 and O(a,0)==0 a.n=a.y>0 and h or bm(h) if ey then
-a.count,a.ttl=ey(ek,a.now_ms) elseif a.allowed then a.ttl=aJ(dI(O(a,a.y))) else local O=O(a,a.n)
-a.ttl=O and math.max(1,aJ(dI(O)))or-1 end end local function eU(a) local h=a.c if a.PARTIAL then h=math.min(h,eh(a)) end
-a.u=h if a.ALWAYS then eT(a) else bf(a,h) end end local function aV(g)
-local j=aP(g,'9223372036854775807')or E('FOREIGN_RESERVATION') local c=bC(j) return c-c==0 and c or E('INEXACT_STATE')
-end local function bg(g) local h,eN,bi,ch,T=bk(g,'^(%d*):(%d+):(%d+):(%d+):(%d+)$')
-if not h or#T>16 or tonumber(T)>1e15 or T=='0'then E('FOREIGN_RESERVATION') end return{ c=h~=''and aV(h)or nil,
-t=aV(eN), a=aV(bi), z=aV(ch), ttl=aV(T), } end local function fc(i,p) if not redis.REDIS_VERSION_NUM then return dJ(i,p)
-end local f=r('PEXPIRETIME',i) return f>=0 and f or nil end local function fZ(i,bS) bS=k('%.0f',bS)
-local ei=r('ZRANGE',i,bS,bS,'WITHSCORES')[2] return ei and tonumber(ei) end local gw,aQ,bV,gx=4000,1000,1000,2*500
-local function cY(b,K) b.p,b.G={},{} for v,s in ipairs(K)do if s.f.c then b.p[#b.p+1]={id=s.id,D=s.f}
-elseif s.id~=b.id then b.G[#b.G+1]=s.id end end aQ=math.max(0,aQ-#b.p-#b.G) table.sort(b.p,function(d,e)
-if d.D.t~=e.D.t then return d.D.t<e.D.t end return bd(d.id,e.id) end) b.aA=true end local function fX(b)
-local m=r('ZRANGE',b.q,'0',k('%.0f',aQ),'WITHSCORES') local aS,aR,K,cy={},{},{},false b.B=nil for c=1,#m,2 do
-local bi=tonumber(m[c+1]) if bi>b.now_ms or#aS==aQ then b.B=bi break end aS[#aS+1],aR[#aR+1]=m[c],bi end
-local aw=#aS>0 and r('HMGET',b.l,unpack(aS))or{} for c,M in ipairs(aS)do local L=aw[c]and bg(aw[c])
-if not L or L.a~=aR[c]then return false end K[c]={id=M,f=L} cy=cy or M==b.id end
-if b.b and b.b.a<=b.now_ms and not cy then K[#K+1]={id=b.id,f=b.b} end cY(b,K) local cx=0 for v,n in ipairs(b.p)do
-cx=n.id==b.id and 1 or cx end local fH=#b.p+#b.G-cx b.n=b.A-(b.w and 1 or 0)==fH and 0 or nil return true end
-local function dT(L) return L.c and math.max(L.a+L.ttl,L.z)or L.a end local function fW(b) local n,ba,aX={},{},nil
-local ce=r('HGETALL',b.l) for c=1,#ce,2 do local M=ce[c] if M~=''then local s={id=M,f=bg(ce[c+1])}
-if s.f.a<=b.now_ms then n[#n+1]=s elseif M~=b.id then ba[#ba+1]=s end end end if#n>aQ then table.sort(n,function(d,e)
-if d.f.a~=e.f.a then return d.f.a<e.f.a end return bd(d.id,e.id) end) for c=#n,aQ+1,-1 do local s=table.remove(n,c)
-if s.id==b.id then aX=s else ba[#ba+1]=s end end n[#n+1]=aX end b.B,b.n,b.N=nil,0,ba for v,s in ipairs(ba)do
-b.B=math.min(b.B or s.f.a,s.f.a) b.n=math.max(b.n,dT(s.f)) end cY(b,n) end local function eH(b,U)
-local av=b.E==1 and r('ZSCORE',b.q,'') b.ai=av and true or false b.B=nil if U>0 then
-local K=r('HSCAN',b.l,av and ab(-1-tonumber(av))or'0','COUNT',ab(U)) b.M,b.P,b.N=tonumber(K[1]),not av,{}
-for c=1,#K[2],2 do local M=K[2][c] if M~=''and M~=b.id then b.N[#b.N+1]={id=M,f=bg(K[2][c+1])} elseif M~=''then
-bg(K[2][c+1]) end end table.sort(b.N,function(d,e) return bd(d.id,e.id) end) b.J=b.M==0 end
-if b.b and b.b.a<=b.now_ms then cY(b,{{id=b.id,f=b.b}}) b.n=b.A==1 and 0 or nil end end local function fv(a,M)
-local i=a.aj local K=r('HMGET',i,M,'') local b={l=i,q=a.q,id=M,now_ms=a.now_ms,p={},G={}} b.w=K[1]and bg(K[1])or nil
-b.b=b.w b.E=K[2]and aV(K[2])or nil b.A=r('HLEN',i)-(b.E and 1 or 0) b.g=fc(i,b.now_ms) b.S=r('ZCARD',b.q) b.B=fZ(b.q,0)
-local fF=b.A==b.S and(b.E==0 or b.A==0 and not b.E) local fh=math.min(b.B or math.huge,b.b and b.b.a or math.huge)
-b.J=fF and(fh>b.now_ms or fX(b)) if not b.J then local ap=b.A+(b.E and 1 or 0) local U=ap<=bV and ap or math.min(bV,500)
-bV=bV-U if U==ap then b.J,b.P=true,true fW(b) else eH(b,U) end end return b end local function dH(a) local v,u=bR(a)
-return u end local function ga(a,dB,cd) local t,cW=a.e,dB.c or 0 if dB.z~=dH(a)then return'keep' elseif cd>=cW then
-return eb(a,nil,cd-cW) elseif not t or t.o<=0 then return'keep' end local y=math.max(0,t.o-(cW-cd))
-return'refund',{o=y,g=t.g or cu(a)} end local function cs(n,p) local ay=n.D if p>=ay.a+ay.ttl then return nil end
-return{ t=ay.t, a=ay.a+ay.ttl, z=(n.ah or ay.c==0)and ay.z or 0, ttl=ay.ttl, } end local function fk(a) local b=a.Q
-for v,n in ipairs(b.p)do if n.D.c>0 and b.now_ms<n.D.z then local A,z=ga(a,n.D,0) if A~='keep'then if not a.V then
-a.V,a.w=true,a.e end n.ah=true a.e=bU(A,z,a.e) end end end if b.b and b.b.a<=b.now_ms then b.b=nil
-for v,n in ipairs(b.p)do if n.id==b.id then b.b=cs(n,b.now_ms) end end end end local function fD(b)
-return b.b and b.b.c and b.b or nil end local function ea(b) local D,bh,aa=b.A-(b.w and 1 or 0)-#b.G,b.B,b.n or 0
-for v,n in ipairs(b.p)do local ar=n.id~=b.id and cs(n,b.now_ms) if ar then bh=math.min(bh or ar.a,ar.a)
-aa=math.max(aa,ar.a) elseif n.id~=b.id then D=D-1 end end return D,bh,aa end local function fj(b) local D,bh=ea(b)
-if b.b or D<100000 then return nil end return math.max(1,(bh or 0)-b.now_ms) end local function eX(a,h)
-local H=a.e and a.e.o or 0 local bj=bm(h)<=a.limit and H+bm(h)<=a.limit bf(a,bj and h or 0) a.allowed,a.n=bj,bm(h) end
-local function eW(a) local h,b=a.c,a.Q fk(a) a.v,a.K=fD(b),fj(b) if a.v then h=0 elseif a.PARTIAL then
-h=math.min(h,eh(a)) end local dE=eX or bf dE(a,h) if a.K and a.allowed then dE(a,0) a.allowed,a.n=false,bm(h)
-if not true then a.ttl=aJ(a.K) end end a.u=h dD(a) end local function fu(a) a.Q=fv(a,a.RESERVE.id) dR(a,'write') eW(a)
-end local function dZ(b,h,T,ch) local p=b.now_ms b.b={c=h,t=p,a=p+T,z=ch,ttl=T} end local function fP(b,bH,T)
-if bH.a<b.now_ms+T then dZ(b,bH.c,T,bH.z) b.b.t=bH.t end end local function fE(a) local bj=not a.I if a.PARTIAL then
-bj=a.u>0 and not a.K end return not a.v and a.allowed and bj end local function eQ(a,A,z) if a.V then z=bU(A,z,a.e)
-a.e=a.w if not z then A=a.w and'delete'or'keep' elseif A~='charge'then A='refund' end end dC(a,A,z) end
-local function dG(L) local x={L.c and ab(L.c)or''} for c,y in ipairs({L.t,L.a,L.z,L.ttl})do x[c+1]=ab(y) end
-return table.concat(x,':') end local function bw(eJ,cr) local ah=0 for m=1,#cr,1000 do local as={unpack(eJ)}
-for c=m,math.min(m+999,#cr)do as[#as+1]=cr[c] end ah=ah+r(unpack(as)) end return ah end local function eP(b)
-local D,v,aa=ea(b) if D==0 and not b.b then if b.A>0 or b.E then r('UNLINK',b.l) end if b.S>0 then r('UNLINK',b.q) end
-return end local ap,bl,af={},{},{} local function aK(aU,m,bT) aU[#aU+1]=m aU[#aU+1]=bT end for v,M in ipairs(b.G)do
-af[#af+1]=M end for v,s in ipairs(b.N or{})do aK(bl,ab(s.f.a),s.id) end for v,n in ipairs(b.p)do
-local ar=n.id~=b.id and cs(n,b.now_ms) if ar then aK(ap,n.id,dG(ar)) aK(bl,ab(ar.a),n.id) elseif n.id~=b.id then
-af[#af+1]=n.id end end if b.b and b.b~=b.w then aK(ap,b.id,dG(b.b)) elseif not b.b and b.w then af[#af+1]=b.id end
-if b.b then aa=math.max(aa,dT(b.b)) local fl=not b.w or b.b.a~=b.w.a if b.P or b.ai or b.J and fl then
-aK(bl,ab(b.b.a),b.id) end end local dS=b.J and 0 or 1 if b.E~=dS then aK(ap,'',ab(dS)) end bw({'HSET',b.l},ap)
-bw({'HDEL',b.l},af) if b.M and b.M>0 then aK(bl,'-'..ab(b.M+1),'') end if b.P and b.S>0 then r('UNLINK',b.q) end
-bw({'ZADD',b.q},bl) if b.M==0 then af[#af+1]='' end bw({'ZREM',b.q},af) local aq,aT,I=b.g,aa+5000,nil
-local gj=not aq and not b.n and b.A>0 if not gj and(not aq or aq<aa or(b.n and aq>aT))then I=aT end cZ(b.l,I)
-if I or b.P and aq then cZ(b.q,I or aq) end end local function eR(a,aN) if not aN and a.k=='charge'then
-a.k,a.x='keep',nil end local b=a.Q if b and aN and a.v then fP(b,a.v,a.RESERVE.ttl) elseif b and aN and fE(a)then
-local z=bU(a.k,a.x,a.e) dZ(b,a.u,a.RESERVE.ttl,dH(a,z)) end eQ(a,a.k,a.x) if b then eP(b) end end local function ef(a)
-return a.v and a.v.c or a.I and a.c or a.u end local function dK(a) if not a.allowed then return 0 end
-return a.PARTIAL and ef(a)or 1 end local function fi(a,ao) local au,fV,al,cX,eZ=bz(a) return{ 'allowed',dK(a),
-'count',a.count, 'ttl',a.ttl, 'limit',a.y, 'remaining',au, 'retry_after_ms',fV, 'next_ms',al, 'reset_ms',cX,
-'delay_ms',eZ, 'now_ms',a.now_ms, 'shadow',a.I and 1 or 0, 'charged',ao, } end local function fy(bp) local el={}
-for v,a in ipairs(bp)do local m,ad=a.AS or('FIXED'):lower(),2 a.H=m while el[a.H]do a.H=k('%s-%d',m,ad) ad=ad+1 end
-el[a.H]=true end end local function ez(a) if a.i or a.r then return(select(3,cU(a,a.now_ms))) end return a.j end
-local function bF(c) return k('%.0f',dU(c,999999999999999)) end local function fO(a) local J=ez and ez(a)or a.j
-local ck,R=1000,J%1000 while R>0 do ck,R=R,ck%R end local eA=1000/ck local az=cj(bG(J,eA),1000)
-return k('"%s";q=%s;w=%s',a.H,bF(bG(a.limit,eA)),bF(az)) end local function fr(s,aW) if s.allowed~=aW.allowed then
-return not s.allowed end local O,cw=s.retry_after_ms,aW.retry_after_ms if O~=cw then return O<0 or(cw>=0 and O>cw) end
-return s.remaining<aW.remaining end local function fn(bp) local db,eg=bp[1],{} fy(bp) for c,a in ipairs(bp)do
-eg[c]=fO(a) a.remaining,a.retry_after_ms,a.next_ms,a.reset_ms=bz(a) if fr(a,db)then db=a end end local a=db local aw={
-'X-RateLimit-Limit', k('%.0f',a.y), 'X-RateLimit-Remaining', k('%.0f',a.remaining), } local function bE(ak,y)
-aw[#aw+1]=ak aw[#aw+1]=y end if a.reset_ms>=0 then bE('X-RateLimit-Reset',k('%.0f',aJ(a.now_ms+a.reset_ms))) end
-bE('RateLimit-Policy',table.concat(eg,', ')) local fx=a.next_ms>=0 and';t='..bF(aJ(a.next_ms))or''
-bE('RateLimit',k('"%s";r=%s%s',a.H,bF(a.remaining),fx)) if not a.allowed and a.retry_after_ms>=0 then
-bE('Retry-After',k('%.0f',aJ(a.retry_after_ms))) end return aw end local function fG(a,ao) if a.form=='FULL'then
-return fi(a,ao) end return{dK(a),a.count,a.ttl,fn({a})} end
-cc={Z=dA,aa=eR,ab=dD,ad=eU,error_reply=fb,ae=dJ,F=E,af=fd,ag=ff,ak=fu,am=dX,an=cu,ap=fG,aq=ec,ar=fK,W=ef,X=bR,as=fU,at=gg,au=gi,aw=gs,ay=gt}
-end return cc end if at then return o().error_reply(at) end local by,aZ=pcall(fY,KEYS,ARGV)
-return by and aZ or o().error_reply(aZ) end local function fg(bc,aj)
-local F,aL,k,r=string.find,string.sub,string.format,redis.call local bn local de=aj[1] local bW=aj[2] local bX=aj[3]
-if not bW then return end local br=aj[4] local cC local Q local ae if(bX=='LINE')and(not br)then cC=4 Q=1 ae='LINE' else
-local cz local cA local cB if bX then if br then
-if not(((((aj[5]=='LINE')and(not aj[6]))and((#br)<16))and(bX=='COST'))and F(br,'^[1-9]%d*$'))then return end cz=6
-cA=br+0 cB='LINE' else if(((aj[5]=='LINE')and(not aj[6]))and(bX=='COST'))and F('','^[1-9]%d*$')then return end return
-end else cz=3 cA=1 cB=nil end cC=cz Q=cA ae=cB end if not(((#bW)<16)and F(bW,'^[1-9]%d*$'))then return end local l=bW+0
-if not(((#de)<10)and F(de,'^[1-9]%d*$'))then return end local B=de*1000 if not(B<9e12)then return end local gl=aj[cC]
-if gl then return end local aG local eo=r('TIME') local ep=(eo[1]*1e06)+eo[2] local G=(ep-(ep%1000))/1000 local df=bc[1]
-local eq=(G-(G%B))/B local dg=k(((eq<2147483648)and':%d'or':%.0f'),eq) local bs=bc[2] local bt=#dg if not bs then return
-end if not(aL(df,(-bt))==dg)then if not(aL(bs,(-bt))==dg)then if F(aL(bs,1,((-bt)-1)),':reserved',1,true)then return end
-if not((#bc)==2)then return end return else if F(aL(bs,1,((-bt)-1)),':reserved',1,true)then return end
-if not((#bc)==2)then return end aG=bs end else if F(aL(df,1,((-bt)-1)),':reserved',1,true)then return end
-if not((#bc)==2)then return end aG=df end local bY=r('GET',aG) if bY then if not(((#bY)<16)and F(bY,'^[1-9]%d*$'))then
-return end local am=bY+0 if not redis.REDIS_VERSION_NUM then return end local bZ=r('PEXPIRETIME',aG) if bZ<0 then return
-end if 2^53<=bZ then return end local bu=(Q<=l)and((am+Q)<=l) local er=bu or(l<=am) local ax=er and(am+Q)or am
-if 2^53<=ax then return end local es=((G<bZ)and(bZ-G)or 0)+500 local ca=(es-(es%1000))/1000 if er then local cD
-if not bu then cD=0 else cD=Q end local cH if ae=='LINE'then local bv=(0<ax)and ax or 0 local di=(bv<l)and(l-bv)or 0
-local bJ if not bu then local bI if l<Q then bI=nil else if(bv+Q)<=l then bI=0 else bI=B-(G%B) end end
-local gm=bI or(-1) bJ=gm else bJ=0 end local cG local bL if di<l then local dj=di+1 local bK if l<dj then bK=nil else
-if(bv+dj)<=l then bK=0 else bK=B-(G%B) end end local eu=bK or(-1) local cF if dj==l then cF=eu else local cE
-if(bv+l)<=l then cE=0 else cE=B-(G%B) end cF=cE end cG=eu bL=cF else cG=0 bL=0 end if(2^53<=bJ)or(2^53<=bL)then return
-end local gn=k('%.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f 0 %.0f 0 %.0f',(bu and 1 or 0),ax,ca,l,di,bJ,cG,bL,G,cD) cH=gn
-else if ae then return end cH={(bu and 1 or 0),ax,ca} end local dk=ax-am if not(dk==0)then local cI if dk==1 then cI='1'
-else cI=k('%.0f',dk) end local gy=r('INCRBY',aG,cI) end bn=cH else local cM if ae=='LINE'then local dl=l-am local bM
-if l<Q then bM=nil else if(am+Q)<=l then bM=0 else bM=B-(G%B) end end local ev=bM or(-1) local cL local bO if dl<l then
-local dm=dl+1 local bN if l<dm then bN=nil else if(am+dm)<=l then bN=0 else bN=B-(G%B) end end local ew=bN or(-1)
-local cK if dm==l then cK=ew else local cJ if(am+l)<=l then cJ=0 else cJ=B-(G%B) end cK=cJ end cL=ew bO=cK else cL=0
-bO=0 end if(2^53<=ev)or(2^53<=bO)then return end
-local go=k('0 %.0f %.0f %.0f %.0f %.0f %.0f %.0f 0 %.0f 0 0',ax,ca,l,dl,ev,cL,bO,G) cM=go else if ae then return end
-cM={0,ax,ca} end bn=cM end else local dh=Q<=l local ai=dh and Q or 0 if 2^53<=ai then return end local aH if dh then
-aH=G+B else aH=nil end local aY if not aH then aY=-2 else local et=((G<aH)and(aH-G)or 0)+500 aY=(et-(et%1000))/1000 end
-if dh then local cQ if ae=='LINE'then local cb=(0<ai)and ai or 0 local dn=(cb<l)and(l-cb)or 0 local cP local bQ
-if dn<l then local dp=dn+1 local bP if l<dp then bP=nil else if(cb+dp)<=l then bP=0 else bP=B-(G%B) end end
-local ex=bP or(-1) local cO if dp==l then cO=ex else local cN if(cb+l)<=l then cN=0 else cN=B-(G%B) end cO=cN end cP=ex
-bQ=cO else cP=0 bQ=0 end if 2^53<=bQ then return end
-local gp=k('1 %.0f %.0f %.0f %.0f 0 %.0f %.0f 0 %.0f 0 %.0f',ai,aY,l,dn,cP,bQ,G,Q) cQ=gp else if ae then return end
-cQ={1,ai,aY} end if not(ai==0)then local cR if ai==1 then cR='1' else cR=k('%.0f',ai) end local gz=r('INCRBY',aG,cR) end
-if aH then local gq=k('%.0f',aH) local gA=r('PEXPIREAT',aG,gq) end bn=cQ else local cS if ae=='LINE'then
-local gr=k('0 %.0f %.0f %.0f %.0f -1 0 0 0 %.0f 0 0',ai,aY,l,l,G) cS=gr else if ae then return end cS={0,ai,aY} end
-bn=cS end end return bn end local by,aZ=pcall(fg,KEYS,ARGV) if by and aZ then return aZ end return gd(not by and aZ)
+{'RESERVATION','RESERVATION id','RL.SETTLE takes'}, } local function aF(aV,D)
+return not J(D,' ',1,true)and J(aV,' '..D..' ',1,true)~=nil end local function en(a,q)
+return not aF(' COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID RESERVE RESERVATION ',q)or aF((' COST PARTIAL ALWAYS ANCHOR RESERVE RESERVATION '),q)
+end local function ft(D,q) local m,u=0,0 local ek,fA=math.min(#D,#q),math.max(#D,#q)
+while m<ek and D:byte(m+1)==q:byte(m+1)do m=m+1 end while u<ek-m and D:byte(-1-u)==q:byte(-1-u)do u=u+1 end
+return m+u>=2 and fA-m-u<=2 end local function fi(a,Q,D) local aG={} for w,U in ipairs(du)do
+if aF(Q,U[1])and en(a,U[1])then aG[#aG+1]=U[2] end end for w,aE in ipairs({'FULL','LINE','HEADERS'})do aG[#aG+1]=aE end
+for w,q in ipairs(aG)do if ft(D:upper(),at(q,'^%u+'))then Z('ERR syntax error: no such option, but there is '..q) end
+end local u=table.remove(aG) local go=table.concat(aG,', ')
+Z('ERR syntax error: after limit come '..go..' or '..u..', each at most once') end local function fX(U,a,Q)
+local q,gz=U[1],a.av if not aF(Q,q)then Z(k('ERR invalid %s: only %s it',q,U[3])) elseif not en(a,q)then
+Z(k('ERR invalid %s: %s takes none',q,('FIXED'))) elseif a[q]~=nil then
+Z(k('ERR syntax error: %s comes at most once',U[2])) end end local function ee(g) local R,O=at(g,'^(%d+)(%l*)$')
+local br=R and ei(O) local X=br and aQ(R,'18446744073709551615')and R*br return X and X>=1 and X<=1e15 and X or nil end
+local function ed(g,W) return g and#g>=1 and#g<=W and g end local function dU(d,e) return cq(e,d)and e or d end
+local eI=setmetatable({(2^24)-1,(2^24)-1,2^16-1},dt) local function fQ(q,g,bV) if q=='RESERVE'then local V=bV and ee(bV)
+return ed(g,128)and V and{id=g,ttl=V}or F('RESERVE') elseif q=='RESERVATION'then return ed(g,128)or F('RESERVATION') end
+if q=='ANCHOR'then local j=g and aQ(g,'253402300799') return j and j+0 or F('ANCHOR') end if q=='AS'then
+return g and#g>=1 and#g<=64 and not J(g,'[^%w._-]')and g or F('AS') elseif q=='AT'then
+local j=g and aQ(g,'9223372036854775807') return j and dU(bE(j),(cl(eI,1000)))or F('AT') end
+return ec(q,g,q=='BURST'and 1 or 0) end local function fW(a) if a.ALWAYS and(a.PARTIAL or a.RESERVE)then
+F(a.PARTIAL and'PARTIAL_AND_ALWAYS'or'RESERVE_AND_ALWAYS') elseif a.RESERVATION and(a.RESERVED or a.AT)then
+F(a.RESERVED and'RESERVATION_AND_RESERVED'or'RESERVATION_AND_AT') end end local eG={FULL=true,LINE=true,HEADERS=true}
+local function fD(aE,dY) if aE then F(aE==dY and'FORM_TWICE'or'TWO_FORMS') end return dY end local function fO(a,z,f,Q)
+while z[f]do local D,U=z[f]:upper(),nil for w,dN in ipairs(du)do U=dN[1]==D and dN or U end if U then fX(U,a,Q)
+if U[2]==D then a[D]=true f=f+1 else a[D]=fQ(D,z[f+1],z[f+2]) f=f+(D=='RESERVE'and 3 or 2) end fW(a)
+elseif eG[D]and aF(Q,'form')then a.form=fD(a.form,D) f=f+1 else return f end end return f end
+local eH={DAY=86400000,WEEK=7*86400000,MONTH=31*86400000,YEAR=366*86400000} local function gx(a,g) local y=ee(g)
+if not y then a.g=g:upper() y=eH[a.g] if not y then
+F(aF((' COST PARTIAL ALWAYS ANCHOR RESERVE RESERVATION '),'ANCHOR')and'CALENDAR_WINDOW'or'WINDOW')
+elseif not aF((' COST PARTIAL ALWAYS ANCHOR RESERVE RESERVATION '),'ANCHOR')then
+Z(k('ERR invalid window: %s takes no windows of the calendar',('FIXED'))) end end return y end local function fp(i)
+return i:sub(-9)==':reserved'or i:sub(-14)==':reserved:ends' end local function fY(i) if fp(i)then F('RESERVED_KEY') end
+end local function fE(a) local w,u=bT(a) if a.g or a.o then return dA(a,u) end return':'..ad(u/a.h) end
+local function eO(a) return dd(a)..' '..fE(a) end local function fg(a) Z(k('ERR clock %.0f %s',a.now_ms,eO(a))) end
+local function dL(a) local aN=a.g and a.g:lower()or k('%.0fms',a.h) return':'..aN..(a.o and k(':%.0f',a.o/1000)or'') end
+local function gk(a,aa,f,i) local bF,aS=aa[f]or'',aa[f+1] local al=(dL and dL(a)or'')..':reserved'
+if(bF~=i..al and bF~='{'..i..'}'..al)or aS~=bF..':ends'then F('KEYS') end a.af,a.n=bF,aS return f+2 end
+local function aK(X) local T=X%1000 return X<0 and-1 or T==0 and X/1000 or(X-T)/1000+1 end local function dD(a)
+local fG=a.PARTIAL and a.q<a.c a.E=a.SHADOW and not a.r and(fG or not a.allowed) if not a.allowed and(a.E or a.r)then
+a.allowed=true if not true then local w,w,w,cY=bB(a) a.ttl=aK(cY) end end end local function eh(a) cn(a,'keep',a.d)
+return a.remaining end local function fs(a,aD) return not aD or not cq(aD,(bT(a))) end local function eb(a,aD,h)
+local t=a.d if h==0 or not fs(a,aD)then return'keep' end local H=t and t.l or 0 if H+h+1>=(2^53)then F('INEXACT_REPLY')
+end local ar=H~=0 and t.f return'charge',{l=H+h,f=ar or cv(a)} end local function bW(C,B,H) if C=='keep'then return H
+end return C~='delete'and B or nil end local function bn(h) return h==0 and 1 or h end local function eB(t,p)
+return t and t.l or 0,eo(t and t.f,p) end local function dI(c) if c-c~=0 or c>=(2^53)then F('INEXACT_REPLY') end
+return c end local function eW(a) local h=a.c bh(a,0) local C,B=eb(a,nil,h) if h>0 then a.i,a.t=C,B end
+local el=bW(a.i,a.t,a.d) cn(a,a.i,el) a.allowed=a.u>0 and P(a,0)==0 a.k=a.u>0 and h or bn(h) if eB then
+a.count,a.ttl=eB(el,a.now_ms) elseif a.allowed then a.ttl=aK(dI(P(a,a.u))) else local P=P(a,a.k)
+a.ttl=P and math.max(1,aK(dI(P)))or-1 end end local function eX(a) local h=a.c if a.PARTIAL then h=math.min(h,eh(a)) end
+a.q=h if a.ALWAYS then eW(a) else bh(a,h) end end local function aW(g)
+local j=aQ(g,'9223372036854775807')or F('FOREIGN_RESERVATION') local c=bE(j) return c-c==0 and c or F('INEXACT_STATE')
+end local function bi(g) local h,eQ,bk,cj,V=at(g,'^(%d*):(%d+):(%d+):(%d+):(%d+)$')
+if not h or#V>16 or tonumber(V)>1e15 or V=='0'then F('FOREIGN_RESERVATION') end return{ c=h~=''and aW(h)or nil,
+p=aW(eQ), a=aW(bk), v=aW(cj), ttl=aW(V), } end local function ff(i,p) if not redis.REDIS_VERSION_NUM then return dJ(i,p)
+end local f=r('PEXPIRETIME',i) return f>=0 and f or nil end local function gd(i,bU) bU=k('%.0f',bU)
+local ej=r('ZRANGE',i,bU,bU,'WITHSCORES')[2] return ej and tonumber(ej) end local gA,aR,bX,gB=4000,1000,1000,2*500
+local function cZ(b,K) b.m,b.B={},{} for w,s in ipairs(K)do if s.e.c then b.m[#b.m+1]={id=s.id,y=s.e}
+elseif s.id~=b.id then b.B[#b.B+1]=s.id end end aR=math.max(0,aR-#b.m-#b.B) table.sort(b.m,function(d,e)
+if d.y.p~=e.y.p then return d.y.p<e.y.p end return bf(d.id,e.id) end) b.aw=true end local function gb(b)
+local m=r('ZRANGE',b.n,'0',k('%.0f',aR),'WITHSCORES') local aT,aS,K,cz={},{},{},false b.x=nil for c=1,#m,2 do
+local bk=tonumber(m[c+1]) if bk>b.now_ms or#aT==aR then b.x=bk break end aT[#aT+1],aS[#aS+1]=m[c],bk end
+local ay=#aT>0 and r('HMGET',b.j,unpack(aT))or{} for c,M in ipairs(aT)do local L=ay[c]and bi(ay[c])
+if not L or L.a~=aS[c]then return false end K[c]={id=M,e=L} cz=cz or M==b.id end
+if b.b and b.b.a<=b.now_ms and not cz then K[#K+1]={id=b.id,e=b.b} end cZ(b,K) local cy=0 for w,n in ipairs(b.m)do
+cy=n.id==b.id and 1 or cy end local fL=#b.m+#b.B-cy b.k=b.w-(b.s and 1 or 0)==fL and 0 or nil return true end
+local function dT(L) return L.c and math.max(L.a+L.ttl,L.v)or L.a end local function ga(b) local n,bb,aY={},{},nil
+local cg=r('HGETALL',b.j) for c=1,#cg,2 do local M=cg[c] if M~=''then local s={id=M,e=bi(cg[c+1])}
+if s.e.a<=b.now_ms then n[#n+1]=s elseif M~=b.id then bb[#bb+1]=s end end end if#n>aR then table.sort(n,function(d,e)
+if d.e.a~=e.e.a then return d.e.a<e.e.a end return bf(d.id,e.id) end) for c=#n,aR+1,-1 do local s=table.remove(n,c)
+if s.id==b.id then aY=s else bb[#bb+1]=s end end n[#n+1]=aY end b.x,b.k,b.I=nil,0,bb for w,s in ipairs(bb)do
+b.x=math.min(b.x or s.e.a,s.e.a) b.k=math.max(b.k,dT(s.e)) end cZ(b,n) end local function eK(b,W)
+local ax=b.z==1 and r('ZSCORE',b.n,'') b.ae=ax and true or false b.x=nil if W>0 then
+local K=r('HSCAN',b.j,ax and ad(-1-tonumber(ax))or'0','COUNT',ad(W)) b.H,b.J,b.I=tonumber(K[1]),not ax,{}
+for c=1,#K[2],2 do local M=K[2][c] if M~=''and M~=b.id then b.I[#b.I+1]={id=M,e=bi(K[2][c+1])} elseif M~=''then
+bi(K[2][c+1]) end end table.sort(b.I,function(d,e) return bf(d.id,e.id) end) b.F=b.H==0 end
+if b.b and b.b.a<=b.now_ms then cZ(b,{{id=b.id,e=b.b}}) b.k=b.w==1 and 0 or nil end end local function fz(a,M)
+local i=a.af local K=r('HMGET',i,M,'') local b={j=i,n=a.n,id=M,now_ms=a.now_ms,m={},B={}} b.s=K[1]and bi(K[1])or nil
+b.b=b.s b.z=K[2]and aW(K[2])or nil b.w=r('HLEN',i)-(b.z and 1 or 0) b.f=ff(i,b.now_ms) b.M=r('ZCARD',b.n) b.x=gd(b.n,0)
+local fJ=b.w==b.M and(b.z==0 or b.w==0 and not b.z) local fk=math.min(b.x or math.huge,b.b and b.b.a or math.huge)
+b.F=fJ and(fk>b.now_ms or gb(b)) if not b.F then local aq=b.w+(b.z and 1 or 0) local W=aq<=bX and aq or math.min(bX,500)
+bX=bX-W if W==aq then b.F,b.J=true,true ga(b) else eK(b,W) end end return b end local function dH(a) local w,u=bT(a)
+return u end local function ge(a,dB,cf) local t,cX=a.d,dB.c or 0 if dB.v~=dH(a)then return'keep' elseif cf>=cX then
+return eb(a,nil,cf-cX) elseif not t or t.l<=0 then return'keep' end local A=math.max(0,t.l-(cX-cf))
+return'refund',{l=A,f=t.f or cv(a)} end local function ct(n,p) local aA=n.y if p>=aA.a+aA.ttl then return nil end
+return{ p=aA.p, a=aA.a+aA.ttl, v=(n.ad or aA.c==0)and aA.v or 0, ttl=aA.ttl, } end local function fn(a) local b=a.K
+for w,n in ipairs(b.m)do if n.y.c>0 and b.now_ms<n.y.v then local C,B=ge(a,n.y,0) if C~='keep'then if not a.P then
+a.P,a.s=true,a.d end n.ad=true a.d=bW(C,B,a.d) end end end if b.b and b.b.a<=b.now_ms then b.b=nil
+for w,n in ipairs(b.m)do if n.id==b.id then b.b=ct(n,b.now_ms) end end end end local function fH(b)
+return b.b and b.b.c and b.b or nil end local function ea(b) local E,bj,ac=b.w-(b.s and 1 or 0)-#b.B,b.x,b.k or 0
+for w,n in ipairs(b.m)do local as=n.id~=b.id and ct(n,b.now_ms) if as then bj=math.min(bj or as.a,as.a)
+ac=math.max(ac,as.a) elseif n.id~=b.id then E=E-1 end end return E,bj,ac end local function fm(b) local E,bj=ea(b)
+if b.b or E<100000 then return nil end return math.max(1,(bj or 0)-b.now_ms) end local function fa(a,h)
+local H=a.d and a.d.l or 0 local bl=bn(h)<=a.limit and H+bn(h)<=a.limit bh(a,bl and h or 0) a.allowed,a.k=bl,bn(h) end
+local function eZ(a) local h,b=a.c,a.K fn(a) a.r,a.G=fH(b),fm(b) if a.r then h=0 elseif a.PARTIAL then
+h=math.min(h,eh(a)) end local dE=fa or bh dE(a,h) if a.G and a.allowed then dE(a,0) a.allowed,a.k=false,bn(h)
+if not true then a.ttl=aK(a.G) end end a.q=h dD(a) end local function fy(a) a.K=fz(a,a.RESERVE.id) dR(a,'write') eZ(a)
+end local function dZ(b,h,V,cj) local p=b.now_ms b.b={c=h,p=p,a=p+V,v=cj,ttl=V} end local function fT(b,bJ,V)
+if bJ.a<b.now_ms+V then dZ(b,bJ.c,V,bJ.v) b.b.p=bJ.p end end local function fI(a) local bl=not a.E if a.PARTIAL then
+bl=a.q>0 and not a.G end return not a.r and a.allowed and bl end local function eT(a,C,B) if a.P then B=bW(C,B,a.d)
+a.d=a.s if not B then C=a.s and'delete'or'keep' elseif C~='charge'then C='refund' end end dC(a,C,B) end
+local function dG(L) local z={L.c and ad(L.c)or''} for c,A in ipairs({L.p,L.a,L.v,L.ttl})do z[c+1]=ad(A) end
+return table.concat(z,':') end local function by(eM,cs) local ai=0 for m=1,#cs,1000 do local au={unpack(eM)}
+for c=m,math.min(m+999,#cs)do au[#au+1]=cs[c] end ai=ai+r(unpack(au)) end return ai end local function eS(b)
+local E,w,ac=ea(b) if E==0 and not b.b then if b.w>0 or b.z then r('UNLINK',b.j) end if b.M>0 then r('UNLINK',b.n) end
+return end local aq,bm,ag={},{},{} local function aL(aV,m,bV) aV[#aV+1]=m aV[#aV+1]=bV end for w,M in ipairs(b.B)do
+ag[#ag+1]=M end for w,s in ipairs(b.I or{})do aL(bm,ad(s.e.a),s.id) end for w,n in ipairs(b.m)do
+local as=n.id~=b.id and ct(n,b.now_ms) if as then aL(aq,n.id,dG(as)) aL(bm,ad(as.a),n.id) elseif n.id~=b.id then
+ag[#ag+1]=n.id end end if b.b and b.b~=b.s then aL(aq,b.id,dG(b.b)) elseif not b.b and b.s then ag[#ag+1]=b.id end
+if b.b then ac=math.max(ac,dT(b.b)) local fo=not b.s or b.b.a~=b.s.a if b.J or b.ae or b.F and fo then
+aL(bm,ad(b.b.a),b.id) end end local dS=b.F and 0 or 1 if b.z~=dS then aL(aq,'',ad(dS)) end by({'HSET',b.j},aq)
+by({'HDEL',b.j},ag) if b.H and b.H>0 then aL(bm,'-'..ad(b.H+1),'') end if b.J and b.M>0 then r('UNLINK',b.n) end
+by({'ZADD',b.n},bm) if b.H==0 then ag[#ag+1]='' end by({'ZREM',b.n},ag) local ar,aU,I=b.f,ac+5000,nil
+local gn=not ar and not b.k and b.w>0 if not gn and(not ar or ar<ac or(b.k and ar>aU))then I=aU end da(b.j,I)
+if I or b.J and ar then da(b.n,I or ar) end end local function eU(a,aO) if not aO and a.i=='charge'then
+a.i,a.t='keep',nil end local b=a.K if b and aO and a.r then fT(b,a.r,a.RESERVE.ttl) elseif b and aO and fI(a)then
+local B=bW(a.i,a.t,a.d) dZ(b,a.q,a.RESERVE.ttl,dH(a,B)) end eT(a,a.i,a.t) if b then eS(b) end end local function ef(a)
+return a.r and a.r.c or a.E and a.c or a.q end local function dK(a) if not a.allowed then return 0 end
+return a.PARTIAL and ef(a)or 1 end local function fl(a,ap) local aw,fZ,am,cY,fc=bB(a) return{ 'allowed',dK(a),
+'count',a.count, 'ttl',a.ttl, 'limit',a.u, 'remaining',aw, 'retry_after_ms',fZ, 'next_ms',am, 'reset_ms',cY,
+'delay_ms',fc, 'now_ms',a.now_ms, 'shadow',a.E and 1 or 0, 'charged',ap, } end local function fC(bq) local em={}
+for w,a in ipairs(bq)do local m,R=a.AS or('FIXED'):lower(),2 a.D=m while em[a.D]do a.D=k('%s-%d',m,R) R=R+1 end
+em[a.D]=true end end local function eC(a) if a.g or a.o then return(select(3,cV(a,a.now_ms))) end return a.h end
+local function bH(c) return k('%.0f',dU(c,999999999999999)) end local function fS(a) local y=eC and eC(a)or a.h
+local cm,T=1000,y%1000 while T>0 do cm,T=T,cm%T end local eD=1000/cm local aN=cl(bI(y,eD),1000)
+return k('"%s";q=%s;w=%s',a.D,bH(bI(a.limit,eD)),bH(aN)) end local function fv(s,aX) if s.allowed~=aX.allowed then
+return not s.allowed end local P,cx=s.retry_after_ms,aX.retry_after_ms if P~=cx then return P<0 or(cx>=0 and P>cx) end
+return s.remaining<aX.remaining end local function fq(bq) local dc,eg=bq[1],{} fC(bq) for c,a in ipairs(bq)do
+eg[c]=fS(a) a.remaining,a.retry_after_ms,a.next_ms,a.reset_ms=bB(a) if fv(a,dc)then dc=a end end local a=dc local ay={
+'X-RateLimit-Limit', k('%.0f',a.u), 'X-RateLimit-Remaining', k('%.0f',a.remaining), } local function bG(al,A)
+ay[#ay+1]=al ay[#ay+1]=A end if a.reset_ms>=0 then bG('X-RateLimit-Reset',k('%.0f',aK(a.now_ms+a.reset_ms))) end
+bG('RateLimit-Policy',table.concat(eg,', ')) local fB=a.next_ms>=0 and';t='..bH(aK(a.next_ms))or''
+bG('RateLimit',k('"%s";r=%s%s',a.D,bH(a.remaining),fB)) if not a.allowed and a.retry_after_ms>=0 then
+bG('Retry-After',k('%.0f',aK(a.retry_after_ms))) end return ay end local function fK(a,ap) if a.form=='FULL'then
+return fl(a,ap) end return{dK(a),a.count,a.ttl,fq({a})} end
+ce={V=dA,W=eU,X=dD,Z=eX,error_reply=fe,aa=dJ,A=F,ab=fg,ac=fi,ag=fy,ai=dX,aj=cv,al=fK,am=ec,an=fO,Q=ef,S=bT,ao=fY,ap=gk,aq=gm,as=gw,au=gx}
+end return ce end if av then return o().error_reply(av) end local bA,ba=pcall(gc,KEYS,ARGV)
+return bA and ba or o().error_reply(ba) end local function fj(be,ak)
+local J,at,aM,k,r=string.find,string.match,string.sub,string.format,redis.call local bo local ep=ak[1] local bY=ak[2]
+local bZ=ak[3] if not bY then return end local bt=ak[4] local cD local S local af if(bZ=='LINE')and(not bt)then cD=4 S=1
+af='LINE' else local cA local cB local cC if bZ then if bt then
+if not(((((ak[5]=='LINE')and(not ak[6]))and((#bt)<16))and(bZ=='COST'))and J(bt,'^[1-9]%d*$'))then return end cA=6
+cB=bt+0 cC='LINE' else if(((ak[5]=='LINE')and(not ak[6]))and(bZ=='COST'))and J('','^[1-9]%d*$')then return end return
+end else cA=3 cB=1 cC=nil end cD=cA S=cB af=cC end if not(((#bY)<16)and J(bY,'^[1-9]%d*$'))then return end local l=bY+0
+local eq,bc=at(ep,'^([1-9]%d*)(%l*)$') if eq then if(#ep)<16 then
+local df=(bc=='')and 1000 or((bc=='ms')and 1 or((bc=='s')and 1000 or((bc=='m')and 60000 or((bc=='h')and 3.6e6 or((bc=='d')and 8.64e7 or nil)))))
+local v=df and(eq*df)or df if(not v)or((v<1)or(1e15<v))then return end if not(v<9e12)then return end local gp=ak[cD]
+if gp then return end local aH local er=r('TIME') local es=(er[1]*1e6)+er[2] local G=(es-(es%1000))/1000 local dg=be[1]
+local et=(G-(G%v))/v local dh=k(((et<2147483648)and':%d'or':%.0f'),et) local bu=be[2] local bv=#dh if not bu then return
+end if not(aM(dg,(-bv))==dh)then if not(aM(bu,(-bv))==dh)then if J(aM(bu,1,((-bv)-1)),':reserved',1,true)then return end
+if not((#be)==2)then return end return else if J(aM(bu,1,((-bv)-1)),':reserved',1,true)then return end
+if not((#be)==2)then return end aH=bu end else if J(aM(dg,1,((-bv)-1)),':reserved',1,true)then return end
+if not((#be)==2)then return end aH=dg end local ca=r('GET',aH) if ca then if not(((#ca)<16)and J(ca,'^[1-9]%d*$'))then
+return end local an=ca+0 if not redis.REDIS_VERSION_NUM then return end local cb=r('PEXPIRETIME',aH) if cb<0 then return
+end if 2^53<=cb then return end local bw=(S<=l)and((an+S)<=l) local eu=bw or(l<=an) local az=eu and(an+S)or an
+if 2^53<=az then return end local ev=((G<cb)and(cb-G)or 0)+500 local cc=(ev-(ev%1000))/1000 if eu then local cE
+if not bw then cE=0 else cE=S end local cI if af=='LINE'then local bx=(0<az)and az or 0 local dj=(bx<l)and(l-bx)or 0
+local bL if not bw then local bK if l<S then bK=nil else if(bx+S)<=l then bK=0 else bK=v-(G%v) end end
+local gq=bK or(-1) bL=gq else bL=0 end local cH local bN if dj<l then local dk=dj+1 local bM if l<dk then bM=nil else
+if(bx+dk)<=l then bM=0 else bM=v-(G%v) end end local ex=bM or(-1) local cG if dk==l then cG=ex else local cF
+if(bx+l)<=l then cF=0 else cF=v-(G%v) end cG=cF end cH=ex bN=cG else cH=0 bN=0 end if(2^53<=bL)or(2^53<=bN)then return
+end local gr=k('%.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f 0 %.0f 0 %.0f',(bw and 1 or 0),az,cc,l,dj,bL,cH,bN,G,cE) cI=gr
+else if af then return end cI={(bw and 1 or 0),az,cc} end local dl=az-an if not(dl==0)then local cJ if dl==1 then cJ='1'
+else cJ=k('%.0f',dl) end local gC=r('INCRBY',aH,cJ) end bo=cI else local cN if af=='LINE'then local dm=l-an local bO
+if l<S then bO=nil else if(an+S)<=l then bO=0 else bO=v-(G%v) end end local ey=bO or(-1) local cM local bQ if dm<l then
+local dn=dm+1 local bP if l<dn then bP=nil else if(an+dn)<=l then bP=0 else bP=v-(G%v) end end local ez=bP or(-1)
+local cL if dn==l then cL=ez else local cK if(an+l)<=l then cK=0 else cK=v-(G%v) end cL=cK end cM=ez bQ=cL else cM=0
+bQ=0 end if(2^53<=ey)or(2^53<=bQ)then return end
+local gs=k('0 %.0f %.0f %.0f %.0f %.0f %.0f %.0f 0 %.0f 0 0',az,cc,l,dm,ey,cM,bQ,G) cN=gs else if af then return end
+cN={0,az,cc} end bo=cN end else local di=S<=l local aj=di and S or 0 if 2^53<=aj then return end local aI if di then
+aI=G+v else aI=nil end local aZ if not aI then aZ=-2 else local ew=((G<aI)and(aI-G)or 0)+500 aZ=(ew-(ew%1000))/1000 end
+if di then local cR if af=='LINE'then local cd=(0<aj)and aj or 0 local dp=(cd<l)and(l-cd)or 0 local cQ local bS
+if dp<l then local dq=dp+1 local bR if l<dq then bR=nil else if(cd+dq)<=l then bR=0 else bR=v-(G%v) end end
+local eA=bR or(-1) local cP if dq==l then cP=eA else local cO if(cd+l)<=l then cO=0 else cO=v-(G%v) end cP=cO end cQ=eA
+bS=cP else cQ=0 bS=0 end if 2^53<=bS then return end
+local gt=k('1 %.0f %.0f %.0f %.0f 0 %.0f %.0f 0 %.0f 0 %.0f',aj,aZ,l,dp,cQ,bS,G,S) cR=gt else if af then return end
+cR={1,aj,aZ} end if not(aj==0)then local cS if aj==1 then cS='1' else cS=k('%.0f',aj) end local gD=r('INCRBY',aH,cS) end
+if aI then local gu=k('%.0f',aI) local gE=r('PEXPIREAT',aH,gu) end bo=cR else local cT if af=='LINE'then
+local gv=k('0 %.0f %.0f %.0f %.0f -1 0 0 0 %.0f 0 0',aj,aZ,l,l,G) cT=gv else if af then return end cT={0,aj,aZ} end
+bo=cT end end else return end else return end return bo end local bA,ba=pcall(fj,KEYS,ARGV) if bA and ba then return ba
+end return gh(not bA and ba)

@@ -1,53 +1,54 @@
 -- RL.PEEK GCRA, without the module: docs/lua.md. Put together by scripts/generate-lua; do not edit.
-local au,i local D,p,ar,cM=string.find,string.format,string.match,string.sub local function A(b,c)
-if b-b==0 and c-c==0 and b*c<(2^53)then return b*c end return i().v(b,c) end local function P(b,c)
-if b-b==0 and c-c==0 then return b<c end return i().J(b,c) end local function L(b,c)
-if b-b==0 and c-c==0 and b+c<(2^53)then return b+c end return i().A(b,c) end local function ae(b,c)
-if b-b==0 and c-c==0 then local q=b%c return q==0 and b/c or(b-q)/c+1 end local aa,q=i().t(b,c)
-return q==0 and aa or L(aa,1) end local function bj(a) a.b,a.e=0,0 if a.limit>0 then local bu=A(a.y,1000)
-if P(bu,a.limit)then i().g('SPAN') end a.b=ae(bu,a.limit) a.e=A(a.a,a.b) if a.e-a.e~=0 then i().Q(a) end end end
-local function cp(n,e,r) local ad,af,j=n[e],n[e+1],n[e+2] if not af then i().g('ARITY') end local a={ u='', o=0,
-now_ms=0, z=0, y=0, limit=0, a=0, c=1, form=nil, delay=0, j=nil, k=nil, allowed=false, count=0, ttl=0, f='keep',
-remaining=0, l=1, } e=e+2 if j=='LINE'and not n[e+1]and r~=' COST BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE 'then
-a.form,e=j,e+1 elseif j then local U=n[e+1]or''
-local bb=r==' form COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE 'and n[e+2]=='LINE'and not n[e+3]and#U<16
-if bb and j=='COST'and(' COST PARTIAL BURST ')~=' ID 'and D(U,'^[1-9]%d*$')then a.form,a.c,e='LINE',U+0,e+3
-elseif bb and j=='ID'and(' COST PARTIAL BURST ')==' ID 'and U~=''then a.form,a.ID,e='LINE',U,e+3 else e=i().N(a,n,e,r)
-a.c=a.COST or 1 end end local aG=#af<16 and D(af,'^[1-9]%d*$') a.limit=aG and af+0 or i().M('limit',af,0)
-aG=#ad<10 and D(ad,'^[1-9]%d*$') local t=aG and ad*1000 or i().V(a,ad)
-a.z,a.y,a.a=t,t<9e12 and t*1000 or i().v(t,1000),a.BURST or a.limit if bj then bj(a) end return a,e end
-local function cn(n,r) local a,e=cp(n,1,r) if n[e]then i().H(a,r,n[e]) end return a end local aY=redis.call
-local function cu(a) local bq=aY('TIME') local aM=bq[1]*1000000+bq[2] a.o,a.now_ms=aM,(aM-aM%1000)/1000 end
-local function cG(a,Y,e,bw,aH) local z=Y[e] if not z then i().g('KEYS') end a.u,e=z,e+1 if aH then a.i=z
-elseif D(z,':reserved',1,true)then i().P(z) end return e end local function cs(a,Y,bw,aH) cu(a)
-if#Y~=cG(a,Y,1,bw,aH)-1 then i().g('KEYS') end end local function bL(f)
-local ag,aL=ar(f,'^([1-9]%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d)(%d%d%d)$') if not ag or ag:byte()>56 then return i().F(f) end
-return{n=ag+0,q=aL+0} end local function cc(a) local f=aY('GET',a.u) if f then
-a.j=bL(f)or i().G(f,('GCRA'),'FOREIGN_VALUE') end end local function ak(b,c) if b-b==0 and c-c==0 then
-return b>c and b-c or 0 end return i().S(b,c) end local function aw(a,ac) local o,br=0,a.e if ac and not P(ac.n,a.o)then
-o=L(A(ak(ac.n,a.o),1000),ac.q) if P(br,o)then return br,true end end return o,false end local function W(d)
-if d-d~=0 or d>=(2^53)then i().g('INEXACT_REPLY') end return d end local function bt(a,o)
-return a.b==0 and 0 or ae(o,a.b) end local function aB(b,c) if b-b==0 and c-c==0 then local q=b%c return(b-q)/c,q end
-return i().t(b,c) end local function aR(a,o) local ag,aL=aB(o,1000) return{n=L(a.o,ag),q=aL} end local function bl(a,o)
-a.B=o a.remaining=a.b==0 and 0 or ak(a.a,bt(a,o)) end local function k(a,g) local X=a.b if X==0 or g>a.a then return nil
-end return ae(ak(a.B,ak(a.e,A(g,X))),1000000) end local function T(F) local q=F%1000
-return F<0 and-1 or q==0 and F/1000 or(F-q)/1000+1 end local function cH(a,g) local k=k(a,g==0 and 1 or g)
-k=k and T(W(k))or-1 return k==0 and 1 or k end local function aA(a,g) local o,bG=aw(a,a.j) local X=a.b
-local M=L(o,A(g==0 and 1 or g,X)) local ax=X~=0 and not P(a.e,M) a.allowed,a.count,a.f=ax,W(bt(a,o)),'keep'
-if ax and g==0 then a.ttl=W(ae(o,1000000000)) elseif ax then a.f,a.k='charge',aR(a,M) a.ttl=W(ae(M,1000000000)) else
-if bG and X~=0 then a.f,a.k='rebase',aR(a,o) end bl(a,o) a.ttl=cH(a,g) end end local function bK(a)
-if a.PARTIAL or a.ALWAYS then i().E(a) else local g=a.c a.l=g aA(a,g) end if a.SHADOW then i().D(a) end end
-local function aD(a,C,ac) bl(a,(aw(a,ac))) end local function an(a) local I,k=a.f,k
-aD(a,I,I=='keep'and a.j or I~='delete'and a.k or nil) local K,az,B,G,S=a.remaining,a.a,0,0,0 if not a.allowed then
-local g=a.l B=k(a,a.w or(g==0 and 1 or g))or-1 if a.I and B>=0 then B=math.max(B,a.I) end end if K<az then
-G=k(a,K+1)or-1 S=K+1==az and G or k(a,az)or-1 end if B-B~=0 or G-G~=0 or S-S~=0 or B>=(2^53)or S>=(2^53)then
-i().g('INEXACT_REPLY') end return K,B,G,S,0 end local function ca(a,J) local K,B,G,S,bN=an(a) local cD=a.p and 1 or 0
-return p( '%.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f %d %.0f',
-a.allowed and(a.PARTIAL and i().x(a)or 1)or 0,a.count,a.ttl,a.a,K,B,G,S, bN,a.now_ms,cD,J ) end local function cw(a,J)
-local N=a.form if N=='LINE'then return ca(a,J) elseif N then return i().K(a,J) end
-return{a.allowed and(a.PARTIAL and i().x(a)or 1)or 0,a.count,a.ttl} end local function cC(Y,n)
-local a=cn(n,' form COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID AS SHADOW ') cs(a,Y) cc(a,'read') bK(a) return cw(a,0)
-end function i() if not au then local l={}
+local aw,i local L,q,ag,cN=string.find,string.format,string.match,string.sub local function bl(D) return D==''and 1000
+or D=='ms'and 1 or D=='s'and 1000 or D=='m'and 60000 or D=='h'and 3600000 or D=='d'and 86400000 or nil end
+local function A(b,c) if b-b==0 and c-c==0 and b*c<(2^53)then return b*c end return i().r(b,c) end local function R(b,c)
+if b-b==0 and c-c==0 then return b<c end return i().F(b,c) end local function N(b,c)
+if b-b==0 and c-c==0 and b+c<(2^53)then return b+c end return i().w(b,c) end local function ae(b,c)
+if b-b==0 and c-c==0 then local r=b%c return r==0 and b/c or(b-r)/c+1 end local ab,r=i().p(b,c)
+return r==0 and ab or N(ab,1) end local function bj(a) a.b,a.d=0,0 if a.limit>0 then local bu=A(a.u,1000)
+if R(bu,a.limit)then i().f('SPAN') end a.b=ae(bu,a.limit) a.d=A(a.a,a.b) if a.d-a.d~=0 then i().K(a) end end end
+local function cq(n,e,s) local ao,af,j=n[e],n[e+1],n[e+2] if not af then i().f('ARITY') end local a={ q='', l=0,
+now_ms=0, v=0, u=0, limit=0, a=0, c=1, form=nil, delay=0, h=nil, i=nil, allowed=false, count=0, ttl=0, e='keep',
+remaining=0, j=1, } e=e+2 if j=='LINE'and not n[e+1]and s~=' COST BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE 'then
+a.form,e=j,e+1 elseif j then local V=n[e+1]or''
+local bb=s==' form COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE 'and n[e+2]=='LINE'and not n[e+3]and#V<16
+if bb and j=='COST'and(' COST PARTIAL BURST ')~=' ID 'and L(V,'^[1-9]%d*$')then a.form,a.c,e='LINE',V+0,e+3
+elseif bb and j=='ID'and(' COST PARTIAL BURST ')==' ID 'and V~=''then a.form,a.ID,e='LINE',V,e+3 else e=i().I(a,n,e,s)
+a.c=a.COST or 1 end end local bZ=#af<16 and L(af,'^[1-9]%d*$') a.limit=bZ and af+0 or i().H('limit',af,0)
+local B,D=ag(ao,'^([1-9]%d*)(%l*)$') local al=B and#ao<16 and bl(D) local p=al and B*al if not p or p<1 or p>1e15 then
+p=i().P(a,ao) end a.v,a.u,a.a=p,p<9e12 and p*1000 or i().r(p,1000),a.BURST or a.limit if bj then bj(a) end return a,e
+end local function co(n,s) local a,e=cq(n,1,s) if n[e]then i().D(a,s,n[e]) end return a end local aY=redis.call
+local function cv(a) local br=aY('TIME') local aN=br[1]*1000000+br[2] a.l,a.now_ms=aN,(aN-aN%1000)/1000 end
+local function cH(a,Z,e,bw,aI) local z=Z[e] if not z then i().f('KEYS') end a.q,e=z,e+1 if aI then a.g=z
+elseif L(z,':reserved',1,true)then i().J(z) end return e end local function ct(a,Z,bw,aI) cv(a)
+if#Z~=cH(a,Z,1,bw,aI)-1 then i().f('KEYS') end end local function bL(f)
+local ah,aM=ag(f,'^([1-9]%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d)(%d%d%d)$') if not ah or ah:byte()>56 then return i().A(f) end
+return{k=ah+0,n=aM+0} end local function cd(a) local f=aY('GET',a.q) if f then
+a.h=bL(f)or i().B(f,('GCRA'),'FOREIGN_VALUE') end end local function am(b,c) if b-b==0 and c-c==0 then
+return b>c and b-c or 0 end return i().M(b,c) end local function ay(a,ad) local o,bs=0,a.d if ad and not R(ad.k,a.l)then
+o=N(A(am(ad.k,a.l),1000),ad.n) if R(bs,o)then return bs,true end end return o,false end local function X(d)
+if d-d~=0 or d>=(2^53)then i().f('INEXACT_REPLY') end return d end local function bt(a,o)
+return a.b==0 and 0 or ae(o,a.b) end local function aD(b,c) if b-b==0 and c-c==0 then local r=b%c return(b-r)/c,r end
+return i().p(b,c) end local function aS(a,o) local ah,aM=aD(o,1000) return{k=N(a.l,ah),n=aM} end local function bm(a,o)
+a.x=o a.remaining=a.b==0 and 0 or am(a.a,bt(a,o)) end local function k(a,g) local Y=a.b if Y==0 or g>a.a then return nil
+end return ae(am(a.x,am(a.d,A(g,Y))),1000000) end local function U(G) local r=G%1000
+return G<0 and-1 or r==0 and G/1000 or(G-r)/1000+1 end local function cI(a,g) local k=k(a,g==0 and 1 or g)
+k=k and U(X(k))or-1 return k==0 and 1 or k end local function aC(a,g) local o,bG=ay(a,a.h) local Y=a.b
+local O=N(o,A(g==0 and 1 or g,Y)) local az=Y~=0 and not R(a.d,O) a.allowed,a.count,a.e=az,X(bt(a,o)),'keep'
+if az and g==0 then a.ttl=X(ae(o,1000000000)) elseif az then a.e,a.i='charge',aS(a,O) a.ttl=X(ae(O,1000000000)) else
+if bG and Y~=0 then a.e,a.i='rebase',aS(a,o) end bm(a,o) a.ttl=cI(a,g) end end local function bK(a)
+if a.PARTIAL or a.ALWAYS then i().z(a) else local g=a.c a.j=g aC(a,g) end if a.SHADOW then i().y(a) end end
+local function aF(a,E,ad) bm(a,(ay(a,ad))) end local function aq(a) local J,k=a.e,k
+aF(a,J,J=='keep'and a.h or J~='delete'and a.i or nil) local M,aB,C,H,T=a.remaining,a.a,0,0,0 if not a.allowed then
+local g=a.j C=k(a,a.s or(g==0 and 1 or g))or-1 if a.E and C>=0 then C=math.max(C,a.E) end end if M<aB then
+H=k(a,M+1)or-1 T=M+1==aB and H or k(a,aB)or-1 end if C-C~=0 or H-H~=0 or T-T~=0 or C>=(2^53)or T>=(2^53)then
+i().f('INEXACT_REPLY') end return M,C,H,T,0 end local function cb(a,K) local M,C,H,T,bN=aq(a) local cE=a.m and 1 or 0
+return q( '%.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f %d %.0f',
+a.allowed and(a.PARTIAL and i().t(a)or 1)or 0,a.count,a.ttl,a.a,M,C,H,T, bN,a.now_ms,cE,K ) end local function cx(a,K)
+local P=a.form if P=='LINE'then return cb(a,K) elseif P then return i().G(a,K) end
+return{a.allowed and(a.PARTIAL and i().t(a)or 1)or 0,a.count,a.ttl} end local function cD(Z,n)
+local a=co(n,' form COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID AS SHADOW ') ct(a,Z) cd(a,'read') bK(a) return cx(a,0)
+end function i() if not aw then local l={}
 l.SPAN='ERR invalid window, limit or BURST: together they describe a rate that cannot be represented'
 l.AT='ERR invalid AT: expected an integer of Unix milliseconds from 0 to 9223372036854775807'
 l.ANCHOR='ERR invalid ANCHOR: expected an integer of Unix seconds from 0 to 253402300799'
@@ -70,35 +71,35 @@ l.RESERVED_KEY='ERR invalid key: expected one that ends neither in :reserved nor
 ..'reservations' l.ARITY='ERR wrong number of arguments'
 l.FOREIGN_VALUE='ERR the key holds a value that this algorithm did not write'
 l.KEYS='ERR invalid KEYS: expected those that this call needs; see docs/lua.md'
-l.INEXACT_REPLY='ERR the reply has a number above 9007199254740991, which needs the module' local av={ __sub=function()
-return 1 end, } local bB=setmetatable({9437184,14339741,14210},av) local function y(f) error({err=f},0) end
-local function x(Z) y(l[Z]) end local function cA(a) if P(bB,a.e)then x('SPAN') end end local function aX(b,c)
+l.INEXACT_REPLY='ERR the reply has a number above 9007199254740991, which needs the module' local ax={ __sub=function()
+return 1 end, } local bB=setmetatable({9437184,14339741,14210},ax) local function y(f) error({err=f},0) end
+local function x(aa) y(l[aa]) end local function cB(a) if R(bB,a.d)then x('SPAN') end end local function aX(b,c)
 for e=1,math.min(#b,#c)do local bx,by=b:byte(e),c:byte(e) if bx~=by then return bx<by end end return#b<#c end
-local function am(f,aK) if f~='0'and not D(f,'^[1-9]%d*$')then return nil end
-return(#f<#aK or(#f==#aK and not aX(aK,f)))and f or nil end local function aE(h)
-if#h<=15 or(#h==16 and aX(h,'9007199254740992'))then return h+0 end local aF=#h%7 local d=aF>0 and h:sub(1,aF)+0 or 0
-for e=aF+1,#h,7 do d=L(A(d,10000000),h:sub(e,e+6)+0) end return d end local function bM(f)
-local h=am(f,'18446744073709551615') if not h then return nil end return{n=#h>3 and aE(h:sub(1,-4))or 0,q=h:sub(-3)+0}
-end local function bS(f,m,cl) local cK={C='COUNTER',L='LEAKY',O='LOCKOUT',R='ROLLING',T='TOKEN'}
-local aS=cK[ar(f,'^(%u):')] if not aS or aS==m then x(cl) end
-y('ERR the key holds a state of '..aS..': use another key for each algorithm') end local function bR(ai)
-if type(ai)=='table'then return ai elseif D(ai,'^%u+ ')then return redis.error_reply(ai) end error(ai,0) end
+local function ap(f,aL) if f~='0'and not L(f,'^[1-9]%d*$')then return nil end
+return(#f<#aL or(#f==#aL and not aX(aL,f)))and f or nil end local function aG(h)
+if#h<=15 or(#h==16 and aX(h,'9007199254740992'))then return h+0 end local aH=#h%7 local d=aH>0 and h:sub(1,aH)+0 or 0
+for e=aH+1,#h,7 do d=N(A(d,10000000),h:sub(e,e+6)+0) end return d end local function bM(f)
+local h=ap(f,'18446744073709551615') if not h then return nil end return{k=#h>3 and aG(h:sub(1,-4))or 0,n=h:sub(-3)+0}
+end local function bS(f,m,cm) local cL={C='COUNTER',L='LEAKY',O='LOCKOUT',R='ROLLING',T='TOKEN'}
+local aT=cL[ag(f,'^(%u):')] if not aT or aT==m then x(cm) end
+y('ERR the key holds a state of '..aT..': use another key for each algorithm') end local function bR(aj)
+if type(aj)=='table'then return aj elseif L(aj,'^%u+ ')then return redis.error_reply(aj) end error(aj,0) end
 local function be(b,c) local aV,bE=b-b==0,c-c==0 if aV or bE then return aV elseif#b~=#c then return#b<#c end
-for d=#b,1,-1 do if b[d]~=c[d]then return b[d]<c[d] end end return false end local function V(d) if d-d~=0 then return d
-end local h,u={},0 while d>0 do local v=d%(2^24) u=u+1 h[u]=v d=(d-v)/(2^24) end return h end local function ao(h)
+for d=#b,1,-1 do if b[d]~=c[d]then return b[d]<c[d] end end return false end local function W(d) if d-d~=0 then return d
+end local h,u={},0 while d>0 do local v=d%(2^24) u=u+1 h[u]=v d=(d-v)/(2^24) end return h end local function ar(h)
 local u=#h while u>0 and h[u]==0 do h[u]=nil u=u-1 end if u>3 or(u==3 and h[3]>=(2^53)/(2^24)/(2^24))then
-return setmetatable(h,av) end return(h[1]or 0)+(h[2]or 0)*(2^24)+(h[3]or 0)*(2^24)*(2^24) end local function bD(b,c)
-b,c=V(b),V(c) local ab,H={},0 for d=1,math.max(#b,#c)+1 do local v=(b[d]or 0)+(c[d]or 0)+H H=v>=(2^24)and 1 or 0
-ab[d]=v-H*(2^24) end return ao(ab) end local function cF(b,c) if not be(c,b)then return 0 end c=V(c) local aZ,ay={},0
-for d=1,#b do local v=b[d]-(c[d]or 0)-ay ay=v<0 and 1 or 0 aZ[d]=v+ay*(2^24) end return ao(aZ) end
-local function cf(b,c) b,c=V(b),V(c) local ah={} for d=1,#b+#c do ah[d]=0 end for d=1,#b do local H=0 for aI=1,#c do
-local v=ah[d+aI-1]+b[d]*c[aI]+H H=math.floor(v/(2^24)) ah[d+aI-1]=v-H*(2^24) end ah[d+#c]=H end return ao(ah) end
-local function aW(d) if d-d==0 then return d end local ab=0 for bX=#d,1,-1 do ab=ab*(2^24)+d[bX] end return ab end
-local function bP(b,c) local aa=0 while not P(b,c)do local at=math.max(1,math.floor(aW(b)/aW(c)*(1-2^-45))) at=ao(V(at))
-aa=L(aa,at) b=ak(b,A(at,c)) end return aa,b end local function bg(Z,f,bd) local h=f and am(f,'9223372036854775807')
-local d=h and aE(h) if not d or d==0 and bd>0 then
-y(p('ERR invalid %s: expected an integer from %d to 9223372036854775807',Z,bd)) elseif d-d~=0 then
-y(p('ERR invalid %s: the Lua library takes integers up to 9007199254740991',Z)) end return d end local aT={
+return setmetatable(h,ax) end return(h[1]or 0)+(h[2]or 0)*(2^24)+(h[3]or 0)*(2^24)*(2^24) end local function bD(b,c)
+b,c=W(b),W(c) local ac,I={},0 for d=1,math.max(#b,#c)+1 do local v=(b[d]or 0)+(c[d]or 0)+I I=v>=(2^24)and 1 or 0
+ac[d]=v-I*(2^24) end return ar(ac) end local function cG(b,c) if not be(c,b)then return 0 end c=W(c) local aZ,aA={},0
+for d=1,#b do local v=b[d]-(c[d]or 0)-aA aA=v<0 and 1 or 0 aZ[d]=v+aA*(2^24) end return ar(aZ) end
+local function cg(b,c) b,c=W(b),W(c) local ai={} for d=1,#b+#c do ai[d]=0 end for d=1,#b do local I=0 for aJ=1,#c do
+local v=ai[d+aJ-1]+b[d]*c[aJ]+I I=math.floor(v/(2^24)) ai[d+aJ-1]=v-I*(2^24) end ai[d+#c]=I end return ar(ai) end
+local function aW(d) if d-d==0 then return d end local ac=0 for bX=#d,1,-1 do ac=ac*(2^24)+d[bX] end return ac end
+local function bP(b,c) local ab=0 while not R(b,c)do local av=math.max(1,math.floor(aW(b)/aW(c)*(1-2^-45))) av=ar(W(av))
+ab=N(ab,av) b=am(b,A(av,c)) end return ab,b end local function bg(aa,f,bd) local h=f and ap(f,'9223372036854775807')
+local d=h and aG(h) if not d or d==0 and bd>0 then
+y(q('ERR invalid %s: expected an integer from %d to 9223372036854775807',aa,bd)) elseif d-d~=0 then
+y(q('ERR invalid %s: the Lua library takes integers up to 9007199254740991',aa)) end return d end local aU={
 {'COST','COST n','RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take'}, {'PARTIAL','PARTIAL','RL.<ALGO> and RL.PEEK take'},
 {'ALWAYS','ALWAYS','RL.<ALGO> and RL.PEEK take'}, {'RESERVED','RESERVED n','RL.SETTLE takes'},
 {'ACTUAL','ACTUAL m','RL.SETTLE takes'}, {'AT','AT ms','RL.REFUND and RL.SETTLE take'},
@@ -108,62 +109,62 @@ y(p('ERR invalid %s: the Lua library takes integers up to 9007199254740991',Z)) 
 {'ANCHOR','ANCHOR t','RL.<ALGO>, RL.PEEK, RL.MULTI, RL.REFUND, RL.SETTLE and RL.RESET take'},
 {'ID','ID id','RL.<ALGO>, RL.PEEK and RL.MULTI take'}, {'AS','AS name','RL.<ALGO>, RL.PEEK and RL.MULTI take'},
 {'SHADOW','SHADOW','RL.<ALGO>, RL.PEEK and RL.MULTI take'}, {'RESERVE','RESERVE id ttl','RL.<ALGO> and RL.MULTI take'},
-{'RESERVATION','RESERVATION id','RL.SETTLE takes'}, } local function O(cb,m)
-return not D(m,' ',1,true)and D(cb,' '..m..' ',1,true)~=nil end local function bp(a,j)
-return not O(' COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID RESERVE RESERVATION ',j)or O((' COST PARTIAL BURST '),j)
-end local function bY(m,j) local w,E=0,0 local bm,cd=math.min(#m,#j),math.max(#m,#j)
-while w<bm and m:byte(w+1)==j:byte(w+1)do w=w+1 end while E<bm-w and m:byte(-1-E)==j:byte(-1-E)do E=E+1 end
-return w+E>=2 and cd-w-E<=2 end local function bT(a,r,m) local R={} for C,s in ipairs(aT)do
-if O(r,s[1])and bp(a,s[1])then R[#R+1]=s[2] end end for C,N in ipairs({'FULL','LINE','HEADERS'})do R[#R+1]=N end
-for C,j in ipairs(R)do if bY(m:upper(),ar(j,'^%u+'))then y('ERR syntax error: no such option, but there is '..j) end end
-local E=table.remove(R) local cI=table.concat(R,', ')
-y('ERR syntax error: after limit come '..cI..' or '..E..', each at most once') end local function cy(s,a,r)
-local j,cL=s[1],a.W if not O(r,j)then y(p('ERR invalid %s: only %s it',j,s[3])) elseif not bp(a,j)then
-y(p('ERR invalid %s: %s takes none',j,('GCRA'))) elseif a[j]~=nil then
-y(p('ERR syntax error: %s comes at most once',s[2])) end end local function aJ(b,c) return P(c,b)and c or b end
-local bC=setmetatable({(2^24)-1,(2^24)-1,2^16-1},av) local function cq(j,f,cN) if j=='AS'then
-return f and#f>=1 and#f<=64 and not D(f,'[^%w._-]')and f or x('AS') elseif j=='AT'then
-local h=f and am(f,'9223372036854775807') return h and aJ(aE(h),(aB(bC,1000)))or x('AT') end
-return bg(j,f,j=='BURST'and 1 or 0) end local function cx(a) if a.ALWAYS and(a.PARTIAL or a.RESERVE)then
+{'RESERVATION','RESERVATION id','RL.SETTLE takes'}, } local function Q(cc,m)
+return not L(m,' ',1,true)and L(cc,' '..m..' ',1,true)~=nil end local function bq(a,j)
+return not Q(' COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID RESERVE RESERVATION ',j)or Q((' COST PARTIAL BURST '),j)
+end local function bY(m,j) local w,F=0,0 local bn,ce=math.min(#m,#j),math.max(#m,#j)
+while w<bn and m:byte(w+1)==j:byte(w+1)do w=w+1 end while F<bn-w and m:byte(-1-F)==j:byte(-1-F)do F=F+1 end
+return w+F>=2 and ce-w-F<=2 end local function bT(a,s,m) local S={} for E,t in ipairs(aU)do
+if Q(s,t[1])and bq(a,t[1])then S[#S+1]=t[2] end end for E,P in ipairs({'FULL','LINE','HEADERS'})do S[#S+1]=P end
+for E,j in ipairs(S)do if bY(m:upper(),ag(j,'^%u+'))then y('ERR syntax error: no such option, but there is '..j) end end
+local F=table.remove(S) local cJ=table.concat(S,', ')
+y('ERR syntax error: after limit come '..cJ..' or '..F..', each at most once') end local function cz(t,a,s)
+local j,cM=t[1],a.Q if not Q(s,j)then y(q('ERR invalid %s: only %s it',j,t[3])) elseif not bq(a,j)then
+y(q('ERR invalid %s: %s takes none',j,('GCRA'))) elseif a[j]~=nil then
+y(q('ERR syntax error: %s comes at most once',t[2])) end end local function aK(b,c) return R(c,b)and c or b end
+local bC=setmetatable({(2^24)-1,(2^24)-1,2^16-1},ax) local function cr(j,f,cO) if j=='AS'then
+return f and#f>=1 and#f<=64 and not L(f,'[^%w._-]')and f or x('AS') elseif j=='AT'then
+local h=f and ap(f,'9223372036854775807') return h and aK(aG(h),(aD(bC,1000)))or x('AT') end
+return bg(j,f,j=='BURST'and 1 or 0) end local function cy(a) if a.ALWAYS and(a.PARTIAL or a.RESERVE)then
 x(a.PARTIAL and'PARTIAL_AND_ALWAYS'or'RESERVE_AND_ALWAYS') elseif a.RESERVATION and(a.RESERVED or a.AT)then
 x(a.RESERVED and'RESERVATION_AND_RESERVED'or'RESERVATION_AND_AT') end end local bz={FULL=true,LINE=true,HEADERS=true}
-local function ci(N,bf) if N then x(N==bf and'FORM_TWICE'or'TWO_FORMS') end return bf end local function co(a,n,e,r)
-while n[e]do local m,s=n[e]:upper(),nil for C,bc in ipairs(aT)do s=bc[1]==m and bc or s end if s then cy(s,a,r)
-if s[2]==m then a[m]=true e=e+1 else a[m]=cq(m,n[e+1],n[e+2]) e=e+(m=='RESERVE'and 3 or 2) end cx(a)
-elseif bz[m]and O(r,'form')then a.form=ci(a.form,m) e=e+1 else return e end end return e end
-local aU={ms=1,['']=1000,s=1000,m=60000,h=3600000,d=86400000} local function cr(f) local Q,bs=ar(f,'^(%d+)(%l*)$')
-local F=Q and aU[bs]and am(Q,'18446744073709551615')and Q*aU[bs] return F and F>=1 and F<=1e15 and F or nil end
-local bA={DAY=86400000,WEEK=7*86400000,MONTH=31*86400000,YEAR=366*86400000} local function cJ(a,f) local t=cr(f)
-if not t then a.U=f:upper() t=bA[a.U] if not t then
-x(O((' COST PARTIAL BURST '),'ANCHOR')and'CALENDAR_WINDOW'or'WINDOW')
-elseif not O((' COST PARTIAL BURST '),'ANCHOR')then
-y(p('ERR invalid window: %s takes no windows of the calendar',('GCRA'))) end end return t end local function bV(z)
-return z:sub(-9)==':reserved'or z:sub(-14)==':reserved:ends' end local function cz(z) if bV(z)then x('RESERVED_KEY') end
-end local function bH(a) local cj=a.PARTIAL and a.l<a.c a.p=a.SHADOW and not a.r and(cj or not a.allowed)
-if not a.allowed and(a.p or a.r)then a.allowed=true if not(nil)then local C,C,C,aP=an(a) a.ttl=T(aP) end end end
-local function cv(a) aD(a,'keep',a.j) return a.remaining end local function cm(a,C,g) if g==0 or a.b==0 then
-return'keep' end local o=aw(a,a.j) return'charge',aR(a,aJ(L(o,A(g,a.b)),a.e)) end local function cE(I,M,bF)
-if I=='keep'then return bF end return I~='delete'and M or nil end local function ch(g) return g==0 and 1 or g end
-local function bI(a) local g=a.c aA(a,0) local I,M=cm(a,nil,g) if g>0 then a.f,a.k=I,M end local bn=cE(a.f,a.k,a.j)
-aD(a,a.f,bn) a.allowed=a.a>0 and k(a,0)==0 a.w=a.a>0 and g or ch(g) if(nil)then a.count,a.ttl=(nil)(bn,a.now_ms)
-elseif a.allowed then a.ttl=T(W(k(a,a.a))) else local k=k(a,a.w) a.ttl=k and math.max(1,T(W(k)))or-1 end end
-local function bJ(a) local g=a.c if a.PARTIAL then g=math.min(g,cv(a)) end a.l=g if a.ALWAYS then bI(a) else aA(a,g) end
-end local function bh(a) return a.r and a.r.c or a.p and a.c or a.l end local function ba(a) if not a.allowed then
-return 0 end return a.PARTIAL and bh(a)or 1 end local function bU(a,J) local K,cB,G,aP,bO=an(a) return{ 'allowed',ba(a),
-'count',a.count, 'ttl',a.ttl, 'limit',a.a, 'remaining',K, 'retry_after_ms',cB, 'next_ms',G, 'reset_ms',aP,
-'delay_ms',bO, 'now_ms',a.now_ms, 'shadow',a.p and 1 or 0, 'charged',J, } end local function cg(aj) local bo={}
-for C,a in ipairs(aj)do local w,Q=a.AS or('GCRA'):lower(),2 a.i=w while bo[a.i]do a.i=p('%s-%d',w,Q) Q=Q+1 end
-bo[a.i]=true end end local function aq(d) return p('%.0f',aJ(d,999999999999999)) end local function ct(a)
-local t=(nil)and(nil)(a)or a.z local aC,q=1000,t%1000 while q>0 do aC,q=q,aC%q end local bv=1000/aC
-local ad=aB(A(t,bv),1000) return p('"%s";q=%s;w=%s',a.i,aq(A(a.limit,bv)),aq(ad)) end local function bZ(as,aN)
-if as.allowed~=aN.allowed then return not as.allowed end local k,aO=as.retry_after_ms,aN.retry_after_ms if k~=aO then
-return k<0 or(aO>=0 and k>aO) end return as.remaining<aN.remaining end local function bW(aj) local aQ,bi=aj[1],{} cg(aj)
-for d,a in ipairs(aj)do bi[d]=ct(a) a.remaining,a.retry_after_ms,a.next_ms,a.reset_ms=an(a) if bZ(a,aQ)then aQ=a end end
-local a=aQ local al={ 'X-RateLimit-Limit', p('%.0f',a.a), 'X-RateLimit-Remaining', p('%.0f',a.remaining), }
-local function ap(Z,U) al[#al+1]=Z al[#al+1]=U end if a.reset_ms>=0 then
-ap('X-RateLimit-Reset',p('%.0f',T(a.now_ms+a.reset_ms))) end ap('RateLimit-Policy',table.concat(bi,', '))
-local ce=a.next_ms>=0 and';t='..aq(T(a.next_ms))or'' ap('RateLimit',p('"%s";r=%s%s',a.i,aq(a.remaining),ce))
-if not a.allowed and a.retry_after_ms>=0 then ap('Retry-After',p('%.0f',T(a.retry_after_ms))) end return al end
-local function ck(a,J) if a.form=='FULL'then return bU(a,J) end return{ba(a),a.count,a.ttl,bW({a})} end
-au={A=bD,D=bH,E=bJ,F=bM,t=bP,error_reply=bR,g=x,G=bS,H=bT,J=be,v=cf,K=ck,M=bg,N=co,x=bh,P=cz,Q=cA,S=cF,V=cJ} end
-return au end local bQ,bk=pcall(cC,KEYS,ARGV) return bQ and bk or i().error_reply(bk)
+local function cj(P,bf) if P then x(P==bf and'FORM_TWICE'or'TWO_FORMS') end return bf end local function cp(a,n,e,s)
+while n[e]do local m,t=n[e]:upper(),nil for E,bc in ipairs(aU)do t=bc[1]==m and bc or t end if t then cz(t,a,s)
+if t[2]==m then a[m]=true e=e+1 else a[m]=cr(m,n[e+1],n[e+2]) e=e+(m=='RESERVE'and 3 or 2) end cy(a)
+elseif bz[m]and Q(s,'form')then a.form=cj(a.form,m) e=e+1 else return e end end return e end local function cs(f)
+local B,D=ag(f,'^(%d+)(%l*)$') local al=B and bl(D) local G=al and ap(B,'18446744073709551615')and B*al
+return G and G>=1 and G<=1e15 and G or nil end
+local bA={DAY=86400000,WEEK=7*86400000,MONTH=31*86400000,YEAR=366*86400000} local function cK(a,f) local p=cs(f)
+if not p then a.N=f:upper() p=bA[a.N] if not p then
+x(Q((' COST PARTIAL BURST '),'ANCHOR')and'CALENDAR_WINDOW'or'WINDOW')
+elseif not Q((' COST PARTIAL BURST '),'ANCHOR')then
+y(q('ERR invalid window: %s takes no windows of the calendar',('GCRA'))) end end return p end local function bV(z)
+return z:sub(-9)==':reserved'or z:sub(-14)==':reserved:ends' end local function cA(z) if bV(z)then x('RESERVED_KEY') end
+end local function bH(a) local ck=a.PARTIAL and a.j<a.c a.m=a.SHADOW and not a.o and(ck or not a.allowed)
+if not a.allowed and(a.m or a.o)then a.allowed=true if not(nil)then local E,E,E,aQ=aq(a) a.ttl=U(aQ) end end end
+local function cw(a) aF(a,'keep',a.h) return a.remaining end local function cn(a,E,g) if g==0 or a.b==0 then
+return'keep' end local o=ay(a,a.h) return'charge',aS(a,aK(N(o,A(g,a.b)),a.d)) end local function cF(J,O,bF)
+if J=='keep'then return bF end return J~='delete'and O or nil end local function ci(g) return g==0 and 1 or g end
+local function bI(a) local g=a.c aC(a,0) local J,O=cn(a,nil,g) if g>0 then a.e,a.i=J,O end local bo=cF(a.e,a.i,a.h)
+aF(a,a.e,bo) a.allowed=a.a>0 and k(a,0)==0 a.s=a.a>0 and g or ci(g) if(nil)then a.count,a.ttl=(nil)(bo,a.now_ms)
+elseif a.allowed then a.ttl=U(X(k(a,a.a))) else local k=k(a,a.s) a.ttl=k and math.max(1,U(X(k)))or-1 end end
+local function bJ(a) local g=a.c if a.PARTIAL then g=math.min(g,cw(a)) end a.j=g if a.ALWAYS then bI(a) else aC(a,g) end
+end local function bh(a) return a.o and a.o.c or a.m and a.c or a.j end local function ba(a) if not a.allowed then
+return 0 end return a.PARTIAL and bh(a)or 1 end local function bU(a,K) local M,cC,H,aQ,bO=aq(a) return{ 'allowed',ba(a),
+'count',a.count, 'ttl',a.ttl, 'limit',a.a, 'remaining',M, 'retry_after_ms',cC, 'next_ms',H, 'reset_ms',aQ,
+'delay_ms',bO, 'now_ms',a.now_ms, 'shadow',a.m and 1 or 0, 'charged',K, } end local function ch(ak) local bp={}
+for E,a in ipairs(ak)do local w,B=a.AS or('GCRA'):lower(),2 a.g=w while bp[a.g]do a.g=q('%s-%d',w,B) B=B+1 end
+bp[a.g]=true end end local function at(d) return q('%.0f',aK(d,999999999999999)) end local function cu(a)
+local p=(nil)and(nil)(a)or a.v local aE,r=1000,p%1000 while r>0 do aE,r=r,aE%r end local bv=1000/aE
+local ao=aD(A(p,bv),1000) return q('"%s";q=%s;w=%s',a.g,at(A(a.limit,bv)),at(ao)) end local function ca(au,aO)
+if au.allowed~=aO.allowed then return not au.allowed end local k,aP=au.retry_after_ms,aO.retry_after_ms if k~=aP then
+return k<0 or(aP>=0 and k>aP) end return au.remaining<aO.remaining end local function bW(ak) local aR,bi=ak[1],{} ch(ak)
+for d,a in ipairs(ak)do bi[d]=cu(a) a.remaining,a.retry_after_ms,a.next_ms,a.reset_ms=aq(a) if ca(a,aR)then aR=a end end
+local a=aR local an={ 'X-RateLimit-Limit', q('%.0f',a.a), 'X-RateLimit-Remaining', q('%.0f',a.remaining), }
+local function as(aa,V) an[#an+1]=aa an[#an+1]=V end if a.reset_ms>=0 then
+as('X-RateLimit-Reset',q('%.0f',U(a.now_ms+a.reset_ms))) end as('RateLimit-Policy',table.concat(bi,', '))
+local cf=a.next_ms>=0 and';t='..at(U(a.next_ms))or'' as('RateLimit',q('"%s";r=%s%s',a.g,at(a.remaining),cf))
+if not a.allowed and a.retry_after_ms>=0 then as('Retry-After',q('%.0f',U(a.retry_after_ms))) end return an end
+local function cl(a,K) if a.form=='FULL'then return bU(a,K) end return{ba(a),a.count,a.ttl,bW({a})} end
+aw={w=bD,y=bH,z=bJ,A=bM,p=bP,error_reply=bR,f=x,B=bS,D=bT,F=be,r=cg,G=cl,H=bg,I=cp,t=bh,J=cA,K=cB,M=cG,P=cK} end
+return aw end local bQ,bk=pcall(cD,KEYS,ARGV) return bQ and bk or i().error_reply(bk)

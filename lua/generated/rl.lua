@@ -80,966 +80,986 @@ local function register(name, command, description, flag)
   })
 end
 local FAST = {
-FIXED=function(N,f) local i,cl,c,b=string.find,string.sub,string.format,redis.call local cQ local tV=f[2] local cZ=f[3]
-local nC=f[4] if not cZ then return end local jY=f[5] local fp local aA local aY if(nC=='LINE')and(not jY)then fp=5 aA=1
-aY='LINE' else local qs local qt local qu if nC then if jY then
-if not(((((f[6]=='LINE')and(not f[7]))and((#jY)<16))and(nC=='COST'))and i(jY,'^[1-9]%d*$'))then return end qs=7 qt=jY+0
-qu='LINE' else if(((f[6]=='LINE')and(not f[7]))and(nC=='COST'))and i('','^[1-9]%d*$')then return end return end else
-qs=4 qt=1 qu=nil end fp=qs aA=qt aY=qu end if not(((#cZ)<16)and i(cZ,'^[1-9]%d*$'))then return end local B=cZ+0
-if not(((#tV)<10)and i(tV,'^[1-9]%d*$'))then return end local d=tV*1000 if not(d<9e12)then return end local H=f[fp]
-if H then return end local fq local bK=b('TIME') local L=(bK[1]*1e06)+bK[2] local y=(L-(L%1000))/1000 local bp=N[1]
-local t=(y-(y%d))/d local F=c(((t<2147483648)and':%d'or':%.0f'),t) local kc=N[2] local u=#F if not kc then return end
-if not(cl(bp,(-u))==F)then if not(cl(kc,(-u))==F)then if i(cl(kc,1,((-u)-1)),':reserved',1,true)then return end
-if not((#N)==2)then return end return else if i(cl(kc,1,((-u)-1)),':reserved',1,true)then return end if not((#N)==2)then
-return end fq=kc end else if i(cl(bp,1,((-u)-1)),':reserved',1,true)then return end if not((#N)==2)then return end fq=bp
-end local hN=b('GET',fq) if hN then if not(((#hN)<16)and i(hN,'^[1-9]%d*$'))then return end local co=hN+0
-if not redis.REDIS_VERSION_NUM then return end local gg=b('PEXPIRETIME',fq) if gg<0 then return end if 2^53<=gg then
-return end local kd=(aA<=B)and((co+aA)<=B) local cp=kd or(B<=co) local br=cp and(co+aA)or co if 2^53<=br then return end
-local ez=((y<gg)and(gg-y)or 0)+500 local nL=(ez-(ez%1000))/1000 if cp then local qU if not kd then qU=0 else qU=aA end
-local rb if aY=='LINE'then local gk=(0<br)and br or 0 local eC=(gk<B)and(B-gk)or 0 local mi if not kd then local mg
-if B<aA then mg=nil else if(gk+aA)<=B then mg=0 else mg=d-(y%d) end end local bL=mg or(-1) mi=bL else mi=0 end local ap
-local cJ if eC<B then local hS=eC+1 local ea if B<hS then ea=nil else if(gk+hS)<=B then ea=0 else ea=d-(y%d) end end
-local ah=ea or(-1) local fx if hS==B then fx=ah else local aN if(gk+B)<=B then aN=0 else aN=d-(y%d) end fx=aN end ap=ah
-cJ=fx else ap=0 cJ=0 end if(2^53<=mi)or(2^53<=cJ)then return end
-local eD=c('%.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f 0 %.0f 0 %.0f',(kd and 1 or 0),br,nL,B,eC,mi,ap,cJ,y,qU) rb=eD else
-if aY then return end rb={(kd and 1 or 0),br,nL} end local us=br-co if not(us==0)then local rc if us==1 then rc='1' else
-rc=c('%.0f',us) end local bN=b('INCRBY',fq,rc) end cQ=rb else local bC if aY=='LINE'then local dI=B-co local mp
-if B<aA then mp=nil else if(co+aA)<=B then mp=0 else mp=d-(y%d) end end local nU=mp or(-1) local bB local cN
-if dI<B then local kq=dI+1 local cM if B<kq then cM=nil else if(co+kq)<=B then cM=0 else cM=d-(y%d) end end
-local hZ=cM or(-1) local bX if kq==B then bX=hZ else local ri if(co+B)<=B then ri=0 else ri=d-(y%d) end bX=ri end bB=hZ
-cN=bX else bB=0 cN=0 end if(2^53<=nU)or(2^53<=cN)then return end
-local eI=c('0 %.0f %.0f %.0f %.0f %.0f %.0f %.0f 0 %.0f 0 0',br,nL,B,dI,nU,bB,cN,y) bC=eI else if aY then return end
-bC={0,br,nL} end cQ=bC end else local uo=aA<=B local bs=uo and aA or 0 if 2^53<=bs then return end local fw if uo then
-fw=y+d else fw=nil end local hl if not fw then hl=-2 else local ax=((y<fw)and(fw-y)or 0)+500 hl=(ax-(ax%1000))/1000 end
-if uo then local fC if aY=='LINE'then local aS=(0<bs)and bs or 0 local kv=(aS<B)and(B-aS)or 0 local fB local ei
-if kv<B then local ig=kv+1 local eh if B<ig then eh=nil else if(aS+ig)<=B then eh=0 else eh=d-(y%d) end end
-local cv=eh or(-1) local fA if ig==B then fA=cv else local bY if(aS+B)<=B then bY=0 else bY=d-(y%d) end fA=bY end fB=cv
-ei=fA else fB=0 ei=0 end if 2^53<=ei then return end
-local bO=c('1 %.0f %.0f %.0f %.0f 0 %.0f %.0f 0 %.0f 0 %.0f',bs,hl,B,kv,fB,ei,y,aA) fC=bO else if aY then return end
-fC={1,bs,hl} end if not(bs==0)then local bk if bs==1 then bk='1' else bk=c('%.0f',bs) end local EC=b('INCRBY',fq,bk) end
-if fw then local iq=c('%.0f',fw) local xU=b('PEXPIREAT',fq,iq) end cQ=fC else local rH if aY=='LINE'then
-local is=c('0 %.0f %.0f %.0f %.0f -1 0 0 0 %.0f 0 0',bs,hl,B,B,y) rH=is else if aY then return end rH={0,bs,hl} end
-cQ=rH end end return cQ end, WINDOW=function(N,f) local i,c,b=string.find,string.format,redis.call local dz
-local tO=f[2] local bJ=f[3] local bc=f[4] if not bJ then return end local cY=f[5] local bT local Q local v
-if(bc=='LINE')and(not cY)then bT=5 Q=1 v='LINE' else local fo local P local al if bc then if cY then
-if not(((((f[6]=='LINE')and(not f[7]))and((#cY)<16))and(bc=='COST'))and i(cY,'^[1-9]%d*$'))then return end fo=7 P=cY+0
-al='LINE' else if(((f[6]=='LINE')and(not f[7]))and(bc=='COST'))and i('','^[1-9]%d*$')then return end return end else
-fo=4 P=1 al=nil end bT=fo Q=P v=al end if not(((#bJ)<16)and i(bJ,'^[1-9]%d*$'))then return end local e=bJ+0
-if not(((#tO)<10)and i(tO,'^[1-9]%d*$'))then return end local uc=tO*1000 if not(uc<9e12)then return end local l=f[bT]
-if l then return end local B=b('TIME') local ab=(B[1]*1e06)+B[2] local J=(ab-(ab%1000))/1000 local o=N[1] if not o then
-return end if i(o,':reserved',1,true)then return end if not((#N)==1)then return end local gf=b('GET',o) if gf then
-if not(((#gf)<16)and i(gf,'^[1-9]%d*$'))then return end local L=gf+0 if not redis.REDIS_VERSION_NUM then return end
-local da=b('PEXPIRETIME',o) if da<0 then return end if 2^53<=da then return end if da<=J then return end local ey=J+uc
-local W=(da<ey)and da or ey local aV=(L+Q)<=e if 2^53<=L then return end if aV then local O=L+Q if W<=J then return end
-local ac=(W<ey)and W or ey local hO=(O<e)and(e-O)or 0 local ft if(O+e)<=e then ft=0 else if not((ac*1000)<2^53)then
-return end local cp=ac*1000 local ke=(ab<cp)and(cp-ab)or 0 local ez=ke%1000 ft=(ez==0)and(ke/1000)or(((ke-ez)/1000)+1)
-end if 2^53<=ft then return end local xx=ft%1000 local hP=(ft<0)and(-1)or((xx==0)and(ft/1000)or(((ft-xx)/1000)+1))
-local bY if v=='LINE'then local rq local mt if hO<e then local cs=hO+1 local ms if e<cs then ms=nil else
-if(O+cs)<=e then ms=0 else if not((ac*1000)<2^53)then return end local xO=ac*1000 local ut=(ab<xO)and(xO-ab)or 0
-local ic=ut%1000 ms=(ic==0)and(ut/1000)or(((ut-ic)/1000)+1) end end local xQ=ms or(-1) local rp if cs==e then rp=xQ else
-local ro if(O+e)<=e then ro=0 else if not((ac*1000)<2^53)then return end local dg=ac*1000 local aS=(ab<dg)and(dg-ab)or 0
-local ie=aS%1000 ro=(ie==0)and(aS/1000)or(((aS-ie)/1000)+1) end rp=ro end rq=xQ mt=rp else rq=0 mt=0 end
-if 2^53<=mt then return end local eJ=c('1 %.0f %.0f %.0f %.0f 0 %.0f %.0f 0 %.0f 0 %.0f',L,hP,e,hO,rq,mt,J,Q) bY=eJ else
-if v then return end bY={1,L,hP} end if da==W then local az=O-L local ru if az==1 then ru='1' else ru=c('%.0f',az) end
-local bO=b('INCRBY',o,ru) else if L==O then local dh=b('PEXPIREAT',o,c('%.0f',W)) else
-local aI=b('SET',o,c('%.0f',O),'PXAT',c('%.0f',W)) end end dz=bY else if not(W==da)then return end
-local dc=(L<e)and(e-L)or 0 local bA if e<Q then bA=nil else if not((W*1000)<2^53)then return end local av=W*1000
-local kh=(ab<av)and(av-ab)or 0 local nN=kh%1000 bA=(nN==0)and(kh/1000)or(((kh-nN)/1000)+1) end local mf if bA then
-if 2^53<=bA then return end local eC=bA%1000 local uq=(bA<0)and(-1)or((eC==0)and(bA/1000)or(((bA-eC)/1000)+1)) mf=uq
-else mf=-1 end local be=(mf==0)and 1 or mf local dw if v=='LINE'then local rG if e<Q then rG=nil else
-if not((W*1000)<2^53)then return end local eO=W*1000 local gx=(ab<eO)and(eO-ab)or 0 local is=gx%1000
-rG=(is==0)and(gx/1000)or(((gx-is)/1000)+1) end local bP=rG or(-1) local el local fF if dc<e then local kC=dc+1 local dv
-if e<kC then dv=nil else if(L+kC)<=e then dv=0 else if not((W*1000)<2^53)then return end local aJ=W*1000
-local dL=(ab<aJ)and(aJ-ab)or 0 local kF=dL%1000 dv=(kF==0)and(dL/1000)or(((dL-kF)/1000)+1) end end local cx=dv or(-1)
-local rL if kC==e then rL=cx else local ek if(L+e)<=e then ek=0 else if not((W*1000)<2^53)then return end
-local eR=W*1000 local aK=(ab<eR)and(eR-ab)or 0 local di=aK%1000 ek=(di==0)and(aK/1000)or(((aK-di)/1000)+1) end rL=ek end
-el=rL fF=cx else el=0 fF=0 end if(2^53<=bP)or(2^53<=el)then return end
-local EK=c('0 %.0f %.0f %.0f %.0f %.0f %.0f %.0f 0 %.0f 0 0',L,be,e,dc,bP,fF,el,J) dw=EK else if v then return end
-dw={0,L,be} end dz=dw end else local nQ=Q<=e if nQ then local X=J+uc if X<=J then return end local hV=(Q<e)and(e-Q)or 0
-local aC if(Q+e)<=e then aC=0 else if not((X*1000)<2^53)then return end local de=X*1000 local bu=(ab<de)and(de-ab)or 0
-local cr=bu%1000 aC=(cr==0)and(bu/1000)or(((bu-cr)/1000)+1) end if 2^53<=aC then return end local aj=aC%1000
-local eE=(aC<0)and(-1)or((aj==0)and(aC/1000)or(((aC-aj)/1000)+1)) local ce if v=='LINE'then local fI local dy
-if hV<e then local ak=hV+1 local en if e<ak then en=nil else if(Q+ak)<=e then en=0 else if not((X*1000)<2^53)then return
-end local eU=X*1000 local cz=(ab<eU)and(eU-ab)or 0 local aL=cz%1000 en=(aL==0)and(cz/1000)or(((cz-aL)/1000)+1) end end
-local kK=en or(-1) local bE if ak==e then bE=kK else local cc if(Q+e)<=e then cc=0 else if not((X*1000)<2^53)then return
-end local dN=X*1000 local iC=(ab<dN)and(dN-ab)or 0 local eX=iC%1000 cc=(eX==0)and(iC/1000)or(((iC-eX)/1000)+1) end bE=cc
-end fI=kK dy=bE else fI=0 dy=0 end if 2^53<=dy then return end
-local oq=c('1 0 %.0f %.0f %.0f 0 %.0f %.0f 0 %.0f 0 %.0f',eE,e,hV,fI,dy,J,Q) ce=oq else if v then return end ce={1,0,eE}
-end local EP=c('%.0f',Q) local gD=b('SET',o,EP,'PXAT',c('%.0f',X)) dz=ce else local fL if v=='LINE'then
-fL=c('0 0 -1 %.0f %.0f -1 0 0 0 %.0f 0 0',e,e,J) else if v then return end fL={0,0,(-1)} end dz=fL end end return dz
-end, SLIDING=function(N,f) local I,i,c,b=math.ceil,string.find,string.format,redis.call local jg local tN=f[2]
-local ny=f[3] local nz=f[4] if not ny then return end local as=f[5] local fo local P local al
-if(nz=='LINE')and(not as)then fo=5 P=1 al='LINE' else local qh local qi local ql if nz then if as then
-if not(((((f[6]=='LINE')and(not f[7]))and((#as)<16))and(nz=='COST'))and i(as,'^[1-9]%d*$'))then return end qh=7 qi=as+0
-ql='LINE' else if(((f[6]=='LINE')and(not f[7]))and(nz=='COST'))and i('','^[1-9]%d*$')then return end return end else
-qh=4 qi=1 ql=nil end fo=qh P=qi al=ql end if not(((#ny)<16)and i(ny,'^[1-9]%d*$'))then return end local aG=ny+0
-if not(((#tN)<10)and i(tN,'^[1-9]%d*$'))then return end local e=tN*1000 if not(e<9e12)then return end local a=f[fo]
-if a then return end if 1000<P then return end local h=b('TIME') local xe=(h[1]*1e06)+h[2] local d=(xe-(xe%1000))/1000
-local k=N[1] if not k then return end if i(k,':reserved',1,true)then return end if not((#N)==1)then return end
-local gf=d-e local L=b('ZCARD',k) local w if(0<L)and(0<=gf)then if not(L<=4000)then return end
-local kb=b('ZREMRANGEBYSCORE',k,'0',c('%.0f',gf)) w=L-kb else w=L end local ae=0<w local z=(w+P)<=aG local O=e%1000
-local nK=(e<0)and(-1)or((O==0)and(e/1000)or(((e-O)/1000)+1)) if z then if al=='LINE'then local E=(aG-w)-P
-local un=(0<E)and E or 0 local dZ if ae then if not redis.REDIS_VERSION_NUM then return end local cp=b('PEXPIRETIME',k)
-local br=(0<=cp)and cp or nil local qP if br then qP=br else qP=nil end dZ=qP else dZ=nil end local aO local ca
-if un<aG then local A=un+1 local jk if dZ then if(3*e)<=(2*(dZ-d))then jk=nil else jk=d+(2*e) end else jk=d+(2*e) end
-local qS if jk then qS=jk else qS=dZ end local aH=w+P local m=qS+1 local jl local mo local gi=aG-A if gi<0 then jl=nil
-mo=nil else if aH<=gi then jl=nil mo=0 else local eA=(aH-gi)-1 local bW local aB if ae then
-local kh=b('ZRANGE',k,'0','0','WITHSCORES') local gj=kh[2] if gj then local bA if tonumber(gj)<0 then
-local M=b('ZCOUNT',k,'-inf','(0') bA=M else bA=0 end aB=bA else aB=0 end else aB=0 end if(aH-aB)<=eA then bW=nil else
-local eB=eA+aB if(0<=eB)and(eB<w)then local be=c('%.0f',eB) local nO=b('ZRANGE',k,be,be,'WITHSCORES') local ao=nO[2]
-if ao then local xD=I(tonumber(ao)) local ki=(0<xD)and xD or 0 local mh if d<ki then mh=nil else mh=ki end local cJ
-if not mh then local hR=eB-P if(0<=hR)and(hR<w)then local bt=c('%.0f',hR) local X=b('ZRANGE',k,bt,bt,'WITHSCORES')
-local ah=X[2] if ah then local gm=I(tonumber(ah)) local gn=(0<gm)and gm or 0 local ap if d<gn then ap=gn else ap=d end
-cJ=ap else cJ=d end else cJ=d end else cJ=mh end local nS=cJ+e bW=nS else local dH=eB-P if(0<=dH)and(dH<w)then
-local hU=c('%.0f',dH) local eD=b('ZRANGE',k,hU,hU,'WITHSCORES') local hV=eD[2] if hV then local hW=I(tonumber(hV))
-local hX=(0<hW)and hW or 0 local fy if d<hX then fy=hX else fy=d end local Eq=fy+e bW=Eq else bW=d+e end else bW=d+e end
-end else local km=eB-P if(0<=km)and(km<w)then local cr=c('%.0f',km) local bN=b('ZRANGE',k,cr,cr,'WITHSCORES')
-local xE=bN[2] if xE then local aj=I(tonumber(xE)) local eE=(0<aj)and aj or 0 local ec if d<eE then ec=eE else ec=d end
-local eF=ec+e bW=eF else bW=d+e end else bW=d+e end end end local hm if(not bW)or(m<bW)then hm=m else hm=bW end local re
-if hm then local rd if 2^53<=hm then rd=1/0 else local xI=hm-d rd=(0<xI)and xI or 0 end re=rd else re=hm end jl=aB mo=re
-end end local eG=mo or(-1) local fD if A==aG then fD=eG else local cM if dZ then if(3*e)<=(2*(dZ-d))then cM=nil else
-cM=d+(2*e) end else cM=d+(2*e) end local rh if cM then rh=cM else rh=dZ end local eH=rh+1 local cP if aH<=0 then cP=0
-else local kr=aH-1 local ai local ee if jl then ee=jl else local ed if ae then
-local cs=b('ZRANGE',k,'0','0','WITHSCORES') local ct=cs[2] if ct then local fz if tonumber(ct)<0 then
-local gp=b('ZCOUNT',k,'-inf','(0') fz=gp else fz=0 end ed=fz else ed=0 end else ed=0 end ee=ed end if(aH-ee)<=kr then
-ai=nil else local ib=kr+ee if(0<=ib)and(ib<w)then local kt=c('%.0f',ib) local Ex=b('ZRANGE',k,kt,kt,'WITHSCORES')
-local ku=Ex[2] if ku then local nY=I(tonumber(ku)) local bf=(0<nY)and nY or 0 local dt if d<bf then dt=nil else dt=bf
-end local jn if not dt then local ie=ib-P if(0<=ie)and(ie<w)then local kx=c('%.0f',ie)
-local Ey=b('ZRANGE',k,kx,kx,'WITHSCORES') local ig=Ey[2] if ig then local cv=I(tonumber(ig)) local nZ=(0<cv)and cv or 0
-local rs if d<nZ then rs=nZ else rs=d end jn=rs else jn=d end else jn=d end else jn=dt end local eL=jn+e ai=eL else
-local ik=ib-P if(0<=ik)and(ik<w)then local oa=c('%.0f',ik) local eK=b('ZRANGE',k,oa,oa,'WITHSCORES') local im=eK[2]
-if im then local ky=I(tonumber(im)) local xT=(0<ky)and ky or 0 local fC if d<xT then fC=xT else fC=d end local eM=fC+e
-ai=eM else ai=d+e end else ai=d+e end end else local dK=ib-P if(0<=dK)and(dK<w)then local aI=c('%.0f',dK)
-local io=b('ZRANGE',k,aI,aI,'WITHSCORES') local gw=io[2] if gw then local od=I(tonumber(gw)) local iq=(0<od)and od or 0
-local rz if d<iq then rz=iq else rz=d end local ED=rz+e ai=ED else ai=d+e end else ai=d+e end end end local cO
-if(not ai)or(eH<ai)then cO=eH else cO=ai end local bl if cO then local bZ if 2^53<=cO then bZ=1/0 else local xY=cO-d
-bZ=(0<xY)and xY or 0 end bl=bZ else bl=cO end cP=bl end fD=cP or(-1) end aO=eG ca=fD else aO=0 ca=0 end
-if((not((aO-aO)==0))or(not((ca-ca)==0)))or(2^53<=ca)then return end
-local eP=c('1 %.0f %.0f %.0f %.0f 0 %.0f %.0f 0 %.0f 0 %.0f',w,nK,aG,un,aO,ca,d,P) local mz if ae then
-if not redis.REDIS_VERSION_NUM then return end local yd=b('PEXPIRETIME',k) local dL=(0<=yd)and yd or nil local rI
-if dL then rI=dL else rI=nil end mz=rI else mz=nil end local cb if mz then if(3*e)<=(2*(mz-d))then cb=nil else
-cb=d+(2*e) end else cb=d+(2*e) end local oi=c('%.0f',d) local aK=b('ZCOUNT',k,oi,oi) if 1<P then return end local lA=P
-local lB=aK while 0<lA do local iw=c('%.0f',lB) local ix=b('ZADD',k,'NX',oi,(oi..('-0.'..iw))) local oj=lA-ix
-local EJ=lB+1 lA,lB=oj,EJ end local FV=lA local gA=lB if cb then local ok=c('%.0f',cb) local dM=b('PEXPIREAT',k,ok) end
-jg=eP else if al then return end local mB if ae then if not redis.REDIS_VERSION_NUM then return end
-local yl=b('PEXPIRETIME',k) local yn=(0<=yl)and yl or nil local dx if yn then dx=yn else dx=nil end mB=dx else mB=nil
-end local jq if mB then if(3*e)<=(2*(mB-d))then jq=nil else jq=d+(2*e) end else jq=d+(2*e) end local dj=c('%.0f',d)
-local om=b('ZCOUNT',k,dj,dj) if 1<P then return end local lC=P local lD=om while 0<lC do local bg=c('%.0f',lD)
-local oo=b('ZADD',k,'NX',dj,(dj..('-0.'..bg))) local EN=lC-oo local eU=lD+1 lC,lD=EN,eU end local cy=lC local iB=lD
-if jq then local op=c('%.0f',jq) local aL=b('PEXPIREAT',k,op) end jg={1,w,nK} end else local qL if ae then
-local uk=b('ZCOUNT',k,('('..c('%.0f',d)),'+inf') qL=0<uk else qL=false end if qL then if al=='LINE'then local eW=aG-w
-local kL=(0<eW)and eW or 0 local ag if ae then if not redis.REDIS_VERSION_NUM then return end
-local kN=b('PEXPIRETIME',k) local kO=(0<=kN)and kN or nil local fJ if kO then fJ=kO else fJ=nil end ag=fJ else ag=nil
-end local jt if ag then if(3*e)<=(2*(ag-d))then jt=nil else jt=d+(2*e) end else jt=d+(2*e) end local sb if jt then sb=jt
-else sb=ag end local yE=sb+1 local fN local aF local mJ local uB=aG-P if uB<0 then fN=nil aF=nil mJ=nil else
-if w<=uB then fN=nil aF=nil mJ=0 else local kQ=(w-uB)-1 local jx local fM local aU if ae then
-local aT=b('ZRANGE',k,'0','0','WITHSCORES') local iE=aT[2] if iE then local sg if tonumber(iE)<0 then
-local cA=b('ZCOUNT',k,'-inf','(0') sg=cA else sg=0 end aU=sg else aU=0 end else aU=0 end if(w-aU)<=kQ then jx=nil fM=nil
-else local aX=kQ+aU if(0<=aX)and(aX<w)then local bQ=c('%.0f',aX) local EQ=b('ZRANGE',k,bQ,bQ,'WITHSCORES')
-local uE=EQ[2] if uE then local gG=I(tonumber(uE)) local gH=(0<gG)and gG or 0 local ER=b('ZCOUNT',k,'-inf',c('%.0f',d))
-local uH=ER+500 local dz if aX<uH then dz=(gH<d)and gH or d else dz=gH end local uL=dz+e jx=uH fM=uL else
-local ES=b('ZCOUNT',k,'-inf',c('%.0f',d)) jx=ES+500 fM=d+e end else local oy=b('ZCOUNT',k,'-inf',c('%.0f',d)) jx=oy+500
-fM=d+e end end local hs if(not fM)or(yE<fM)then hs=yE else hs=fM end local sl if hs then local sk if 2^53<=hs then
-sk=1/0 else local gI=hs-d sk=(0<gI)and gI or 0 end sl=sk else sl=hs end fN=aU aF=jx mJ=sl end end local uM=mJ or(-1)
-local cX local jF if kL<aG then local fb=kL+1 local jy if ag then if(3*e)<=(2*(ag-d))then jy=nil else jy=d+(2*e) end
-else jy=d+(2*e) end local fO if jy then fO=jy else fO=ag end local gK=fO+1 local bn local ci local es local kZ=aG-fb
-if kZ<0 then bn=fN ci=aF es=nil else if w<=kZ then bn=fN ci=aF es=0 else local oF=(w-kZ)-1 local dA local bG local jz
-if fN then jz=fN else local mN if ae then local EZ=b('ZRANGE',k,'0','0','WITHSCORES') local iK=EZ[2] if iK then local sq
-if tonumber(iK)<0 then local iL=b('ZCOUNT',k,'-inf','(0') sq=iL else sq=0 end mN=sq else mN=0 end else mN=0 end jz=mN
-end if(w-jz)<=oF then dA=aF bG=nil else local dl=oF+jz if(0<=dl)and(dl<w)then local la=c('%.0f',dl)
-local oG=b('ZRANGE',k,la,la,'WITHSCORES') local lb=oG[2] if lb then local yP=I(tonumber(lb)) local uP=(0<yP)and yP or 0
-local mQ if aF then mQ=aF else local Fa=b('ZCOUNT',k,'-inf',c('%.0f',d)) mQ=Fa+500 end local ss if dl<mQ then
-ss=(uP<d)and uP or d else ss=uP end local oK=ss+e dA=mQ bG=oK else local sw if aF then sw=aF else
-local uQ=b('ZCOUNT',k,'-inf',c('%.0f',d)) sw=uQ+500 end dA=sw bG=d+e end else local sy if aF then sy=aF else
-local Fh=b('ZCOUNT',k,'-inf',c('%.0f',d)) sy=Fh+500 end dA=sy bG=d+e end end local bm if(not bG)or(gK<bG)then bm=gK else
-bm=bG end local ch if bm then local sz if 2^53<=bm then sz=1/0 else local ld=bm-d sz=(0<ld)and ld or 0 end ch=sz else
-ch=bm end bn=jz ci=dA es=ch end end local oL=es or(-1) local cj if fb==aG then cj=oL else local jD if ag then
-if(3*e)<=(2*(ag-d))then jD=nil else jD=d+(2*e) end else jD=d+(2*e) end local sA if jD then sA=jD else sA=ag end
-local lg=sA+1 local sS if w<=0 then sS=0 else local yU=w-1 local fS local mU if bn then mU=bn else local mT if ae then
-local Fq=b('ZRANGE',k,'0','0','WITHSCORES') local yW=Fq[2] if yW then local sG if tonumber(yW)<0 then
-local Fr=b('ZCOUNT',k,'-inf','(0') sG=Fr else sG=0 end mT=sG else mT=0 end else mT=0 end mU=mT end if(w-mU)<=yU then
-fS=nil else local oO=yU+mU if(0<=oO)and(oO<w)then local lh=c('%.0f',oO) local uZ=b('ZRANGE',k,lh,lh,'WITHSCORES')
-local oP=uZ[2] if oP then local li=I(tonumber(oP)) local iR=(0<li)and li or 0 local cW if ci then cW=ci else
-local oQ=b('ZCOUNT',k,'-inf',c('%.0f',d)) cW=oQ+500 end local sL if oO<cW then sL=(iR<d)and iR or d else sL=iR end
-local vd=sL+e fS=vd else if not ci then local vc=b('ZCOUNT',k,'-inf',c('%.0f',d)) end fS=d+e end else if not ci then
-local yY=b('ZCOUNT',k,'-inf',c('%.0f',d)) end fS=d+e end end local hy if(not fS)or(lg<fS)then hy=lg else hy=fS end
-local sR if hy then local sQ if 2^53<=hy then sQ=1/0 else local ve=hy-d sQ=(0<ve)and ve or 0 end sR=sQ else sR=hy end
-sS=sR end cj=sS or(-1) end cX=oL jF=cj else cX=0 jF=0 end
-if(not((uM-uM)==0))or((((not((cX-cX)==0))or(not((jF-jF)==0)))or(2^53<=uM))or(2^53<=jF))then return end return else
-if al then return end return end else if al=='LINE'then local zg=aG-w local vh=(0<zg)and zg or 0 local ck if ae then
-if not redis.REDIS_VERSION_NUM then return end local zh=b('PEXPIRETIME',k) local lr=(0<=zh)and zh or nil local sV
-if lr then sV=lr else sV=nil end ck=sV else ck=nil end local jG if ck then if(3*e)<=(2*(ck-d))then jG=nil else
-jG=d+(2*e) end else jG=d+(2*e) end local sZ if jG then sZ=jG else sZ=ck end local gQ=sZ+1 local bS local dV
-local lu=aG-P if lu<0 then bS=nil dV=nil else if w<=lu then bS=nil dV=0 else local lv=(w-lu)-1 local fj local hh
-if ae then local oW=b('ZRANGE',k,'0','0','WITHSCORES') local lw=oW[2] if lw then local pa if tonumber(lw)<0 then
-local zo=b('ZCOUNT',k,'-inf','(0') pa=zo else pa=0 end hh=pa else hh=0 end else hh=0 end if(w-hh)<=lv then fj=nil else
-local hB=lv+hh if(0<=hB)and(hB<w)then local vo=c('%.0f',hB) local tb=b('ZRANGE',k,vo,vo,'WITHSCORES') local nc=tb[2]
-if nc then local fV=I(tonumber(nc)) fj=((0<fV)and fV or 0)+e else fj=d+e end else fj=d+e end end local hi
-if(not fj)or(gQ<fj)then hi=gQ else hi=fj end local fk if hi then local pb if 2^53<=hi then pb=1/0 else local hC=hi-d
-pb=(0<hC)and hC or 0 end fk=pb else fk=hi end bS=hh dV=fk end end local fX=dV or(-1) local jd local hk if vh<aG then
-local fY=vh+1 local jb if ck then if(3*e)<=(2*(ck-d))then jb=nil else jb=d+(2*e) end else jb=d+(2*e) end local pc
-if jb then pc=jb else pc=ck end local dB=pc+1 local jc local lL local hE=aG-fY if hE<0 then jc=bS lL=nil else
-if w<=hE then jc=bS lL=0 else local hF=(w-hE)-1 local by local dp if bS then dp=bS else local dW if ae then
-local jJ=b('ZRANGE',k,'0','0','WITHSCORES') local jK=jJ[2] if jK then local pe if tonumber(jK)<0 then
-local bb=b('ZCOUNT',k,'-inf','(0') pe=bb else pe=0 end dW=pe else dW=0 end else dW=0 end dp=dW end if(w-dp)<=hF then
-by=nil else local aP=hF+dp if(0<=aP)and(aP<w)then local fZ=c('%.0f',aP) local tg=b('ZRANGE',k,fZ,fZ,'WITHSCORES')
-local ga=tg[2] if ga then local nj=I(tonumber(ga)) by=((0<nj)and nj or 0)+e else by=d+e end else by=d+e end end local cD
-if(not by)or(dB<by)then cD=dB else cD=by end local pk if cD then local pj if 2^53<=cD then pj=1/0 else local jL=cD-d
-pj=(0<jL)and jL or 0 end pk=pj else pk=cD end jc=dp lL=pk end end local jM=lL or(-1) local px if fY==aG then px=jM else
-local cE if ck then if(3*e)<=(2*(ck-d))then cE=nil else cE=d+(2*e) end else cE=d+(2*e) end local pm if cE then pm=cE
-else pm=ck end local jN=pm+1 local pw if w<=0 then pw=0 else local vM=w-1 local fl local lN if jc then lN=jc else
-local lM if ae then local nl=b('ZRANGE',k,'0','0','WITHSCORES') local vQ=nl[2] if vQ then local po
-if tonumber(vQ)<0 then local dC=b('ZCOUNT',k,'-inf','(0') po=dC else po=0 end lM=po else lM=0 end else lM=0 end lN=lM
-end if(w-lN)<=vM then fl=nil else local tn=vM+lN if(0<=tn)and(tn<w)then local bH=c('%.0f',tn)
-local zD=b('ZRANGE',k,bH,bH,'WITHSCORES') local hJ=zD[2] if hJ then local vV=I(tonumber(hJ)) fl=((0<vV)and vV or 0)+e
-else fl=d+e end else fl=d+e end end local hj if(not fl)or(jN<fl)then hj=jN else hj=fl end local pv if hj then local pu
-if 2^53<=hj then pu=1/0 else local nn=hj-d pu=(0<nn)and nn or 0 end pv=pu else pv=hj end pw=pv end px=pw or(-1) end
-jd=jM hk=px else jd=0 hk=0 end
-if(not((fX-fX)==0))or((((not((jd-jd)==0))or(not((hk-hk)==0)))or(2^53<=fX))or(2^53<=hk))then return end
-local jQ=c('0 %.0f %.0f %.0f %.0f %.0f %.0f %.0f 0 %.0f 0 0',w,nK,aG,vh,fX,jd,hk,d) if ae then
-if not redis.REDIS_VERSION_NUM then return end local wf=b('PEXPIRETIME',k) local wg=(0<=wf)and wf or nil local je
-if wg then if(3*e)<=(2*(wg-d))then je=nil else je=d+(2*e) end else je=d+(2*e) end if je then local no=c('%.0f',je)
-local FI=b('PEXPIREAT',k,no) end end jg=jQ else if al then return end if ae then if not redis.REDIS_VERSION_NUM then
-return end local wk=b('PEXPIRETIME',k) local wl=(0<=wk)and wk or nil local jf if wl then if(3*e)<=(2*(wl-d))then jf=nil
-else jf=d+(2*e) end else jf=d+(2*e) end if jf then local ew=c('%.0f',jf) local FJ=b('PEXPIREAT',k,ew) end end
-jg={0,w,nK} end end end return jg end, COUNTER=function(N,f)
-local i,dn,c,b=string.find,string.match,string.format,redis.call local fm local tS=f[2] local cY=f[3] local aR=f[4]
-if not cY then return end local cZ=f[5] local qp local am local cG if(aR=='LINE')and(not cZ)then qp=5 am=1 cG='LINE'
-else local bU local K local Z if aR then if cZ then
-if not(((((f[6]=='LINE')and(not f[7]))and((#cZ)<16))and(aR=='COST'))and i(cZ,'^[1-9]%d*$'))then return end bU=7 K=cZ+0
-Z='LINE' else if(((f[6]=='LINE')and(not f[7]))and(aR=='COST'))and i('','^[1-9]%d*$')then return end return end else bU=4
-K=1 Z=nil end qp=bU am=K cG=Z end if not(((#cY)<16)and i(cY,'^[1-9]%d*$'))then return end local l=cY+0
-if not(((#tS)<10)and i(tS,'^[1-9]%d*$'))then return end local V=tS*1000 if not(V<9e12)then return end local h=V*1000
-local B=f[qp] if B then return end local H=b('TIME') local o=(H[1]*1e06)+H[2] local D=(o-(o%1000))/1000 local L=N[1]
-if not L then return end if i(L,':reserved',1,true)then return end if not((#N)==1)then return end local ad=b('GET',L)
-if ad then local au,bq,S,ex,ae=dn(ad,'^C:(%d+):(%d+):(%d+):(%d+)(.*)$') if not au then return else if i(ad,':0%d')then
-return else local u=((#ex)<17)and(ex+0) if not((#au)<16)then return end if not((#bq)<16)then return end
-if not((#S)<16)then return end if u then if not(u<9e15)then return end local z=au+0 local aV=bq+0 local G=S+0
-if(not((1<=z)and(z<=1e15)))or(not(ae==''))then return else if not((aV*z)<2^53)then return end local ac=aV*z
-if not((ac*1000)<2^53)then return end local E=ac*1000 if(ac==0)and(not(u==0))then return else
-if not((ac==(D-(D%V)))and(z==V))then return end local fu if u==0 then fu=0 else local xz=o-E local Y=(xz<h)and(h-xz)or 0
-if not((u*Y)<2^53)then return end fu=u*Y end if not((G+am)<2^53)then return end local m=G+am if not((m*h)<2^53)then
-return end local ax=m*h if not((l*h)<2^53)then return end if not((ax+fu)<2^53)then return end local Ei=ax+fu local af
-if fu==0 then af=G else local Ej=fu%h local xC=(fu-Ej)/h if not((G+xC)<2^53)then return end af=G+xC end if 2^53<=af then
-return end if not((l*h)<Ei)then if not(m<2^53)then return end local X=V*((not(m==0))and 2 or((not(u==0))and 1 or 0))
-if not((ac+X)<2^53)then return end local ah=ac+X if not((ah*1000)<2^53)then return end local gl=ah*1000
-local hT=(o<gl)and(gl-o)or 0 local kk=hT%1e06 local dH=(kk==0)and(hT/1e06)or(((hT-kk)/1e06)+1) if 2^53<=dH then return
-end if cG=='LINE'then local hn if u==0 then hn=0 else local yo=o-E local kH=(yo<h)and(h-yo)or 0 if not((u*kH)<2^53)then
-return end hn=u*kH end local kI=(m<l)and(l-m)or 0 local em if hn==0 then em=0 else local yt=hn%h
-local eT=(yt==0)and(hn/h)or(((hn-yt)/h)+1) em=eT end local ak=(em<kI)and(kI-em)or 0 local cg local er if ak<l then
-local eV=ak+1 local aU local aL=l-eV if not(E<2^53)then return end if aL<0 then aU=nil else if aL<m then
-if not((E+h)<2^53)then return end local dO=E+h local cd if m==0 then cd=0 else if not((aL*h)<2^53)then return end
-local eX=aL*h local kO=(eX-(eX%m))/m cd=(kO<h)and(h-kO)or 0 end if not((dO+cd)<2^53)then return end local oq=dO+cd
-local uz=(o<oq)and(oq-o)or 0 local yB=uz%1000 aU=(yB==0)and(uz/1000)or(((uz-yB)/1000)+1) else local yC=aL-m local bF
-if u==0 then bF=0 else if not((yC*h)<2^53)then return end local gE=yC*h local ou=(gE-(gE%u))/u bF=(ou<h)and(h-ou)or 0
-end if not((E+bF)<2^53)then return end local iD=E+bF local iE=(o<iD)and(iD-o)or 0 local cA=iE%1000
-aU=(cA==0)and(iE/1000)or(((iE-cA)/1000)+1) end end local yG=aU or(-1) local so if eV==l then so=yG else local eq
-if 0<m then if not((E+h)<2^53)then return end local yH=E+h local mH if m==0 then mH=0 else local iF=(0-(0%m))/m
-mH=(iF<h)and(h-iF)or 0 end if not((yH+mH)<2^53)then return end local kT=yH+mH local uK=(o<kT)and(kT-o)or 0
-local kU=uK%1000 eq=(kU==0)and(uK/1000)or(((uK-kU)/1000)+1) else local oz=0-m local mK if u==0 then mK=0 else
-if not((oz*h)<2^53)then return end local gI=oz*h local kW=(gI-(gI%u))/u mK=(kW<h)and(h-kW)or 0 end
-if not((E+mK)<2^53)then return end local kY=E+mK local iI=(o<kY)and(kY-o)or 0 local dT=iI%1000
-eq=(dT==0)and(iI/1000)or(((iI-dT)/1000)+1) end so=eq end cg=yG er=so else cg=0 er=0 end if 2^53<=er then return end
-local EY=c('1 %.0f %.0f %.0f %.0f 0 %.0f %.0f 0 %.0f 0 %.0f',af,dH,l,ak,cg,er,D,am) local hw
-if not redis.REDIS_VERSION_NUM then return end local fd=b('PEXPIRETIME',L) local dm=(0<=fd)and fd or nil if dm then
-if 2^53<=dm then return end if not(ah<2^53)then return end if not((ah+5000)<2^53)then return end local fe=ah+5000
-if dm<ah then hw=fe else if not(fe<dm)then hw=nil else hw=fe end end else if not(ah<2^53)then return end
-if not((ah+5000)<2^53)then return end return end if hw then local bn if hw==0 then bn='1' else local Fi=c('%.0f',hw)
-bn=Fi end local FZ=b('SET',L,c('C:%.0f:%.0f:%.0f:%.0f',V,((ac-(ac%V))/V),m,u),'PXAT',bn) else
-local uU=b('SET',L,c('C:%.0f:%.0f:%.0f:%.0f',V,((ac-(ac%V))/V),m,u),'KEEPTTL') end fm=EY else if cG then return end
-local cW if not redis.REDIS_VERSION_NUM then return end local fg=b('PEXPIRETIME',L) local oN=(0<=fg)and fg or nil
-if oN then if 2^53<=oN then return end if not(ah<2^53)then return end if not((ah+5000)<2^53)then return end
-local uY=ah+5000 if oN<ah then cW=uY else if not(uY<oN)then cW=nil else cW=uY end end else if not(ah<2^53)then return
-end if not((ah+5000)<2^53)then return end return end if cW then local sP if cW==0 then sP='1' else local oR=c('%.0f',cW)
-sP=oR end local Gc=b('SET',L,c('C:%.0f:%.0f:%.0f:%.0f',V,((ac-(ac%V))/V),m,u),'PXAT',sP) else
-local Gd=b('SET',L,c('C:%.0f:%.0f:%.0f:%.0f',V,((ac-(ac%V))/V),m,u),'KEEPTTL') end fm={1,af,dH} end else if D<ac then
-return end local kl=(G<l)and(l-G)or 0 local ds local bv=l-am if not(E<2^53)then return end if bv<0 then ds=nil else
-if bv<G then if not((E+h)<2^53)then return end local xH=E+h local cL if G==0 then cL=0 else if not((bv*h)<2^53)then
-return end local hY=bv*h local kp=(hY-(hY%G))/G cL=(kp<h)and(h-kp)or 0 end if not((xH+cL)<2^53)then return end
-local nV=xH+cL local ia=(o<nV)and(nV-o)or 0 local xK=ia%1000 ds=(xK==0)and(ia/1000)or(((ia-xK)/1000)+1) else
-local xM=bv-G local mq if u==0 then mq=0 else if not((xM*h)<2^53)then return end local dJ=xM*h local ct=(dJ-(dJ%u))/u
-mq=(ct<h)and(h-ct)or 0 end if not((E+mq)<2^53)then return end local gq=E+mq local ic=(o<gq)and(gq-o)or 0
-local kt=ic%1000 ds=(kt==0)and(ic/1000)or(((ic-kt)/1000)+1) end end local dt if ds then if 2^53<=ds then return end
-local bf=ds%1000 local aS=(ds<0)and(-1)or((bf==0)and(ds/1000)or(((ds-bf)/1000)+1)) dt=aS else dt=-1 end
-local gt=(dt==0)and 1 or dt local pt if cG=='LINE'then local hz if u==0 then hz=0 else local aM=o-E
-local bh=(aM<h)and(h-aM)or 0 if not((u*bh)<2^53)then return end hz=u*bh end local mX if hz==0 then mX=0 else
-local lp=hz%h local oU=(lp==0)and(hz/h)or(((hz-lp)/h)+1) mX=oU end local gP=(mX<kl)and(kl-mX)or 0 local lG if bv<0 then
-lG=nil else if bv<G then if not((E+h)<2^53)then return end local zk=E+h local na if G==0 then na=0 else
-if not((bv*h)<2^53)then return end local ls=bv*h local iY=(ls-(ls%G))/G na=(iY<h)and(h-iY)or 0 end
-if not((zk+na)<2^53)then return end local lv=zk+na local vl=(o<lv)and(lv-o)or 0 local oW=vl%1000
-lG=(oW==0)and(vl/1000)or(((vl-oW)/1000)+1) else local jH=bv-G local lF if u==0 then lF=0 else if not((jH*h)<2^53)then
-return end local hA=jH*h local vn=(hA-(hA%u))/u lF=(vn<h)and(h-vn)or 0 end if not((E+lF)<2^53)then return end
-local fV=E+lF local tc=(o<fV)and(fV-o)or 0 local vp=tc%1000 lG=(vp==0)and(tc/1000)or(((tc-vp)/1000)+1) end end
-local vq=lG or(-1) local ps local lP if gP<l then local vt=gP+1 local lJ local eu=l-vt if eu<0 then lJ=nil else
-if eu<G then if not((E+h)<2^53)then return end local hD=E+h local lH if G==0 then lH=0 else if not((eu*h)<2^53)then
-return end local ba=eu*h local ev=(ba-(ba%G))/G lH=(ev<h)and(h-ev)or 0 end if not((hD+lH)<2^53)then return end
-local hE=hD+lH local hF=(o<hE)and(hE-o)or 0 local vy=hF%1000 lJ=(vy==0)and(hF/1000)or(((hF-vy)/1000)+1) else
-local jK=eu-G local dX if u==0 then dX=0 else if not((jK*h)<2^53)then return end local bb=jK*h local aP=(bb-(bb%u))/u
-dX=(aP<h)and(h-aP)or 0 end if not((E+dX)<2^53)then return end local ga=E+dX local th=(o<ga)and(ga-o)or 0
-local vB=th%1000 lJ=(vB==0)and(th/1000)or(((th-vB)/1000)+1) end end local hH=lJ or(-1) local pr if vt==l then pr=hH else
-local pq if 0<G then if not((E+h)<2^53)then return end local jL=E+h local cE if G==0 then cE=0 else local vJ=(0-(0%G))/G
-cE=(vJ<h)and(h-vJ)or 0 end if not((jL+cE)<2^53)then return end local vK=jL+cE local tk=(o<vK)and(vK-o)or 0
-local jO=tk%1000 pq=(jO==0)and(tk/1000)or(((tk-jO)/1000)+1) else local vN=0-G local lO if u==0 then lO=0 else
-if not((vN*h)<2^53)then return end local nl=vN*h local dC=(nl-(nl%u))/u lO=(dC<h)and(h-dC)or 0 end
-if not((E+lO)<2^53)then return end local vT=E+lO local bH=(o<vT)and(vT-o)or 0 local vU=bH%1000
-pq=(vU==0)and(bH/1000)or(((bH-vU)/1000)+1) end pr=pq end ps=hH lP=pr else ps=0 lP=0 end if(2^53<=vq)or(2^53<=lP)then
-return end local zE=c('0 %.0f %.0f %.0f %.0f %.0f %.0f %.0f 0 %.0f 0 0',af,gt,l,gP,vq,ps,lP,D) pt=zE else if cG then
-return end pt={0,af,gt} end fm=pt end end end else return end end end else local bx=D-(D%V) if not(am<2^53)then return
-end if not((am*h)<2^53)then return end local kz=am*h if not((l*h)<2^53)then return end if not(kz<2^53)then return end
-if not((l*h)<kz)then local kA=V*2 if not((bx+kA)<2^53)then return end local cw=bx+kA if not((cw*1000)<2^53)then return
-end local of=cw*1000 local uu=(o<of)and(of-o)or 0 local kB=uu%1e06 local ir=(kB==0)and(uu/1e06)or(((uu-kB)/1e06)+1)
-if 2^53<=ir then return end if cG=='LINE'then local jR=(am<l)and(l-am)or 0 local gc=(0<jR)and jR or 0 local pL local lT
-if gc<l then local wi=gc+1 local lR local np=l-wi if not((bx*1000)<2^53)then return end local bI=bx*1000 if np<0 then
-lR=nil else local nq=np<am if nq then if not((bI+h)<2^53)then return end local jT=bI+h if not((np*h)<2^53)then return
-end local ew=np*h local zM=ew%am local wm=(ew-zM)/am local wn=(wm<h)and(h-wm)or 0 if not((jT+wn)<2^53)then return end
-local hK=jT+wn local jW=(o<hK)and(hK-o)or 0 local wq=jW%1000 lR=(wq==0)and(jW/1000)or(((jW-wq)/1000)+1) else
-if not(bI<2^53)then return end local tz=(o<bI)and(bI-o)or 0 local hL=tz%1000 lR=(hL==0)and(tz/1000)or(((tz-hL)/1000)+1)
-end end local wt=lR or(-1) local pK if wi==l then pK=wt else if not(bI<2^53)then return end if not((bI+h)<2^53)then
-return end local ns=bI+h local zS=0%am local ww=(0-zS)/am local wx=(ww<h)and(h-ww)or 0 if not((ns+wx)<2^53)then return
-end local wy=ns+wx local tA=(o<wy)and(wy-o)or 0 local wz=tA%1000 pK=(wz==0)and(tA/1000)or(((tA-wz)/1000)+1) end pL=wt
-lT=pK else pL=0 lT=0 end if 2^53<=lT then return end
-local nt=c('1 0 %.0f %.0f %.0f 0 %.0f %.0f 0 %.0f 0 %.0f',ir,l,gc,pL,lT,D,am) if not(cw<2^53)then return end
-if not((cw+5000)<2^53)then return end local nu=cw+5000 local Ab=c('C:%.0f:%.0f:%.0f:0',V,((bx-(bx%V))/V),am) local pM
-if nu==0 then pM='1' else pM=c('%.0f',nu) end local FK=b('SET',L,Ab,'PXAT',pM) fm=nt else if cG then return end
-if not(cw<2^53)then return end if not((cw+5000)<2^53)then return end local jX=cw+5000
-local tF=c('C:%.0f:%.0f:%.0f:0',V,((bx-(bx%V))/V),am) local pN if jX==0 then pN='1' else pN=c('%.0f',jX) end
-local wD=b('SET',L,tF,'PXAT',pN) fm={1,0,ir} end else local aw local yc=l-am if not((bx*1000)<2^53)then return end
-local aJ=bx*1000 if yc<0 then aw=nil else if not(aJ<2^53)then return end local iu=(o<aJ)and(aJ-o)or 0 local eR=iu%1000
-aw=(eR==0)and(iu/1000)or(((iu-eR)/1000)+1) end local ek if aw then if 2^53<=aw then return end local di=aw%1000
-local gy=(aw<0)and(-1)or((di==0)and(aw/1000)or(((aw-di)/1000)+1)) ek=gy else ek=-1 end local gz=(ek==0)and 1 or ek
-local pS if cG=='LINE'then local pR if not(aJ<2^53)then return end if yc<0 then pR=nil else local tI=(o<aJ)and(aJ-o)or 0
-local gd=tI%1000 pR=(gd==0)and(tI/1000)or(((tI-gd)/1000)+1) end local wF=pR or(-1) if 2^53<=wF then return end
-pS=c('0 0 %.0f %.0f %.0f %.0f 0 0 0 %.0f 0 0',gz,l,l,wF,D) else if cG then return end pS={0,0,gz} end fm=pS end end
-return fm end, TOKEN=function(N,f) local i,dn,c,b=string.find,string.match,string.format,redis.call local jh
-local aQ=f[2] local as=f[3] local dD=f[4] if not as then return end local cm=f[5] local bU local K local Z
-if(dD=='LINE')and(not cm)then bU=5 K=1 Z='LINE' else local Q local v local U if dD then if cm then
-if not(((((f[6]=='LINE')and(not f[7]))and((#cm)<16))and(dD=='COST'))and i(cm,'^[1-9]%d*$'))then return end Q=7 v=cm+0
-U='LINE' else if(((f[6]=='LINE')and(not f[7]))and(dD=='COST'))and i('','^[1-9]%d*$')then return end return end else Q=4
-v=1 U=nil end bU=Q K=v Z=U end if not(((#as)<16)and i(as,'^[1-9]%d*$'))then return end local a=as+0
-if not(((#aQ)<10)and i(aQ,'^[1-9]%d*$'))then return end local l=aQ*1000 if not(l<9e12)then return end local g=l*1000
-if not((a*g)<2^53)then return end local R=a*g local ug=f[bU] if ug then return end local ka=b('TIME')
-local D=(ka[1]*1e06)+ka[2] local bK=(D-(D%1000))/1000 local y=N[1] if not y then return end
-if i(y,':reserved',1,true)then return end if not((#N)==1)then return end local r=b('GET',y) if r then
-local bq,S,ex,ae,t=dn(r,'^T:(%d+):(%d+):(%d+):(%d+)(.*)$') if not bq then return else if i(r,':0%d')then return else
-local z=((#ae)<17)and(ae+0) if not((#bq)<16)then return end if not((#S)<16)then return end if not((#ex)<16)then return
-end if z then if not(z<9e15)then return end local aV=bq+0 local G=S+0 local O=ex+0 if not((1<=O)and(O<=1e15))then return
-else if not(t=='')then return end if(O*1000)<=G then return end if(not(O==l))and(not(G==0))then return end
-if not((aV*g)<2^53)then return end local an=aV*g if not((an+G)<2^53)then return end local A=an+G local Y=(R<A)and R or A
-local cq=(z<D)and(D-z)or 0 if not((cq*a)<2^53)then return end local aH=cq*a local m=(aH<Y)and(Y-aH)or 0
-if not((K*g)<2^53)then return end local aW=K*g if not((m+aW)<2^53)then return end local dF=m+aW local M=m%g
-local bd=(m-M)/g local af if M==0 then af=bd else if not((bd+1)<2^53)then return end af=bd+1 end if 2^53<=af then return
-end if not(R<dF)then if not((bd+K)<2^53)then return end local ao=bd+K local bL=dF%a
-local bM=(bL==0)and(dF/a)or(((dF-bL)/a)+1) local bt=bM%1e06 local X=(bt==0)and(bM/1e06)or(((bM-bt)/1e06)+1)
-if 2^53<=X then return end local rC if Z=='LINE'then if not((ao*g)<2^53)then return end local bw=ao*g
-if not((bw+M)<2^53)then return end local eH=bw+M local xN=(R<eH)and R or eH local df=(0<xN)and xN or 0 local gq=df%g
-local xP=(gq==0)and(df/g)or(((df-gq)/g)+1) local cu=(xP<a)and(a-xP)or 0 local ry local mw if cu<a then local dg=cu+1
-local bY local aS=a-dg if aS<0 then bY=nil else if not((aS*g)<2^53)then return end local kw=aS*g
-local gu=(kw<df)and(df-kw)or 0 local ih=gu%a local ii=(ih==0)and(gu/a)or(((gu-ih)/a)+1) local eJ=ii%1000
-bY=(eJ==0)and(ii/1000)or(((ii-eJ)/1000)+1) end local xR=bY or(-1) local bk if dg==a then bk=xR else
-local bO=(0<df)and df or 0 local ob=bO%a local dh=(ob==0)and(bO/a)or(((bO-ob)/a)+1) local aI=dh%1000
-bk=(aI==0)and(dh/1000)or(((dh-aI)/1000)+1) end ry=xR mw=bk else ry=0 mw=0 end if 2^53<=mw then return end
-local eM=c('1 %.0f %.0f %.0f %.0f 0 %.0f %.0f 0 %.0f 0 %.0f',af,X,a,cu,ry,mw,bK,K) rC=eM else if Z then return end
-rC={1,af,X} end local cS if not redis.REDIS_VERSION_NUM then return end local kB=b('PEXPIRETIME',y)
-local eO=(0<=kB)and kB or nil if eO then if 2^53<=eO then return end if not((ao*g)<2^53)then return end local oh=ao*g
-if not((oh+M)<2^53)then return end local kD=oh+M local kE=(R<kD)and R or kD local cx=kE%a
-local yf=(cx==0)and(kE/a)or(((kE-cx)/a)+1) if not((D+yf)<2^53)then return end local eQ=D+yf local aK=eQ%1000
-local eS=(aK==0)and(eQ/1000)or(((eQ-aK)/1000)+1) if not((eS+5000)<2^53)then return end local gy=eS+5000 if eO<eS then
-cS=gy else local rQ if not(gy<eO)then rQ=true else if not(an<2^53)then return end if not(A<2^53)then return end
-local ol=Y%a local iz=(ol==0)and(Y/a)or(((Y-ol)/a)+1) if not((z+iz)<2^53)then return end local iA=z+iz local dj=iA%1000
-local om=(dj==0)and(iA/1000)or(((iA-dj)/1000)+1) if not((om+5000)<2^53)then return end rQ=(om+5000)<eO end if rQ then
-cS=nil else cS=gy end end else if not((ao*g)<2^53)then return end local aL=ao*g if not((aL+M)<2^53)then return end
-local kK=aL+M local dN=(R<kK)and R or kK local kL=dN%a local eX=(kL==0)and(dN/a)or(((dN-kL)/a)+1)
-if not((D+eX)<2^53)then return end local dk=D+eX local yy=dk%1000
-if not((((yy==0)and(dk/1000)or(((dk-yy)/1000)+1))+5000)<2^53)then return end return end if cS then local sc
-if cS==0 then sc='1' else local uA=c('%.0f',cS) sc=uA end
-local ot=b('SET',y,c('T:%.0f:%.0f:%.0f:%.0f',ao,M,l,D),'PXAT',sc) else
-local uC=b('SET',y,c('T:%.0f:%.0f:%.0f:%.0f',ao,M,l,D),'KEEPTTL') end jh=rC else if D<z then return end
-local kj=(M==0)and(m/g)or(bd+1) local dd=(kj<a)and(a-kj)or 0 local aD local ay=a-K if ay<0 then aD=nil else
-if not((ay*g)<2^53)then return end local de=ay*g local bu=(de<m)and(m-de)or 0 local cr=bu%a
-local bN=(cr==0)and(bu/a)or(((bu-cr)/a)+1) local aj=bN%1000 aD=(aj==0)and(bN/1000)or(((bN-aj)/1000)+1) end local C
-if aD then if 2^53<=aD then return end local ko=aD%1000
-local eF=(aD<0)and(-1)or((ko==0)and(aD/1000)or(((aD-ko)/1000)+1)) C=eF else C=-1 end local dI=(C==0)and 1 or C local st
-if Z=='LINE'then if not(an<2^53)then return end if not(A<2^53)then return end if not(aH<2^53)then return end local sm
-if ay<0 then sm=nil else if not((ay*g)<2^53)then return end local oy=ay*g local kV=(oy<m)and(m-oy)or 0 local oA=kV%a
-local fa=(oA==0)and(kV/a)or(((kV-oA)/a)+1) local oB=fa%1000 sm=(oB==0)and(fa/1000)or(((fa-oB)/1000)+1) end
-local kX=sm or(-1) local aq local mO if dd<a then local oC=dd+1 local sp local dR=a-oC if dR<0 then sp=nil else
-if not((dR*g)<2^53)then return end local dS=dR*g local dT=(dS<m)and(m-dS)or 0 local gK=dT%a
-local fc=(gK==0)and(dT/a)or(((dT-gK)/a)+1) local yL=fc%1000 sp=(yL==0)and(fc/1000)or(((fc-yL)/1000)+1) end
-local yM=sp or(-1) local fP if oC==a then fP=yM else local gL=(0<m)and m or 0 local dl=gL%a
-local bR=(dl==0)and(gL/a)or(((gL-dl)/a)+1) local oG=bR%1000 fP=(oG==0)and(bR/1000)or(((bR-oG)/1000)+1) end aq=yM mO=fP
-else aq=0 mO=0 end if(2^53<=kX)or(2^53<=mO)then return end
-local gM=c('0 %.0f %.0f %.0f %.0f %.0f %.0f %.0f 0 %.0f 0 0',af,dI,a,dd,kX,aq,mO,bK) st=gM else if Z then return end
-st={0,af,dI} end local mV if not redis.REDIS_VERSION_NUM then return end local lc=b('PEXPIRETIME',y)
-local dU=(0<=lc)and lc or nil if dU then if 2^53<=dU then return end if not(an<2^53)then return end if not(A<2^53)then
-return end local ff=Y%a local oM=(ff==0)and(Y/a)or(((Y-ff)/a)+1) if not((z+oM)<2^53)then return end local uV=z+oM
-local lg=uV%1000 local uW=(lg==0)and(uV/1000)or(((uV-lg)/1000)+1) local cV if dU<uW then if not((uW+5000)<2^53)then
-return end cV=uW+5000 else cV=nil end mV=cV else if not(an<2^53)then return end if not(A<2^53)then return end
-local va=Y%a if not((z+((va==0)and(Y/a)or(((Y-va)/a)+1)))<2^53)then return end mV=nil end if mV then
-local iS=c('%.0f',mV) local vc=b('PEXPIREAT',y,iS) end jh=st end end else return end end end else if not((K*g)<2^53)then
-return end local lj=K*g if not(lj<2^53)then return end local fh=0%g local iT=(0-fh)/g local fT if fh==0 then fT=iT else
-if not((iT+1)<2^53)then return end fT=iT+1 end if 2^53<=fT then return end if not(R<lj)then if not((iT+K)<2^53)then
-return end local ll=iT+K local bh=lj%a local ln=(bh==0)and(lj/a)or(((lj-bh)/a)+1) local gO=ln%1e06
-local vf=(gO==0)and(ln/1e06)or(((ln-gO)/1e06)+1) if 2^53<=vf then return end local ph if Z=='LINE'then
-if not((ll*g)<2^53)then return end local hB=ll*g if not((hB+fh)<2^53)then return end local jI=hB+fh
-local nd=(R<jI)and R or jI local fW=(0<nd)and nd or 0 local vr=fW%g local vs=(vr==0)and(fW/g)or(((fW-vr)/g)+1)
-local td=(vs<a)and(a-vs)or 0 local lI local dX if td<a then local vv=td+1 local pd local hD=a-vv if hD<0 then pd=nil
-else if not((hD*g)<2^53)then return end local vw=hD*g local ba=(vw<fW)and(fW-vw)or 0 local ne=ba%a
-local ev=(ne==0)and(ba/a)or(((ba-ne)/a)+1) local dB=ev%1000 pd=(dB==0)and(ev/1000)or(((ev-dB)/1000)+1) end
-local vx=pd or(-1) local pf if vv==a then pf=vx else local jJ=(0<fW)and fW or 0 local hG=jJ%a
-local bb=(hG==0)and(jJ/a)or(((jJ-hG)/a)+1) local aP=bb%1000 pf=(aP==0)and(bb/1000)or(((bb-aP)/1000)+1) end lI=pf dX=vx
-else lI=0 dX=0 end if 2^53<=lI then return end
-local nj=c('1 %.0f %.0f %.0f %.0f 0 %.0f %.0f 0 %.0f 0 %.0f',fT,vf,a,td,dX,lI,bK,K) ph=nj else if Z then return end
-ph={1,fT,vf} end if not((ll*g)<2^53)then return end local vH=ll*g if not((vH+fh)<2^53)then return end local vI=vH+fh
-local tj=(R<vI)and R or vI local jN=tj%a local vL=(jN==0)and(tj/a)or(((tj-jN)/a)+1) if not((D+vL)<2^53)then return end
-local tm=D+vL local vO=tm%1000 local vP=(vO==0)and(tm/1000)or(((tm-vO)/1000)+1) if not((vP+5000)<2^53)then return end
-local vR=vP+5000 local pp if vR==0 then pp='1' else pp=c('%.0f',vR) end
-local bH=b('SET',y,c('T:%.0f:%.0f:%.0f:%.0f',ll,fh,l,D),'PXAT',pp) jh=ph else local oU=(fh==0)and(0/g)or(iT+1)
-local iU=(oU<a)and(a-oU)or 0 local bo local bi=a-K if bi<0 then bo=nil else if not((bi*g)<2^53)then return end
-local lr=bi*g local vi=(lr<0)and(0-lr)or 0 local iV=vi%a local vj=(iV==0)and(vi/a)or(((vi-iV)/a)+1) local iX=vj%1000
-bo=(iX==0)and(vj/1000)or(((vj-iX)/1000)+1) end local mZ if bo then if 2^53<=bo then return end local fi=bo%1000
-local vk=(bo<0)and(-1)or((fi==0)and(bo/1000)or(((bo-fi)/1000)+1)) mZ=vk else mZ=-1 end local oV=(mZ==0)and 1 or mZ
-local pE if Z=='LINE'then local pz if bi<0 then pz=nil else if not((bi*g)<2^53)then return end local tr=bi*g
-local ts=(tr<0)and(0-tr)or 0 local wb=ts%a local jQ=(wb==0)and(ts/a)or(((ts-wb)/a)+1) local wc=jQ%1000
-pz=(wc==0)and(jQ/1000)or(((jQ-wc)/1000)+1) end local wd=pz or(-1) local pD local lQ if iU<a then local we=iU+1 local pA
-local tu=a-we if tu<0 then pA=nil else if not((tu*g)<2^53)then return end local jR=tu*g local gc=(jR<0)and(0-jR)or 0
-local wh=gc%a local tv=(wh==0)and(gc/a)or(((gc-wh)/a)+1) local wj=tv%1000 pA=(wj==0)and(tv/1000)or(((tv-wj)/1000)+1) end
-local jS=pA or(-1) local pC if we==a then pC=jS else local jU=0%a local tx=(jU==0)and(0/a)or(((0-jU)/a)+1)
-local jV=tx%1000 pC=(jV==0)and(tx/1000)or(((tx-jV)/1000)+1) end pD=jS lQ=pC else pD=0 lQ=0 end
-if(2^53<=wd)or(2^53<=lQ)then return end
-local jW=c('0 %.0f %.0f %.0f %.0f %.0f %.0f %.0f 0 %.0f 0 0',fT,oV,a,iU,wd,pD,lQ,bK) pE=jW else if Z then return end
-pE={0,fT,oV} end jh=pE end end return jh end, LEAKY=function(N,f)
-local i,dn,c,b=string.find,string.match,string.format,redis.call local ji local aQ=f[2] local as=f[3] local dD=f[4]
-if not as then return end local cm=f[5] local bU local K local Z if(dD=='LINE')and(not cm)then bU=5 K=1 Z='LINE' else
-local Q local v local U if dD then if cm then
-if not(((((f[6]=='LINE')and(not f[7]))and((#cm)<16))and(dD=='COST'))and i(cm,'^[1-9]%d*$'))then return end Q=7 v=cm+0
-U='LINE' else if(((f[6]=='LINE')and(not f[7]))and(dD=='COST'))and i('','^[1-9]%d*$')then return end return end else Q=4
-v=1 U=nil end bU=Q K=v Z=U end if not(((#as)<16)and i(as,'^[1-9]%d*$'))then return end local a=as+0
-if not(((#aQ)<10)and i(aQ,'^[1-9]%d*$'))then return end local l=aQ*1000 if not(l<9e12)then return end local g=l*1000
-if not((a*g)<2^53)then return end local R=a*g local ug=f[bU] if ug then return end local ka=b('TIME')
-local D=(ka[1]*1e06)+ka[2] local bK=(D-(D%1000))/1000 local y=N[1] if not y then return end
-if i(y,':reserved',1,true)then return end if not((#N)==1)then return end local r=b('GET',y) if r then
-local bq,S,ex,ae,t=dn(r,'^L:(%d+):(%d+):(%d+):(%d+)(.*)$') if not bq then return else if i(r,':0%d')then return else
-local z=((#ae)<17)and(ae+0) if not((#bq)<16)then return end if not((#S)<16)then return end if not((#ex)<16)then return
-end if z then if not(z<9e15)then return end local aV=bq+0 local G=S+0 local O=ex+0 if not((1<=O)and(O<=1e15))then return
-else if not(t=='')then return end if(O*1000)<=G then return end if(not(O==l))and(not(G==0))then return end
-if not((aV*g)<2^53)then return end local an=aV*g if not((an+G)<2^53)then return end local A=an+G local Y=(R<A)and R or A
-local cq=(z<D)and(D-z)or 0 if not((cq*a)<2^53)then return end local aH=cq*a local m=(aH<Y)and(Y-aH)or 0
-if not((K*g)<2^53)then return end local aW=K*g if not((m+aW)<2^53)then return end local dF=m+aW local M=m%g
-local bd=(m-M)/g local af if M==0 then af=bd else if not((bd+1)<2^53)then return end af=bd+1 end if 2^53<=af then return
-end if not(R<dF)then if not((bd+K)<2^53)then return end local ao=bd+K local bL=dF%a
-local bM=(bL==0)and(dF/a)or(((dF-bL)/a)+1) local bt=bM%1e06 local X=(bt==0)and(bM/1e06)or(((bM-bt)/1e06)+1)
-if 2^53<=X then return end local xJ=m%a local nT=(xJ==0)and(m/a)or(((m-xJ)/a)+1) local rE if Z=='LINE'then local bZ
-if not((ao*g)<2^53)then return end local dJ=ao*g if not((dJ+M)<2^53)then return end local nX=dJ+M
-local gp=(R<nX)and R or nX local cu=(0<gp)and gp or 0 local gr=cu%g local gs=(gr==0)and(cu/g)or(((cu-gr)/g)+1)
-local bf=(gs<a)and(a-gs)or 0 local rB local mx if bf<a then local kx=bf+1 local rv local ih=a-kx if ih<0 then rv=nil
-else if not((ih*g)<2^53)then return end local cv=ih*g local eJ=(cv<cu)and(cu-cv)or 0 local ik=eJ%a
-local il=(ik==0)and(eJ/a)or(((eJ-ik)/a)+1) local az=il%1000 rv=(az==0)and(il/1000)or(((il-az)/1000)+1) end
-local ky=rv or(-1) local rA if kx==a then rA=ky else local aI=(0<cu)and cu or 0 local ip=aI%a
-local oc=(ip==0)and(aI/a)or(((aI-ip)/a)+1) local eL=oc%1000 rA=(eL==0)and(oc/1000)or(((oc-eL)/1000)+1) end rB=ky mx=rA
-else rB=0 mx=0 end if 2^53<=mx then return end if not(nT==0)then local kA=nT%1000
-local cw=(kA==0)and(nT/1000)or(((nT-kA)/1000)+1) if 2^53<=cw then return end bZ=cw else bZ=0 end
-local EE=c('1 %.0f %.0f %.0f %.0f 0 %.0f %.0f %.0f %.0f 0 %.0f',af,X,a,bf,rB,mx,bZ,bK,K) rE=EE else if Z then return end
-rE={1,af,X} end local hq if not redis.REDIS_VERSION_NUM then return end local kD=b('PEXPIRETIME',y)
-local aJ=(0<=kD)and kD or nil if aJ then if 2^53<=aJ then return end if not((ao*g)<2^53)then return end local iu=ao*g
-if not((iu+M)<2^53)then return end local eQ=iu+M local iv=(R<eQ)and R or eQ local iw=iv%a
-local ix=(iw==0)and(iv/a)or(((iv-iw)/a)+1) if not((D+ix)<2^53)then return end local gA=D+ix local ok=gA%1000
-local dM=(ok==0)and(gA/1000)or(((gA-ok)/1000)+1) if not((dM+5000)<2^53)then return end local iy=dM+5000 if aJ<dM then
-hq=iy else local rT if not(iy<aJ)then rT=true else if not(an<2^53)then return end if not(A<2^53)then return end
-local ak=Y%a local bg=(ak==0)and(Y/a)or(((Y-ak)/a)+1) if not((z+bg)<2^53)then return end local cy=z+bg local kJ=cy%1000
-local op=(kJ==0)and(cy/1000)or(((cy-kJ)/1000)+1) if not((op+5000)<2^53)then return end rT=(op+5000)<aJ end if rT then
-hq=nil else hq=iy end end else if not((ao*g)<2^53)then return end local kM=ao*g if not((kM+M)<2^53)then return end
-local dk=kM+M local kP=(R<dk)and R or dk local dP=kP%a local gC=(dP==0)and(kP/a)or(((kP-dP)/a)+1)
-if not((D+gC)<2^53)then return end local eY=D+gC local gD=eY%1000
-if not((((gD==0)and(eY/1000)or(((eY-gD)/1000)+1))+5000)<2^53)then return end return end if hq then local se
-if hq==0 then se='1' else local aT=c('%.0f',hq) se=aT end
-local FW=b('SET',y,c('L:%.0f:%.0f:%.0f:%.0f',ao,M,l,D),'PXAT',se) else
-local aX=b('SET',y,c('L:%.0f:%.0f:%.0f:%.0f',ao,M,l,D),'KEEPTTL') end ji=rE else if D<z then return end
-local kj=(M==0)and(m/g)or(bd+1) local dd=(kj<a)and(a-kj)or 0 local aD local ay=a-K if ay<0 then aD=nil else
-if not((ay*g)<2^53)then return end local de=ay*g local bu=(de<m)and(m-de)or 0 local cr=bu%a
-local bN=(cr==0)and(bu/a)or(((bu-cr)/a)+1) local aj=bN%1000 aD=(aj==0)and(bN/1000)or(((bN-aj)/1000)+1) end local C
-if aD then if 2^53<=aD then return end local ko=aD%1000
-local eF=(aD<0)and(-1)or((ko==0)and(aD/1000)or(((aD-ko)/1000)+1)) C=eF else C=-1 end local dI=(C==0)and 1 or C local sx
-if Z=='LINE'then if not(an<2^53)then return end if not(A<2^53)then return end if not(aH<2^53)then return end local cg
-if ay<0 then cg=nil else if not((ay*g)<2^53)then return end local iH=ay*g local dQ=(iH<m)and(m-iH)or 0 local iI=dQ%a
-local dS=(iI==0)and(dQ/a)or(((dQ-iI)/a)+1) local oD=dS%1000 cg=(oD==0)and(dS/1000)or(((dS-oD)/1000)+1) end
-local fc=cg or(-1) local sv local mR if dd<a then local oE=dd+1 local cU local iJ=a-oE if iJ<0 then cU=nil else
-if not((iJ*g)<2^53)then return end local yN=iJ*g local iK=(yN<m)and(m-yN)or 0 local iL=iK%a
-local gL=(iL==0)and(iK/a)or(((iK-iL)/a)+1) local bR=gL%1000 cU=(bR==0)and(gL/1000)or(((gL-bR)/1000)+1) end
-local dm=cU or(-1) local su if oE==a then su=dm else local iM=(0<m)and m or 0 local gM=iM%a
-local iN=(gM==0)and(iM/a)or(((iM-gM)/a)+1) local oI=iN%1000 su=(oI==0)and(iN/1000)or(((iN-oI)/1000)+1) end sv=dm mR=su
-else sv=0 mR=0 end if(2^53<=fc)or(2^53<=mR)then return end
-local uR=c('0 %.0f %.0f %.0f %.0f %.0f %.0f %.0f 0 %.0f 0 0',af,dI,a,dd,fc,sv,mR,bK) sx=uR else if Z then return end
-sx={0,af,dI} end local mW if not redis.REDIS_VERSION_NUM then return end local yT=b('PEXPIRETIME',y)
-local lf=(0<=yT)and yT or nil if lf then if 2^53<=lf then return end if not(an<2^53)then return end if not(A<2^53)then
-return end local fg=Y%a local iP=(fg==0)and(Y/a)or(((Y-fg)/a)+1) if not((z+iP)<2^53)then return end local iQ=z+iP
-local gN=iQ%1000 local uX=(gN==0)and(iQ/1000)or(((iQ-gN)/1000)+1) local sI if lf<uX then if not((uX+5000)<2^53)then
-return end sI=uX+5000 else sI=nil end mW=sI else if not(an<2^53)then return end if not(A<2^53)then return end
-local iS=Y%a if not((z+((iS==0)and(Y/a)or(((Y-iS)/a)+1)))<2^53)then return end mW=nil end if mW then
-local FD=c('%.0f',mW) local ve=b('PEXPIREAT',y,FD) end ji=sx end end else return end end end else if not((K*g)<2^53)then
-return end local lk=K*g if not(lk<2^53)then return end local aM=0%g local bh=(0-aM)/g local fU if aM==0 then fU=bh else
-if not((bh+1)<2^53)then return end fU=bh+1 end if 2^53<=fU then return end if not(R<lk)then if not((bh+K)<2^53)then
-return end local lo=bh+K local iU=lk%a local gP=(iU==0)and(lk/a)or(((lk-iU)/a)+1) local lq=gP%1e06
-local bi=(lq==0)and(gP/1e06)or(((gP-lq)/1e06)+1) if 2^53<=bi then return end local vm=0%a
-local nb=(vm==0)and(0/a)or(((0-vm)/a)+1) local pn if Z=='LINE'then local pl if not((lo*g)<2^53)then return end
-local eu=lo*g if not((eu+aM)<2^53)then return end local vu=eu+aM local fX=(R<vu)and R or vu local ba=(0<fX)and fX or 0
-local nf=ba%g local ng=(nf==0)and(ba/g)or(((ba-nf)/g)+1) local dB=(ng<a)and(a-ng)or 0 local cD local lK if dB<a then
-local nh=dB+1 local pg local te=a-nh if te<0 then pg=nil else if not((te*g)<2^53)then return end local vz=te*g
-local bb=(vz<ba)and(ba-vz)or 0 local tf=bb%a local aP=(tf==0)and(bb/a)or(((bb-tf)/a)+1) local fZ=aP%1000
-pg=(fZ==0)and(aP/1000)or(((aP-fZ)/1000)+1) end local ni=pg or(-1) local pi if nh==a then pi=ni else
-local hH=(0<ba)and ba or 0 local vD=hH%a local ti=(vD==0)and(hH/a)or(((hH-vD)/a)+1) local nk=ti%1000
-pi=(nk==0)and(ti/1000)or(((ti-nk)/1000)+1) end cD=ni lK=pi else cD=0 lK=0 end if 2^53<=lK then return end
-if not(nb==0)then local vG=nb%1000 local jM=(vG==0)and(nb/1000)or(((nb-vG)/1000)+1) if 2^53<=jM then return end pl=jM
-else pl=0 end local zC=c('1 %.0f %.0f %.0f %.0f 0 %.0f %.0f %.0f %.0f 0 %.0f',fU,bi,a,dB,cD,lK,pl,bK,K) pn=zC else
-if Z then return end pn={1,fU,bi} end if not((lo*g)<2^53)then return end local gb=lo*g if not((gb+aM)<2^53)then return
-end local vS=gb+aM local hJ=(R<vS)and R or vS local vW=hJ%a local vX=(vW==0)and(hJ/a)or(((hJ-vW)/a)+1)
-if not((D+vX)<2^53)then return end local tq=D+vX local vY=tq%1000 local vZ=(vY==0)and(tq/1000)or(((tq-vY)/1000)+1)
-if not((vZ+5000)<2^53)then return end local wa=vZ+5000 local py if wa==0 then py='1' else py=c('%.0f',wa) end
-local tr=b('SET',y,c('L:%.0f:%.0f:%.0f:%.0f',lo,aM,l,D),'PXAT',py) ji=pn else local zj=(aM==0)and(0/g)or(bh+1)
-local iV=(zj<a)and(a-zj)or 0 local et local cB=a-K if cB<0 then et=nil else if not((cB*g)<2^53)then return end
-local ls=cB*g local fi=(ls<0)and(0-ls)or 0 local gQ=fi%a local lt=(gQ==0)and(fi/a)or(((fi-gQ)/a)+1) local zl=lt%1000
-et=(zl==0)and(lt/1000)or(((lt-zl)/1000)+1) end local cC if et then if 2^53<=et then return end local lw=et%1000
-local zn=(et<0)and(-1)or((lw==0)and(et/1000)or(((et-lw)/1000)+1)) cC=zn else cC=-1 end local jH=(cC==0)and 1 or cC
-local pI if Z=='LINE'then local pB if cB<0 then pB=nil else if not((cB*g)<2^53)then return end local no=cB*g
-local tw=(no<0)and(0-no)or 0 local jS=tw%a local bI=(jS==0)and(tw/a)or(((tw-jS)/a)+1) local nq=bI%1000
-pB=(nq==0)and(bI/1000)or(((bI-nq)/1000)+1) end local jT=pB or(-1) local pH local lS if iV<a then local jU=iV+1 local pF
-local ew=a-jU if ew<0 then pF=nil else if not((ew*g)<2^53)then return end local jV=ew*g local ty=(jV<0)and(0-jV)or 0
-local wo=ty%a local hK=(wo==0)and(ty/a)or(((ty-wo)/a)+1) local wp=hK%1000 pF=(wp==0)and(hK/1000)or(((hK-wp)/1000)+1) end
-local wr=pF or(-1) local pG if jU==a then pG=wr else local ws=0%a local hL=(ws==0)and(0/a)or(((0-ws)/a)+1)
-local nr=hL%1000 pG=(nr==0)and(hL/1000)or(((hL-nr)/1000)+1) end pH=wr lS=pG else pH=0 lS=0 end
-if(2^53<=jT)or(2^53<=lS)then return end
-local ns=c('0 %.0f %.0f %.0f %.0f %.0f %.0f %.0f 0 %.0f 0 0',fU,jH,a,iV,jT,pH,lS,bK) pI=ns else if Z then return end
-pI={0,fU,jH} end ji=pI end end return ji end, GCRA=function(N,f)
-local i,dn,c,b=string.find,string.match,string.format,redis.call local cC local bJ=f[2] local bc=f[3] local ar=f[4]
-if not bc then return end local aR=f[5] local Q local v local U if(ar=='LINE')and(not aR)then Q=5 v=1 U='LINE' else
-local P local al local bT if ar then if aR then
-if not(((((f[6]=='LINE')and(not f[7]))and((#aR)<16))and(ar=='COST'))and i(aR,'^[1-9]%d*$'))then return end P=7 al=aR+0
-bT='LINE' else if(((f[6]=='LINE')and(not f[7]))and(ar=='COST'))and i('','^[1-9]%d*$')then return end return end else P=4
-al=1 bT=nil end Q=P v=al U=bT end if not(((#bc)<16)and i(bc,'^[1-9]%d*$'))then return end local j=bc+0
-if not(((#bJ)<10)and i(bJ,'^[1-9]%d*$'))then return end local a=bJ*1000 if not(a<9e12)then return end local wZ=a*1000
-if not((wZ*1000)<2^53)then return end local at=wZ*1000 if at<j then return end local d=at%j
-local n=(d==0)and(at/j)or(((at-d)/j)+1) if not((j*n)<2^53)then return end local H=j*n local hM=f[Q] if hM then return
-end local cn=b('TIME') local ad=(cn[1]*1e06)+cn[2] local r=(ad-(ad%1000))/1000 local S=N[1] if not S then return end
-if i(S,':reserved',1,true)then return end if not((#N)==1)then return end local t=b('GET',S) if t then
-local ey,W=dn(t,'^([1-9]%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d)(%d%d%d)$') if(not ey)or(56<ey:byte())then return end
-local z=ey+0 local aV=W+0 local cI local aa local xt=z<ad if not xt then local xu=(ad<z)and(z-ad)or 0
-if not((xu*1000)<2^53)then return end local xw=xu*1000 if not((xw+aV)<2^53)then return end local E=xw+aV if H<E then
-cI=H aa=true else cI=E aa=false end else cI=0 aa=false end if not((v*n)<2^53)then return end local db=v*n
-if not((cI+db)<2^53)then return end local an=cI+db local qQ if not(n==0)then qQ=not(H<an) else qQ=false end local fv
-if n==0 then fv=0 else local cq=cI%n local kg=(cq==0)and(cI/n)or(((cI-cq)/n)+1) fv=kg end if 2^53<=fv then return end
-if qQ then local ax=an%1000 local aW=(an-ax)/1000 if not((ad+aW)<2^53)then return end local av=ad+aW local dG=an%1e09
-local up=(dG==0)and(an/1e09)or(((an-dG)/1e09)+1) if 2^53<=up then return end local rr if U=='LINE'then local cK
-if not(av<ad)then local aj=(ad<av)and(av-ad)or 0 if not((aj*1000)<2^53)then return end local xF=aj*1000
-if not((xF+ax)<2^53)then return end local xG=xF+ax if H<xG then cK=H else cK=xG end else cK=0 end local cL if n==0 then
-cL=0 else local eG=cK%n local kp=(eG==0)and(cK/n)or(((cK-eG)/n)+1) cL=(kp<j)and(j-kp)or 0 end local rm local eg
-if cL<j then local bw=cL+1 local bC if(n==0)or(j<bw)then bC=nil else if not((bw*n)<2^53)then return end local xL=bw*n
-local kr=(xL<H)and(H-xL)or 0 local dJ=(kr<cK)and(cK-kr)or 0 local cs=dJ%1e06 bC=(cs==0)and(dJ/1e06)or(((dJ-cs)/1e06)+1)
-end local ks=bC or(-1) local rl if bw==j then rl=ks else local rk if n==0 then rk=nil else if not(H<2^53)then return end
-local id=(0<cK)and cK or 0 local ku=id%1e06 rk=(ku==0)and(id/1e06)or(((id-ku)/1e06)+1) end rl=rk or(-1) end rm=ks eg=rl
-else rm=0 eg=0 end if 2^53<=eg then return end
-local gu=c('1 %.0f %.0f %.0f %.0f 0 %.0f %.0f 0 %.0f 0 %.0f',fv,up,j,cL,rm,eg,r,v) rr=gu else if U then return end
-rr={1,fv,up} end local aO if not redis.REDIS_VERSION_NUM then return end local eK=b('PEXPIRETIME',S)
-local az=(0<=eK)and eK or nil if az then if 2^53<=az then return end local jo if ax==0 then jo=av else
-if not((av+1)<2^53)then return end jo=av+1 end local gv=jo%1000 local aI=(gv==0)and(jo/1000)or(((jo-gv)/1000)+1)
-if not((aI+5000)<2^53)then return end local ip=aI+5000 if az<aI then aO=ip else if not(ip<az)then aO=nil else aO=ip end
-end else local ai if ax==0 then ai=av else if not((av+1)<2^53)then return end ai=av+1 end local xZ=ai%1000
-local of=(xZ==0)and(ai/1000)or(((ai-xZ)/1000)+1) if not((of+5000)<2^53)then return end return end if aO then
-if av<1e06 then return end local rF if aO==0 then rF='1' else local gx=c('%.0f',aO) rF=gx end
-local eP=b('SET',S,c('%.0f%03d',av,ax),'PXAT',rF) else if av<1e06 then return end
-local yb=b('SET',S,c('%.0f%03d',av,ax),'KEEPTTL') end cC=rr else if aa and(not(n==0))then return end local aN
-if(n==0)or(j<v)then aN=nil else if not(db<2^53)then return end local hS=(db<H)and(H-db)or 0
-local X=(hS<cI)and(cI-hS)or 0 local gl=X%1e06 aN=(gl==0)and(X/1e06)or(((X-gl)/1e06)+1) end local eb if aN then
-if 2^53<=aN then return end local kk=aN%1000 local dH=(aN<0)and(-1)or((kk==0)and(aN/1000)or(((aN-kk)/1000)+1)) eb=dH
-else eb=-1 end local nR=(eb==0)and 1 or eb local ce if U=='LINE'then local bD if not xt then
-local kG=(ad<z)and(z-ad)or 0 if not((kG*1000)<2^53)then return end local eR=kG*1000 if not((eR+aV)<2^53)then return end
-local aK=eR+aV if H<aK then bD=H else bD=aK end else bD=0 end local dw if n==0 then dw=0 else local gA=bD%n
-local yg=(gA==0)and(bD/n)or(((bD-gA)/n)+1) dw=(yg<j)and(j-yg)or 0 end local rN if(n==0)or(j<v)then rN=nil else
-if not(db<2^53)then return end local kH=(db<H)and(H-db)or 0 local iz=(kH<bD)and(bD-kH)or 0 local iA=iz%1e06
-rN=(iA==0)and(iz/1e06)or(((iz-iA)/1e06)+1) end local kI=rN or(-1) local cc local bE if dw<j then local gB=dw+1 local rS
-if(n==0)or(j<gB)then rS=nil else if not((gB*n)<2^53)then return end local yu=gB*n local bg=(yu<H)and(H-yu)or 0
-local eU=(bg<bD)and(bD-bg)or 0 local eV=eU%1e06 rS=(eV==0)and(eU/1e06)or(((eU-eV)/1e06)+1) end local aL=rS or(-1)
-local rX if gB==j then rX=aL else local rW if n==0 then rW=nil else if not(H<2^53)then return end
-local dO=(0<bD)and bD or 0 local eW=dO%1e06 rW=(eW==0)and(dO/1e06)or(((dO-eW)/1e06)+1) end rX=rW or(-1) end cc=aL bE=rX
-else cc=0 bE=0 end if(2^53<=kI)or(2^53<=bE)then return end
-local kP=c('0 %.0f %.0f %.0f %.0f %.0f %.0f %.0f 0 %.0f 0 0',fv,nR,j,dw,kI,cc,bE,r) ce=kP else if U then return end
-ce={0,fv,nR} end cC=ce end else if not((v*n)<2^53)then return end local aT=v*n if not(aT<2^53)then return end local aU
-if not(n==0)then aU=not(H<aT) else aU=false end local cf if n==0 then cf=0 else local bQ=0%n
-cf=(bQ==0)and(0/n)or(((0-bQ)/n)+1) end if 2^53<=cf then return end if aU then local kS=aT%1000 local ox=(aT-kS)/1000
-if not((ad+ox)<2^53)then return end local eZ=ad+ox local yJ=aT%1e09 local uI=(yJ==0)and(aT/1e09)or(((aT-yJ)/1e09)+1)
-if 2^53<=uI then return end local fR if U=='LINE'then local aq if not(eZ<ad)then local yO=(ad<eZ)and(eZ-ad)or 0
-if not((yO*1000)<2^53)then return end local fd=yO*1000 if not((fd+kS)<2^53)then return end local la=fd+kS if H<la then
-aq=H else aq=la end else aq=0 end local jB if n==0 then jB=0 else local iN=aq%n
-local oH=(iN==0)and(aq/n)or(((aq-iN)/n)+1) jB=(oH<j)and(j-oH)or 0 end local sD local mS if jB<j then local oJ=jB+1
-local ch if(n==0)or(j<oJ)then ch=nil else if not((oJ*n)<2^53)then return end local dU=oJ*n local oK=(dU<H)and(H-dU)or 0
-local uS=(oK<aq)and(aq-oK)or 0 local ld=uS%1e06 ch=(ld==0)and(uS/1e06)or(((uS-ld)/1e06)+1) end local le=ch or(-1)
-local sC if oJ==j then sC=le else local sB if n==0 then sB=nil else if not(H<2^53)then return end
-local ff=(0<aq)and aq or 0 local uU=ff%1e06 sB=(uU==0)and(ff/1e06)or(((ff-uU)/1e06)+1) end sC=sB or(-1) end sD=le mS=sC
-else sD=0 mS=0 end if 2^53<=mS then return end
-local Fp=c('1 %.0f %.0f %.0f %.0f 0 %.0f %.0f 0 %.0f 0 %.0f',cf,uI,j,jB,sD,mS,r,v) fR=Fp else if U then return end
-fR={1,cf,uI} end local jE if kS==0 then jE=eZ else if not((eZ+1)<2^53)then return end jE=eZ+1 end local li=jE%1000
-local iR=(li==0)and(jE/1000)or(((jE-li)/1000)+1) if not((iR+5000)<2^53)then return end local oQ=iR+5000 if eZ<1e06 then
-return end local sM if oQ==0 then sM='1' else sM=c('%.0f',oQ) end local Ga=b('SET',S,c('%.0f%03d',eZ,kS),'PXAT',sM)
-cC=fR else local ep if(n==0)or(j<v)then ep=nil else local kW=(aT<H)and(H-aT)or 0 local iH=(kW<0)and(0-kW)or 0
-local kY=iH%1e06 ep=(kY==0)and(iH/1e06)or(((iH-kY)/1e06)+1) end local eq if ep then if 2^53<=ep then return end
-local dT=ep%1000 local EX=(ep<0)and(-1)or((dT==0)and(ep/1000)or(((ep-dT)/1000)+1)) eq=EX else eq=-1 end
-local gJ=(eq==0)and 1 or eq local ta if U=='LINE'then local cX if n==0 then cX=0 else local za=0%n
-local zb=(za==0)and(0/n)or(((0-za)/n)+1) cX=(zb<j)and(j-zb)or 0 end local sT if(n==0)or(j<v)then sT=nil else
-local lm=(aT<H)and(H-aT)or 0 local aM=(lm<0)and(0-lm)or 0 local oS=aM%1e06 sT=(oS==0)and(aM/1e06)or(((aM-oS)/1e06)+1)
-end local gO=sT or(-1) local sY local bo if cX<j then local oT=cX+1 local sU if(n==0)or(j<oT)then sU=nil else
-if not((oT*n)<2^53)then return end local lp=oT*n local zf=(lp<H)and(H-lp)or 0 local vg=(zf<0)and(0-zf)or 0
-local lq=vg%1e06 sU=(lq==0)and(vg/1e06)or(((vg-lq)/1e06)+1) end local zi=sU or(-1) local sX if oT==j then sX=zi else
-local sW if n==0 then sW=nil else if not(H<2^53)then return end sW=0 end sX=sW or(-1) end sY=zi bo=sX else sY=0 bo=0 end
-if(2^53<=gO)or(2^53<=bo)then return end
-local iY=c('0 %.0f %.0f %.0f %.0f %.0f %.0f %.0f 0 %.0f 0 0',cf,gJ,j,cX,gO,sY,bo,r) ta=iY else if U then return end
-ta={0,cf,gJ} end cC=ta end end return cC end, ROLLING=function(N,f)
-local zm,p,lx,i,cl,c,b=math.abs,string.byte,string.char,string.find,string.sub,string.format,redis.call local md
-local tX=f[2] local nD=f[3] local nE=f[4] if not nD then return end local jZ=f[5] local qv local bV local cH
-if(nE=='LINE')and(not jZ)then qv=5 bV=1 cH='LINE' else local fp local aA local aY if nE then if jZ then
-if not(((((f[6]=='LINE')and(not f[7]))and((#jZ)<16))and(nE=='COST'))and i(jZ,'^[1-9]%d*$'))then return end fp=7 aA=jZ+0
-aY='LINE' else if(((f[6]=='LINE')and(not f[7]))and(nE=='COST'))and i('','^[1-9]%d*$')then return end return end else
-fp=4 aA=1 aY=nil end qv=fp bV=aA cH=aY end if not(((#nD)<16)and i(nD,'^[1-9]%d*$'))then return end local d=nD+0
-if not(((#tX)<10)and i(tX,'^[1-9]%d*$'))then return end local J=tX*1000 if not(J<9e12)then return end local hM=f[qv]
-if hM then return end local cn=b('TIME') local ad=(cn[1]*1e06)+cn[2] local r=(ad-(ad%1000))/1000 local S=N[1]
-if not S then return end if i(S,':reserved',1,true)then return end if not((#N)==1)then return end local t=b('GET',S)
-if t then local x local T local C local q=((#t)-2)/15 if(not(cl(t,1,2)=='R:'))or(((not((q%1)==0))or(q<1))or(8192<q))then
-return end local O=r-J local qN if 0<=O then local uk,hN,Ee,ul,co,Ef,gg=p(t,3,9) if 32<=gg then return end
-qN=(uk+(256*(hN+(256*(Ee+(256*(ul+(256*(co+(256*(Ef+(256*gg))))))))))))<=O else qN=false end if qN then local mj
-local qR if q==0 then qR=true else local cp=q-1 local dE,br,ke,Eg,kf,db,ez=p(t,((15*cp)+3),((15*cp)+9)) if 32<=ez then
-return end qR=(dE+(256*(br+(256*(ke+(256*(Eg+(256*(kf+(256*(db+(256*ez))))))))))))<=O end if qR then mj=q else
-local iZ=0 local hd=q while 1<hd do local kg=(hd-(hd%2))/2 local xA=iZ+kg
-local Eh,m,dc,gi,ax,aW,eA=p(t,((15*xA)+3),((15*xA)+9)) if 32<=eA then return end
-local gj=Eh+(256*(m+(256*(dc+(256*(gi+(256*(ax+(256*(aW+(256*eA))))))))))) local qV if gj<=O then local dG=iZ+kg qV=dG
-else qV=iZ end local nN=hd-kg iZ,hd=qV,nN end local M=iZ local bd=hd
-local eB,gk,eC,uq,Ek,be,nO=p(t,((15*M)+3),((15*M)+9)) if 32<=nO then return end
-mj=((eB+(256*(gk+(256*(eC+(256*(uq+(256*(Ek+(256*(be+(256*nO))))))))))))<=O)and(M+1)or M end local nQ=mj-1
-local bt,X,ah,ur,Em,gl,gm,gn=p(t,((15*nQ)+10),((15*nQ)+17)) local hU=Em+(256*(gl+(256*(gm+(256*gn)))))
-local eD=bt+(256*(X+(256*(ah+(256*ur))))) local kl=q-1 local ay,hW,hX,de,En,Eo,bu,km=p(t,((15*kl)+10),((15*kl)+17))
-local aj=En+(256*(Eo+(256*(bu+(256*km))))) if(aj<hU)or((aj==hU)and((ay+(256*(hW+(256*(hX+(256*de))))))<eD))then return
-end x=mj T=hU C=eD else x=0 T=0 C=0 end local dr if 0<q then local eG=q-1
-local nU,Er,Es,kq,Et,nV,nW,hZ=p(t,((15*eG)+10),((15*eG)+17))
-local ct=(((Et+(256*(nV+(256*(nW+(256*hZ))))))-T)*2^32)+((nU+(256*(Er+(256*(Es+(256*kq))))))-C)
-dr=(ct<0)and(ct+2^64)or ct else dr=0 end local Ew=(dr+bV)<=d if 2^53<=dr then return end if Ew then local aE local cT
-local jv local mI local jw local bl local eh if q==0 then eh=true else local gs=q-1
-local dg,nY,bf,aS,kv,gt,kw=p(t,((15*gs)+3),((15*gs)+9)) if 32<=kw then return end
-eh=(dg+(256*(nY+(256*(bf+(256*(aS+(256*(kv+(256*(gt+(256*kw))))))))))))<=r end if eh then bl=q else local ja=0
-local he=q while 1<he do local ij=(he-(he%2))/2 local il=ja+ij local EA,oa,eK,im,az,xS,bO=p(t,((15*il)+3),((15*il)+9))
-if 32<=bO then return end local EB=EA+(256*(oa+(256*(eK+(256*(im+(256*(az+(256*(xS+(256*bO))))))))))) local rw
-if EB<=r then local gv=ja+ij rw=gv else rw=ja end local io=he-ij ja,he=rw,io end local gw=ja local EC=he
-local od,iq,xU,oe,eL,eM,xV=p(t,((15*gw)+3),((15*gw)+9)) if 32<=xV then return end
-bl=((od+(256*(iq+(256*(xU+(256*(oe+(256*(eL+(256*(eM+(256*xV))))))))))))<=r)and(gw+1)or gw end local eN=bV%2^32
-local og=(bV-eN)/2^32 if 0<q then local eP=q-1 local EF,is,EG,yb,bP,EH,oh,kC=p(t,((15*eP)+10),((15*eP)+17))
-local kG=(bP+(256*(EH+(256*(oh+(256*kC))))))+og local uv=(EF+(256*(is+(256*(EG+(256*yb))))))+eN local ej local aw
-if 2^32<=uv then ej=kG+1 aw=uv-2^32 else ej=kG aw=uv end local aK=ej%2^32 local eS=2^32<=ej if bl<q then return end
-if x<q then local di,gy,uw,gz,iw,ix,oj=p(t,((15*eP)+3),((15*eP)+9)) if 32<=oj then return end
-local dM=di+(256*(gy+(256*(uw+(256*(gz+(256*(iw+(256*(ix+(256*oj))))))))))) local mC if dM==r then mC=true else
-if(J<=4096)or(((J/4096)+1)<=zm((dM-r)))then mC=false else if not((dM*4096)<2^53)then return end local yk=dM*4096
-if not((r*4096)<2^53)then return end local yp=r*4096 mC=((yk-(yk%J))/J)==((yp-(yp%J))/J) end end local ux=mC and eP or q
-local eT=r%16777216 local on=aK%65536 local ak=aw%65536 local bg=(r-eT)/16777216 local cy=(aK-on)/65536
-local iB=(aw-ak)/65536 local cz=bg%65536
-local eV=lx((eT%256),(((eT-(eT%256))/256)%256),((eT-(eT%65536))/65536),(cz%256),((cz-(cz%256))/256),(((bg-cz)/65536)%256),((bg-(bg%16777216))/16777216),(ak%256),((ak-(ak%256))/256),(iB%256),((iB-(iB%256))/256),(on%256),((on-(on%256))/256),(cy%256),((cy-(cy%256))/256))
-local uy=ux+1 local dN=(15*ux)+2 local rU if ux==q then rU='APPEND' else rU='SETRANGE' end local rV
-if(q==0)or(((((0<x)and(q<=(x*2)))or eS)or(uy<q))or(8192<uy))then rV='SET' else rV=rU end aE=cl(t,1,dN)..eV cT=uy jv=rV
-mI=dN jw=eV else local kN=T+og local dk=C+eN local ag local rY if 2^32<=dk then ag=dk-2^32 rY=kN+1 else ag=dk rY=kN end
-local yz=rY%2^32 local dP=r%16777216 local gC=yz%65536 local os=ag%65536 local eY=(r-dP)/16777216 local gD=(yz-gC)/65536
-local ot=(ag-os)/65536 local gE=eY%65536
-local yD=lx((dP%256),(((dP-(dP%256))/256)%256),((dP-(dP%65536))/65536),(gE%256),((gE-(gE%256))/256),(((eY-gE)/65536)%256),((eY-(eY%16777216))/16777216),(os%256),((os-(os%256))/256),(ot%256),((ot-(ot%256))/256),(gC%256),((gC-(gC%256))/256),(gD%256),((gD-(gD%256))/256))
-local iD=q+1 local uD=(15*q)+2 local sf if(q==0)or(((((0<x)and(q<=(x*2)))or eS)or(iD<q))or(8192<iD))then sf='SET' else
-sf='APPEND' end aE=cl(t,1,uD)..yD cT=iD jv=sf mI=uD jw=yD end else local aX=r%16777216 local gF=og%65536
-local ow=eN%65536 local bQ=(r-aX)/16777216 local uF=(og-gF)/65536 local uG=(eN-ow)/65536 local gG=bQ%65536
-local gH=lx((aX%256),(((aX-(aX%256))/256)%256),((aX-(aX%65536))/65536),(gG%256),((gG-(gG%256))/256),(((bQ-gG)/65536)%256),((bQ-(bQ%16777216))/16777216),(ow%256),((ow-(ow%256))/256),(uG%256),((uG-(uG%256))/256),(gF%256),((gF-(gF%256))/256),(uF%256),((uF-(uF%256))/256))
-local iF=q+1 local yI=(15*q)+2 local sj if(q==0)or((((0<x)and(q<=(x*2)))or(iF<q))or(8192<iF))then sj='SET' else
-sj='APPEND' end aE=cl(t,1,yI)..gH cT=iF jv=sj mI=yI jw=gH end local cU if 0<cT then local yK=cT-1
-local oD,gJ,gK,fc,kZ,uN,oE,oF=p(aE,((15*yK)+10),((15*yK)+17))
-local bR=(((kZ+(256*(uN+(256*(oE+(256*oF))))))-T)*2^32)+((oD+(256*(gJ+(256*(gK+(256*fc))))))-C)
-cU=(bR<0)and(bR+2^64)or bR else cU=0 end local cj if cU<=0 then cj=0 else local fe=cT-1
-local oH,Fb,Fc,Fd,oI,Fe,Ff,Fg=p(aE,((15*x)+10),((15*x)+17))
-local uT=(((oI+(256*(Fe+(256*(Ff+(256*Fg))))))-T)*2^32)+((oH+(256*(Fb+(256*(Fc+(256*Fd))))))-C) local sE local sF
-if cU<=((uT<0)and(uT+2^64)or uT)then sE=x sF=x else local le=(0<fe)and(fe-1)or 0
-local oL,lf,Fj,Fk,Fl,Fm,Fn,ff=p(aE,((15*le)+10),((15*le)+17))
-local iP=(((Fl+(256*(Fm+(256*(Fn+(256*ff))))))-T)*2^32)+((oL+(256*(lf+(256*(Fj+(256*Fk))))))-C) local fR
-if((iP<0)and(iP+2^64)or iP)<cU then fR=fe else fR=x end sE=fR sF=fe end local hf=sF local hg=sE while hg<hf do
-local gN=((hg+hf)-((hg+hf)%2))/2 local Fs,Ft,Fu,Fv,lh,uZ,oP,Fw=p(aE,((15*gN)+10),((15*gN)+17))
-local Fx=lh+(256*(uZ+(256*(oP+(256*Fw))))) local Fy=Fs+(256*(Ft+(256*(Fu+(256*Fv))))) local vb=((Fx-T)*2^32)+(Fy-C)
-local iS=(vb<0)and(vb+2^64)or vb local sN local sO if cU<=iS then sN=hg sO=gN else local vc=gN+1 sN=vc sO=hf end
-hf,hg=sO,sN end local Gb=hf local oR=hg local Fz,yY,FA,vd,FB,FC,yZ=p(aE,((15*oR)+3),((15*oR)+9)) if 32<=yZ then return
-end local zc=((Fz+(256*(yY+(256*(FA+(256*(vd+(256*(FB+(256*(FC+(256*yZ))))))))))))+J)-r cj=(0<zc)and zc or 0 end
-if 2^53<=cj then return end local zd=cj%1000 local ze=(cj<0)and(-1)or((zd==0)and(cj/1000)or(((cj-zd)/1000)+1)) local qd
-if cH=='LINE'then local cF if 0<cT then local wC=cT-1 local nu,zU,zV,zW,zX,zY,zZ,Aa=p(aE,((15*wC)+10),((15*wC)+17))
-local tB=(((zX+(256*(zY+(256*(zZ+(256*Aa))))))-T)*2^32)+((nu+(256*(zU+(256*(zV+(256*zW))))))-C)
-cF=(tB<0)and(tB+2^64)or tB else cF=0 end local tC=(cF<d)and(d-cF)or 0 local qc local lW if tC<d then local jX=tC+1
-local lV local tD=d-jX if tD<0 then lV=nil else if cF<=tD then lV=0 else local tE=cF-tD local nv=cT-1
-local tF,Ac,Ad,Ae,wD,Af,Ag,Ah=p(aE,((15*x)+10),((15*x)+17))
-local tG=(((wD+(256*(Af+(256*(Ag+(256*Ah))))))-T)*2^32)+((tF+(256*(Ac+(256*(Ad+(256*Ae))))))-C) local pP local pQ
-if tE<=((tG<0)and(tG+2^64)or tG)then pP=x pQ=x else local wE=(0<nv)and(nv-1)or 0
-local Ai,Aj,Ak,Al,Am,An,Ao,Ap=p(aE,((15*wE)+10),((15*wE)+17))
-local tH=(((Am+(256*(An+(256*(Ao+(256*Ap))))))-T)*2^32)+((Ai+(256*(Aj+(256*(Ak+(256*Al))))))-C) local pO
-if((tH<0)and(tH+2^64)or tH)<tE then pO=nv else pO=x end pP=pO pQ=nv end local gT=pQ local gU=pP while gU<gT do
-local gd=((gU+gT)-((gU+gT)%2))/2 local Aq,Ar,As,At,Au,Av,Aw,Ax=p(aE,((15*gd)+10),((15*gd)+17))
-local Ay=Au+(256*(Av+(256*(Aw+(256*Ax))))) local Az=Aq+(256*(Ar+(256*(As+(256*At))))) local tJ=((Ay-T)*2^32)+(Az-C)
-local AA=(tJ<0)and(tJ+2^64)or tJ local pT local pU if tE<=AA then pT=gU pU=gd else local AB=gd+1 pT=AB pU=gT end
-gT,gU=pU,pT end local FL=gT local wG=gU local AC,AD,AE,AF,AG,AH,wH=p(aE,((15*wG)+3),((15*wG)+9)) if 32<=wH then return
-end local wI=((AC+(256*(AD+(256*(AE+(256*(AF+(256*(AG+(256*(AH+(256*wH))))))))))))+J)-r lV=(0<wI)and wI or 0 end end
-local wJ=lV or(-1) local qb if jX==d then qb=wJ else local qa if cF<=0 then qa=0 else local nw=cT-1
-local AI,AJ,AK,AL,AM,AN,AO,AP=p(aE,((15*x)+10),((15*x)+17))
-local tK=(((AM+(256*(AN+(256*(AO+(256*AP))))))-T)*2^32)+((AI+(256*(AJ+(256*(AK+(256*AL))))))-C) local pW local pX
-if cF<=((tK<0)and(tK+2^64)or tK)then pW=x pX=x else local wK=(0<nw)and(nw-1)or 0
-local AQ,AR,AS,AT,AU,AV,AW,AX=p(aE,((15*wK)+10),((15*wK)+17))
-local tL=(((AU+(256*(AV+(256*(AW+(256*AX))))))-T)*2^32)+((AQ+(256*(AR+(256*(AS+(256*AT))))))-C) local pV
-if((tL<0)and(tL+2^64)or tL)<cF then pV=nw else pV=x end pW=nw pX=pV end local gV=pW local gW=pX while gW<gV do
-local nx=((gW+gV)-((gW+gV)%2))/2 local AY,AZ,Ba,Bb,Bc,Bd,Be,Bf=p(aE,((15*nx)+10),((15*nx)+17))
-local Bg=Bc+(256*(Bd+(256*(Be+(256*Bf))))) local Bh=AY+(256*(AZ+(256*(Ba+(256*Bb))))) local tM=((Bg-T)*2^32)+(Bh-C)
-local Bi=(tM<0)and(tM+2^64)or tM local pY local pZ if cF<=Bi then pY=nx pZ=gW else local Bj=nx+1 pY=gV pZ=Bj end
-gV,gW=pY,pZ end local FM=gV local wL=gW local Bk,Bl,Bm,Bn,Bo,Bp,wM=p(aE,((15*wL)+3),((15*wL)+9)) if 32<=wM then return
-end local wN=((Bk+(256*(Bl+(256*(Bm+(256*(Bn+(256*(Bo+(256*(Bp+(256*wM))))))))))))+J)-r qa=(0<wN)and wN or 0 end qb=qa
-end qc=wJ lW=qb else qc=0 lW=0 end if 2^53<=lW then return end
-local Bq=c('1 %.0f %.0f %.0f %.0f 0 %.0f %.0f 0 %.0f 0 %.0f',dr,ze,d,tC,qc,lW,r,bV) qd=Bq else if cH then return end
-qd={1,dr,ze} end if not redis.REDIS_VERSION_NUM then return end local wO=b('PEXPIRETIME',S)
-local wP=(0<=wO)and wO or nil local lX if wP then lX=wP else lX=nil end local fn if lX then if(3*J)<=(2*(lX-r))then
-fn=nil else fn=r+(2*J) end else fn=r+(2*J) end if jv=='SET'then return else if jv=='APPEND'then
-local FN=b('APPEND',S,jw) if fn then local Br=c('%.0f',fn) local FO=b('PEXPIREAT',S,Br) end else
-local FP=b('SETRANGE',S,c('%d',mI),jw) if fn then local Bs=c('%.0f',fn) local FQ=b('PEXPIREAT',S,Bs) end end end md=qd
-else local sn if 0<dr then local kU=q-1 local uL,kV,EV,oz,EW,oA,fa=p(t,((15*kU)+3),((15*kU)+9)) if 32<=fa then return
-end sn=r<(uL+(256*(kV+(256*(EV+(256*(oz+(256*(EW+(256*(oA+(256*fa)))))))))))) else sn=false end if sn then return end
-local mY if 0<q then local lm=q-1 local aM,bh,ln,FE,oS,FF,FG,gO=p(t,((15*lm)+10),((15*lm)+17))
-local bi=(((oS+(256*(FF+(256*(FG+(256*gO))))))-T)*2^32)+((aM+(256*(bh+(256*(ln+(256*FE))))))-C)
-mY=(bi<0)and(bi+2^64)or bi else mY=0 end local dq local iW=d-bV if iW<0 then dq=nil else if mY<=iW then dq=0 else
-local iX=mY-iW local cB=q-1 local FH,fi,vk,iY,oV,gQ,lt,lu=p(t,((15*x)+10),((15*x)+17))
-local hA=(((oV+(256*(gQ+(256*(lt+(256*lu))))))-T)*2^32)+((FH+(256*(fi+(256*(vk+(256*iY))))))-C) local bS local dV
-if iX<=((hA<0)and(hA+2^64)or hA)then bS=x dV=x else local jI=(0<cB)and(cB-1)or 0
-local tb,nc,zp,nd,zq,fV,zr,zs=p(t,((15*jI)+10),((15*jI)+17))
-local hC=(((zq+(256*(fV+(256*(zr+(256*zs))))))-T)*2^32)+((tb+(256*(nc+(256*(zp+(256*nd))))))-C) local fk
-if((hC<0)and(hC+2^64)or hC)<iX then fk=cB else fk=x end bS=fk dV=cB end local gR=dV local gS=bS while gS<gR do
-local fY=((gS+gR)-((gS+gR)%2))/2 local zt,zu,zv,ne,ev,nf,ng,zw=p(t,((15*fY)+10),((15*fY)+17))
-local zx=ev+(256*(nf+(256*(ng+(256*zw))))) local nh=zt+(256*(zu+(256*(zv+(256*ne))))) local hG=((zx-T)*2^32)+(nh-C)
-local bb=(hG<0)and(hG+2^64)or hG local dW local dp if iX<=bb then dW=gS dp=fY else local zy=fY+1 dW=zy dp=gR end
-gR,gS=dp,dW end local tf=gR local aP=gS local zz,zA,fZ,tg,ga,ni,vA=p(t,((15*aP)+3),((15*aP)+9)) if 32<=vA then return
-end local vC=((zz+(256*(zA+(256*(fZ+(256*(tg+(256*(ga+(256*(ni+(256*vA))))))))))))+J)-r dq=(0<vC)and vC or 0 end end
-local by if dq then if 2^53<=dq then return end local vE=dq%1000
-local nk=(dq<0)and(-1)or((vE==0)and(dq/1000)or(((dq-vE)/1000)+1)) by=nk else by=-1 end local vF=(by==0)and 1 or by
-local qE if cH=='LINE'then local bz if 0<q then local wQ=q-1
-local Bt,Bu,Bv,Bw,Bx,By,Bz,BA=p(t,((15*wQ)+10),((15*wQ)+17))
-local tP=(((Bx+(256*(By+(256*(Bz+(256*BA))))))-T)*2^32)+((Bt+(256*(Bu+(256*(Bv+(256*Bw))))))-C)
-bz=(tP<0)and(tP+2^64)or tP else bz=0 end local tQ=(bz<d)and(d-bz)or 0 local lY if iW<0 then lY=nil else if bz<=iW then
-lY=0 else local tR=bz-iW local nA=q-1 local BB,BC,BD,BE,BF,BG,BH,BI=p(t,((15*x)+10),((15*x)+17))
-local tT=(((BF+(256*(BG+(256*(BH+(256*BI))))))-T)*2^32)+((BB+(256*(BC+(256*(BD+(256*BE))))))-C) local qf local qg
-if tR<=((tT<0)and(tT+2^64)or tT)then qf=x qg=x else local wR=(0<nA)and(nA-1)or 0
-local BJ,BK,BL,BM,BN,BO,BP,BQ=p(t,((15*wR)+10),((15*wR)+17))
-local tU=(((BN+(256*(BO+(256*(BP+(256*BQ))))))-T)*2^32)+((BJ+(256*(BK+(256*(BL+(256*BM))))))-C) local qe
-if((tU<0)and(tU+2^64)or tU)<tR then qe=nA else qe=x end qf=qe qg=nA end local gX=qg local gY=qf while gY<gX do
-local nB=((gY+gX)-((gY+gX)%2))/2 local BR,BS,BT,BU,BV,BW,BX,BY=p(t,((15*nB)+10),((15*nB)+17))
-local BZ=BV+(256*(BW+(256*(BX+(256*BY))))) local Ca=BR+(256*(BS+(256*(BT+(256*BU))))) local tW=((BZ-T)*2^32)+(Ca-C)
-local Cb=(tW<0)and(tW+2^64)or tW local qj local qk if tR<=Cb then qj=gY qk=nB else local Cc=nB+1 qj=Cc qk=gX end
-gX,gY=qk,qj end local FR=gX local wS=gY local Cd,Ce,Cf,Cg,Ch,Ci,wT=p(t,((15*wS)+3),((15*wS)+9)) if 32<=wT then return
-end local wU=((Cd+(256*(Ce+(256*(Cf+(256*(Cg+(256*(Ch+(256*(Ci+(256*wT))))))))))))+J)-r lY=(0<wU)and wU or 0 end end
-local wV=lY or(-1) local qD local ma if tQ<d then local wW=tQ+1 local lZ local tY=d-wW if tY<0 then lZ=nil else
-if bz<=tY then lZ=0 else local tZ=bz-tY local nF=q-1 local Cj,Ck,Cl,Cm,Cn,Co,Cp,Cq=p(t,((15*x)+10),((15*x)+17))
-local ua=(((Cn+(256*(Co+(256*(Cp+(256*Cq))))))-T)*2^32)+((Cj+(256*(Ck+(256*(Cl+(256*Cm))))))-C) local qn local qo
-if tZ<=((ua<0)and(ua+2^64)or ua)then qn=x qo=x else local wX=(0<nF)and(nF-1)or 0
-local Cr,Cs,Ct,Cu,Cv,Cw,Cx,Cy=p(t,((15*wX)+10),((15*wX)+17))
-local ub=(((Cv+(256*(Cw+(256*(Cx+(256*Cy))))))-T)*2^32)+((Cr+(256*(Cs+(256*(Ct+(256*Cu))))))-C) local qm
-if((ub<0)and(ub+2^64)or ub)<tZ then qm=nF else qm=x end qn=qm qo=nF end local gZ=qo local ha=qn while ha<gZ do
-local nG=((ha+gZ)-((ha+gZ)%2))/2 local Cz,CA,CB,CC,CD,CE,CF,CG=p(t,((15*nG)+10),((15*nG)+17))
-local CH=CD+(256*(CE+(256*(CF+(256*CG))))) local CI=Cz+(256*(CA+(256*(CB+(256*CC))))) local ud=((CH-T)*2^32)+(CI-C)
-local CJ=(ud<0)and(ud+2^64)or ud local qq local qr if tZ<=CJ then qq=ha qr=nG else local CK=nG+1 qq=CK qr=gZ end
-gZ,ha=qr,qq end local FS=gZ local wY=ha local CL,CM,CN,CO,CP,CQ,xa=p(t,((15*wY)+3),((15*wY)+9)) if 32<=xa then return
-end local xb=((CL+(256*(CM+(256*(CN+(256*(CO+(256*(CP+(256*(CQ+(256*xa))))))))))))+J)-r lZ=(0<xb)and xb or 0 end end
-local xc=lZ or(-1) local qC if wW==d then qC=xc else local qB if bz<=0 then qB=0 else local nH=q-1
-local CR,CS,CT,CU,CV,CW,CX,CY=p(t,((15*x)+10),((15*x)+17))
-local ue=(((CV+(256*(CW+(256*(CX+(256*CY))))))-T)*2^32)+((CR+(256*(CS+(256*(CT+(256*CU))))))-C) local qx local qy
-if bz<=((ue<0)and(ue+2^64)or ue)then qx=x qy=x else local xd=(0<nH)and(nH-1)or 0
-local CZ,Da,Db,Dc,Dd,De,Df,Dg=p(t,((15*xd)+10),((15*xd)+17))
-local uf=(((Dd+(256*(De+(256*(Df+(256*Dg))))))-T)*2^32)+((CZ+(256*(Da+(256*(Db+(256*Dc))))))-C) local qw
-if((uf<0)and(uf+2^64)or uf)<bz then qw=nH else qw=x end qx=qw qy=nH end local hb=qy local hc=qx while hc<hb do
-local nI=((hc+hb)-((hc+hb)%2))/2 local Dh,Di,Dj,Dk,Dl,Dm,Dn,Do=p(t,((15*nI)+10),((15*nI)+17))
-local Dp=Dl+(256*(Dm+(256*(Dn+(256*Do))))) local Dq=Dh+(256*(Di+(256*(Dj+(256*Dk))))) local uh=((Dp-T)*2^32)+(Dq-C)
-local Dr=(uh<0)and(uh+2^64)or uh local qz local qA if bz<=Dr then qz=hc qA=nI else local Ds=nI+1 qz=Ds qA=hb end
-hb,hc=qA,qz end local FT=hb local xf=hc local Dt,Du,Dv,Dw,Dx,Dy,xg=p(t,((15*xf)+3),((15*xf)+9)) if 32<=xg then return
-end local xh=((Dt+(256*(Du+(256*(Dv+(256*(Dw+(256*(Dx+(256*(Dy+(256*xg))))))))))))+J)-r qB=(0<xh)and xh or 0 end qC=qB
-end qD=xc ma=qC else qD=0 ma=0 end if(2^53<=wV)or(2^53<=ma)then return end
-local Dz=c('0 %.0f %.0f %.0f %.0f %.0f %.0f %.0f 0 %.0f 0 0',dr,vF,d,tQ,wV,qD,ma,r) qE=Dz else if cH then return end
-qE={0,dr,vF} end if not redis.REDIS_VERSION_NUM then return end local xi=b('PEXPIRETIME',S)
-local xj=(0<=xi)and xi or nil local mb if xj then mb=xj else mb=nil end local jj if mb then if(3*J)<=(2*(mb-r))then
-jj=nil else jj=r+(2*J) end else jj=r+(2*J) end local qF if 0<q then local xk=q-1
-local DA,DB,DC,DD,DE,DF,DG,DH=p(t,((15*xk)+10),((15*xk)+17))
-local ui=(((DE+(256*(DF+(256*(DG+(256*DH))))))-T)*2^32)+((DA+(256*(DB+(256*(DC+(256*DD))))))-C)
-qF=(ui<0)and(ui+2^64)or ui else qF=0 end if not(qF==0)then if jj then local DI=c('%.0f',jj) local FU=b('PEXPIREAT',S,DI)
-end end md=qE end else local zB=bV<=d if zB then local tl=bV%2^32 local jO=(bV-tl)/2^32 local hI=r%16777216
-local dC=jO%65536 local gb=tl%65536 local nm=(r-hI)/16777216 local to=(jO-dC)/65536 local tp=(tl-gb)/65536
-local bH=nm%65536
-local jP=cl('R:',1,2)..lx((hI%256),(((hI-(hI%256))/256)%256),((hI-(hI%65536))/65536),(bH%256),((bH-(bH%256))/256),(((nm-bH)/65536)%256),((nm-(nm%16777216))/16777216),(gb%256),((gb-(gb%256))/256),(tp%256),((tp-(tp%256))/256),(dC%256),((dC-(dC%256))/256),(to%256),((to-(to%256))/256))
-local nn,zF,zG,zH,zI,zJ,zK,zL=p(jP,10,17)
-local tt=((zI+(256*(zJ+(256*(zK+(256*zL))))))*2^32)+(nn+(256*(zF+(256*(zG+(256*zH)))))) local pJ
-if((tt<0)and(tt+2^64)or tt)<=0 then pJ=0 else local nr,zN,zO,zP,zQ,zR,wu=p(jP,3,9) if 32<=wu then return end
-local wv=((nr+(256*(zN+(256*(zO+(256*(zP+(256*(zQ+(256*(zR+(256*wu))))))))))))+J)-r pJ=(0<wv)and wv or 0 end
-if 2^53<=pJ then return end if cH=='LINE'then local DJ,DK,DL,DM,DN,DO,DP,DQ=p(jP,10,17)
-local uj=((DN+(256*(DO+(256*(DP+(256*DQ))))))*2^32)+(DJ+(256*(DK+(256*(DL+(256*DM)))))) local nJ=(uj<0)and(uj+2^64)or uj
-local xl=(nJ<d)and(d-nJ)or 0 local qI if xl<d then local xm=xl+1 local mc local xn=d-xm if xn<0 then mc=nil else
-if nJ<=xn then mc=0 else local DR,DS,DT,DU,DV,DW,xo=p(jP,3,9) if 32<=xo then return end
-local xp=((DR+(256*(DS+(256*(DT+(256*(DU+(256*(DV+(256*(DW+(256*xo))))))))))))+J)-r mc=(0<xp)and xp or 0 end end
-local DX=mc or(-1) local qH if xm==d then qH=DX else local qG if nJ<=0 then qG=0 else
-local DY,DZ,Ea,Eb,Ec,Ed,xq=p(jP,3,9) if 32<=xq then return end
-local xr=((DY+(256*(DZ+(256*(Ea+(256*(Eb+(256*(Ec+(256*(Ed+(256*xq))))))))))))+J)-r qG=(0<xr)and xr or 0 end qH=qG end
-qI=qH else qI=0 end if 2^53<=qI then return end else if cH then return end end return else local dY local wA=d-bV
-if wA<0 then dY=nil else dY=0 end local lU if dY then if 2^53<=dY then return end local nt=dY%1000
-local zT=(dY<0)and(-1)or((nt==0)and(dY/1000)or(((dY-nt)/1000)+1)) lU=zT else lU=-1 end local wB=(lU==0)and 1 or lU
-local qK if cH=='LINE'then local qJ if wA<0 then qJ=nil else qJ=0 end local xs=qJ or(-1) if 2^53<=xs then return end
-qK=c('0 0 %.0f %.0f %.0f %.0f 0 0 0 %.0f 0 0',wB,d,d,xs,r) else if cH then return end qK={0,0,wB} end md=qK end end
-return md end, LEASE=function(N,f) local I,i,c,b=math.ceil,string.find,string.format,redis.call local sK local ar=f[2]
-local aQ=f[3] local as=f[4] if not aQ then return end local ge=f[5] if(as=='LINE')and(not ge)then
-if not(((#aQ)<16)and i(aQ,'^[1-9]%d*$'))then return end if not(((#ar)<10)and i(ar,'^[1-9]%d*$'))then return end
-if not((ar*1000)<9e12)then return end return else if as then if ge then
-if not(((((f[6]=='LINE')and(not f[7]))and((#ge)<16))and(as=='ID'))and(not(ge=='')))then return end
-if not(((#aQ)<16)and i(aQ,'^[1-9]%d*$'))then return end local l=aQ+0 if not(((#ar)<10)and i(ar,'^[1-9]%d*$'))then return
-end local V=ar*1000 if not(V<9e12)then return end local da=b('TIME') local bp=(da[1]*1e06)+da[2]
-local au=(bp-(bp%1000))/1000 local F=N[1] if not F then return end if i(F,':reserved',1,true)then return end
-if not((#N)==1)then return end local O=b('ZCARD',F) local aZ if(0<O)and(0<=au)then if not(O<=4000)then return end
-local ul=b('ZREMRANGEBYSCORE',F,'-inf',c('%.0f',au)) aZ=O-ul else aZ=O end local um=0<aZ local aa if um then
-local ac=b('ZSCORE',F,ge) if ac then local hO=tonumber(ac) local me if hO<2^64 then local E=I(hO) me=(0<E)and E or 0
-else me=1/0 end local qO if au<me then qO=me else qO=nil end aa=qO else aa=nil end else aa=nil end
-local dE=aa and(aZ-1)or aZ local nM=(not(aa==nil))or(dE<l) local A=au+V if nM and(not(aa==A))then
-if not((A*1000)<2^53)then return end local xy=A*1000 local hQ=(bp<xy)and(xy-bp)or 0 local bs=hQ%1e06
-local aH=(bs==0)and(hQ/1e06)or(((hQ-bs)/1e06)+1) if 2^53<=aH then return end local hX=aa and 0 or 1 local kn=dE+1
-local bv=l-kn local aj=(0<bv)and bv or 0 local js local hp if aj<l then local eF=aj+1 local ca local hY=l-eF
-if hY<0 then ca=nil else if kn<=hY then ca=0 else local go=(kn-hY)-1 local bl if go<dE then local ef local cN
-local nW=c('%.0f',go) local hZ=b('ZRANGE',F,nW,nW,'WITHSCORES') local ia=hZ[2] if ia then local bw=tonumber(ia) local bB
-if bw<2^64 then local eH=I(bw) bB=(0<eH)and eH or 0 else bB=1/0 end cN=bB else cN=1/0 end if aa then local ee
-if aa<=cN then local ed local eI=c('%.0f',(go+1)) local nX=b('ZRANGE',F,eI,eI,'WITHSCORES') local cs=nX[2] if cs then
-local df=tonumber(cs) local fz if df<2^64 then local gp=I(df) fz=(0<gp)and gp or 0 else fz=1/0 end ed=fz else ed=1/0 end
-ee=ed else ee=cN end ef=ee else ef=cN end if ef<=A then bl=ef else local rt if 0<go then local id=go-1 local mu local jm
-local gr=c('%.0f',id) local gs=b('ZRANGE',F,gr,gr,'WITHSCORES') local dg=gs[2] if dg then local bf=tonumber(dg) local rn
-if bf<2^64 then local gt=I(bf) rn=(0<gt)and gt or 0 else rn=1/0 end jm=rn else jm=1/0 end if aa then local ei
-if aa<=jm then local fB local ii=c('%.0f',(id+1)) local Ez=b('ZRANGE',F,ii,ii,'WITHSCORES') local cv=Ez[2] if cv then
-local bx=tonumber(cv) local fA if bx<2^64 then local ij=I(bx) fA=(0<ij)and ij or 0 else fA=1/0 end fB=fA else fB=1/0 end
-ei=fB else ei=jm end mu=ei else mu=jm end rt=(mu<A)and A or mu else rt=A end bl=rt end else local bZ if 0<go then
-local az=go-1 local my local bk local kz=c('%.0f',az) local ob=b('ZRANGE',F,kz,kz,'WITHSCORES') local dh=ob[2]
-if dh then local dK=tonumber(dh) local rx if dK<2^64 then local aI=I(dK) rx=(0<aI)and aI or 0 else rx=1/0 end bk=rx else
-bk=1/0 end if aa then local cO if aa<=bk then local rD local oe=c('%.0f',(az+1))
-local eL=b('ZRANGE',F,oe,oe,'WITHSCORES') local eM=eL[2] if eM then local xW=tonumber(eM) local ai if xW<2^64 then
-local xX=I(xW) ai=(0<xX)and xX or 0 else ai=1/0 end rD=ai else rD=1/0 end cO=rD else cO=bk end my=cO else my=bk end
-bZ=(my<A)and A or my else bZ=A end bl=bZ end local cP if not(bl==(1/0))then cP=bl else cP=nil end local aO if cP then
-local fE if 2^53<=cP then fE=1/0 else local eN=cP-au fE=(0<eN)and eN or 0 end aO=fE else aO=cP end ca=aO end end
-local ir=ca or(-1) local cS if eF==l then cS=ir else local ce if kn<=0 then ce=0 else local bP=kn-1 local ag
-if bP<dE then local mA local cb local dL=c('%.0f',bP) local kE=b('ZRANGE',F,dL,dL,'WITHSCORES') local it=kE[2]
-if it then local kF=tonumber(it) local rJ if kF<2^64 then local cx=I(kF) rJ=(0<cx)and cx or 0 else rJ=1/0 end cb=rJ else
-cb=1/0 end if aa then local fG if aa<=cb then local fF local aK=c('%.0f',(bP+1))
-local eS=b('ZRANGE',F,aK,aK,'WITHSCORES') local iv=eS[2] if iv then local di=tonumber(iv) local el if di<2^64 then
-local gz=I(di) el=(0<gz)and gz or 0 else el=1/0 end fF=el else fF=1/0 end fG=fF else fG=cb end mA=fG else mA=cb end
-if mA<=A then ag=mA else local em if 0<bP then local yh=bP-1 local mD local dx local yi=c('%.0f',yh)
-local EL=b('ZRANGE',F,yi,yi,'WITHSCORES') local iy=EL[2] if iy then local yj=tonumber(iy) local rM if yj<2^64 then
-local ym=I(yj) rM=(0<ym)and ym or 0 else rM=1/0 end dx=rM else dx=1/0 end if aa then local fH if aa<=dx then local rP
-local yq=c('%.0f',(yh+1)) local EM=b('ZRANGE',F,yq,yq,'WITHSCORES') local yr=EM[2] if yr then local ys=tonumber(yr)
-local rO if ys<2^64 then local dj=I(ys) rO=(0<dj)and dj or 0 else rO=1/0 end rP=rO else rP=1/0 end fH=rP else fH=dx end
-mD=fH else mD=dx end em=(mD<A)and A or mD else em=A end ag=em end else local fJ if 0<bP then local ak=bP-1 local dy
-local jr local cy=c('%.0f',ak) local iB=b('ZRANGE',F,cy,cy,'WITHSCORES') local cz=iB[2] if cz then local kJ=tonumber(cz)
-local en if kJ<2^64 then local yv=I(kJ) en=(0<yv)and yv or 0 else en=1/0 end jr=en else jr=1/0 end if aa then local fI
-if aa<=jr then local bE local dO=c('%.0f',(ak+1)) local EO=b('ZRANGE',F,dO,dO,'WITHSCORES') local iC=EO[2] if iC then
-local eW=tonumber(iC) local cc if eW<2^64 then local kM=I(eW) cc=(0<kM)and kM or 0 else cc=1/0 end bE=cc else bE=1/0 end
-fI=bE else fI=jr end dy=fI else dy=jr end fJ=(dy<A)and A or dy else fJ=A end ag=fJ end local cd if not(ag==(1/0))then
-cd=ag else cd=nil end local sa if cd then local rZ if 2^53<=cd then rZ=1/0 else local yA=cd-au rZ=(0<yA)and yA or 0 end
-sa=rZ else sa=cd end ce=sa end cS=ce or(-1) end js=ir hp=cS else js=0 hp=0 end
-if((not((js-js)==0))or(not((hp-hp)==0)))or(2^53<=hp)then return end
-local uA=c('1 %.0f %.0f %.0f %.0f 0 %.0f %.0f 0 %.0f 0 %.0f',dE,aH,l,aj,js,hp,au,hX) local ju if um then
-if not redis.REDIS_VERSION_NUM then return end local kQ=b('PEXPIRETIME',F) local yF=(0<=kQ)and kQ or nil local eo
-if yF then eo=yF else eo=nil end ju=eo else ju=nil end if aa then local uD=b('ZADD',F,'XX',c('%.0f',A),ge) else
-local aT=b('ZADD',F,c('%.0f',A),ge) end if dE==0 then if(2^53<=A)or(not(ju==A))then local fK
-if A<9223372036854775808 then fK=c('%.0f',A) else fK='9223372036854775807' end local uE=b('PEXPIREAT',F,fK) end else
-local kR=b('ZRANGE',F,'-1','-1','WITHSCORES') local cA=kR[2] if cA then local ov=tonumber(cA) local hr if ov<2^64 then
-local gF=I(ov) hr=(0<gF)and gF or 0 else hr=1/0 end if(2^53<=hr)or(not(ju==hr))then local fL
-if hr<9223372036854775808 then fL=c('%.0f',hr) else fL='9223372036854775807' end local gH=b('PEXPIREAT',F,fL) end else
-if(2^53<=cA)or(not(ju==cA))then local sh if cA<9223372036854775808 then sh=c('%.0f',cA) else sh='9223372036854775807'
-end local uH=b('PEXPIREAT',F,sh) end end end sK=uA else local ra if nM then if not((A*1000)<2^53)then return end
-local dc=A*1000 local aW=(bp<dc)and(dc-bp)or 0 local xB=aW%1e06 local av=(xB==0)and(aW/1e06)or(((aW-xB)/1e06)+1)
-if 2^53<=av then return end ra=av else local ap local be=l-1 if be<0 then ap=nil else if aZ<=be then ap=0 else
-local El=(aZ-be)-1 local ml local nP=c('%.0f',El) local bL=b('ZRANGE',F,nP,nP,'WITHSCORES') local bM=bL[2] if bM then
-local hR=tonumber(bM) local ea if hR<2^64 then local bt=I(hR) ea=(0<bt)and bt or 0 else ea=1/0 end ml=ea else ml=1/0 end
-local bj if not(ml==(1/0))then bj=ml else bj=nil end local fx if bj then local aN if 2^53<=bj then aN=1/0 else
-local gm=bj-au aN=(0<gm)and gm or 0 end fx=aN else fx=bj end ap=fx end end local mm if ap then
-if(not((ap-ap)==0))or(2^53<=ap)then return end local dd=ap%1000
-local nR=(ap<0)and(-1)or((dd==0)and(ap/1000)or(((ap-dd)/1000)+1)) mm=nR else mm=-1 end local eD=(mm==0)and 1 or mm ra=eD
-end local kT=l-aZ local uJ=(0<kT)and kT or 0 local hu if not nM then local mM local iG=l-1 if iG<0 then mM=nil else
-if aZ<=iG then mM=0 else local oB=(aZ-iG)-1 local mL local fb=c('%.0f',oB) local oC=b('ZRANGE',F,fb,fb,'WITHSCORES')
-local dQ=oC[2] if dQ then local dR=tonumber(dQ) local fO if dR<2^64 then local dS=I(dR) fO=(0<dS)and dS or 0 else fO=1/0
-end mL=fO else mL=1/0 end local ht if not(mL==(1/0))then ht=mL else ht=nil end local er if ht then local cg
-if 2^53<=ht then cg=1/0 else local gJ=ht-au cg=(0<gJ)and gJ or 0 end er=cg else er=ht end mM=er end end
-local uN=mM or(-1) hu=uN else hu=0 end local jC local hx if uJ<l then local iJ=uJ+1 local mP local uO=l-iJ if uO<0 then
-mP=nil else if aZ<=uO then mP=0 else local iL=(aZ-uO)-1 local aq local dl=c('%.0f',iL)
-local bR=b('ZRANGE',F,dl,dl,'WITHSCORES') local fd=bR[2] if fd then local dm=tonumber(fd) local fP if dm<2^64 then
-local lb=I(dm) fP=(0<lb)and lb or 0 else fP=1/0 end aq=fP else aq=1/0 end local hv if not(aq==(1/0))then hv=aq else
-hv=nil end local fQ if hv then local sr if 2^53<=hv then sr=1/0 else local iM=hv-au sr=(0<iM)and iM or 0 end fQ=sr else
-fQ=hv end mP=fQ end end local gM=mP or(-1) local es if iJ==l then es=gM else local ci if aZ<=0 then ci=0 else
-local uQ=aZ-1 local bG local lc=c('%.0f',uQ) local uR=b('ZRANGE',F,lc,lc,'WITHSCORES') local dU=uR[2] if dU then
-local yQ=tonumber(dU) local dA if yQ<2^64 then local yR=I(yQ) dA=(0<yR)and yR or 0 else dA=1/0 end bG=dA else bG=1/0 end
-local bm if not(bG==(1/0))then bm=bG else bm=nil end local bn if bm then local ch if 2^53<=bm then ch=1/0 else
-local yS=bm-au ch=(0<yS)and yS or 0 end bn=ch else bn=bm end ci=bn end es=ci or(-1) end jC=gM hx=es else jC=0 hx=0 end
-if(not((hu-hu)==0))or((((not((jC-jC)==0))or(not((hx-hx)==0)))or(2^53<=hu))or(2^53<=hx))then return end
-local oM=c('%.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f 0 %.0f 0 0',(nM and 1 or 0),dE,ra,l,uJ,hu,jC,hx,au) if um then
-local Fo=b('ZRANGE',F,'-1','-1','WITHSCORES') local iO=Fo[2] if iO then local yV=tonumber(iO) local cV if yV<2^64 then
-local fg=I(yV) cV=(0<fg)and fg or 0 else cV=1/0 end if not redis.REDIS_VERSION_NUM then return end
-local iQ=b('PEXPIRETIME',F) if(2^53<=cV)or(not(((0<=iQ)and iQ or nil)==cV))then local sH if cV<9223372036854775808 then
-sH=c('%.0f',cV) else sH='9223372036854775807' end local lh=b('PEXPIREAT',F,sH) end else
-if not redis.REDIS_VERSION_NUM then return end local yX=b('PEXPIRETIME',F)
-if(2^53<=iO)or(not(((0<=yX)and yX or nil)==iO))then local sJ if iO<9223372036854775808 then sJ=c('%.0f',iO) else
-sJ='9223372036854775807' end local va=b('PEXPIREAT',F,sJ) end end end sK=oM end else return end else
-if not(((#aQ)<16)and i(aQ,'^[1-9]%d*$'))then return end if not(((#ar)<10)and i(ar,'^[1-9]%d*$'))then return end
-if not((ar*1000)<9e12)then return end return end end return sK end, LOCKOUT=function(N,f)
-local i,dn,c,b=string.find,string.match,string.format,redis.call local jA local bJ=f[2] local bc=f[3] local ar=f[4]
-if not bc then return end local aR=f[5] local Q local v local U if(ar=='LINE')and(not aR)then Q=5 v=1 U='LINE' else
-local P local al local bT if ar then if aR then
-if not(((((f[6]=='LINE')and(not f[7]))and((#aR)<16))and(ar=='COST'))and i(aR,'^[1-9]%d*$'))then return end P=7 al=aR+0
-bT='LINE' else if(((f[6]=='LINE')and(not f[7]))and(ar=='COST'))and i('','^[1-9]%d*$')then return end return end else P=4
-al=1 bT=nil end Q=P v=al U=bT end if not(((#bc)<16)and i(bc,'^[1-9]%d*$'))then return end local j=bc+0
-if not(((#bJ)<10)and i(bJ,'^[1-9]%d*$'))then return end local a=bJ*1000 if not(a<9e12)then return end
-local at=(a<8.64e07)and 8.64e07 or a if at<a then return end local R=f[Q] if R then return end local ab=b('TIME')
-local hM=(ab[1]*1e06)+ab[2] local s=(hM-(hM%1000))/1000 local cn=N[1] if not cn then return end
-if i(cn,':reserved',1,true)then return end if not((#N)==1)then return end local y=b('GET',cn) if y then
-local kb,bp,au,bq,S=dn(y,'^O:(%d+):(%d+):(%d+):(%d+):(%d+)$') if not kb then return else if i(y,':0%d')then return else
-local W=((#bq)<17)and(bq+0) if not((#kb)<16)then return end if not((#bp)<16)then return end if not((#au)<16)then return
-end if W then if not(W<9e15)then return end local q=kb+0 local u=bp+0 local z=au+0 if(2<(#S))or(64<(S+0))then return
-else local qM if z<u then qM=true else qM=1e15<W end if qM then return else local xv=S+0 if not(z<=s)then return end
-local fr local fs local kf=(0<W)and(z+W)or(u+a) if(s<kf)and(0<q)then fr=q fs=u else fr=0 fs=s end local gh=fr+v
-local hP=s<(z+W) if(not hP)and(gh<=j)then local hQ=(s-z)-W local cq=(0<hQ)and hQ or 0 local qT if W==0 then qT=xv else
-local oX=0 local ly=a while ly<at do local dc=oX+1 local gi=2*ly oX,ly=dc,gi end local ax=oX local aW=ly local eA=xv+1
-qT=(eA<ax)and eA or ax end local gj=qT-((cq-(cq%at))/at) local dG=(0<gj)and gj or 0 local aB if gh==j then
-local M=a*(2^dG) aB=(M<at)and M or at else aB=0 end local qW local qX local be=(0<aB)and(s+aB)or(fs+a)
-if(s<be)and(0<gh)then qW=gh qX=fs else qW=0 qX=s end local ki=s<(s+aB) local mk local qY if ki then local nP=s+aB mk=0
-qY=nP else local bL=j-qW local bM=qX+a mk=(0<bL)and bL or 0 qY=bM end local bj if(j<=mk)and(0<mk)then bj=0 else
-local ur=qY-s bj=ur end local gn=bj%1000 local hT=(bj<0)and(-1)or((gn==0)and(bj/1000)or(((bj-gn)/1000)+1)) local eg
-if U=='LINE'then local rf local rg if(s<be)and(0<gh)then rf=gh rg=fs else rf=0 rg=s end local bX local bB if ki then
-local Eu=s+aB bX=0 bB=Eu else local bw=j-rf local Ev=rg+a bX=(0<bw)and bw or 0 bB=Ev end local rj local mr if bX<j then
-local eI=bX+1 local bC if j<eI then bC=nil else if(eI<=bX)and(0<bX)then bC=0 else local ct=bB-s bC=ct end end
-local ks=bC or(-1) local ef if eI==j then ef=ks else local gq=bB-s ef=gq end rj=ks mr=ef else rj=0 mr=0 end
-if 2^53<=mr then return end local gr=c('1 %.0f %.0f %.0f %.0f 0 %.0f %.0f 0 %.0f 0 %.0f',fr,hT,j,bX,rj,mr,s,v) eg=gr
-else if U then return end eg={1,fr,hT} end local gu=c('%.0f',fs) local nZ=c('%.0f',aB) local mv if aB==0 then mv=dG else
-local oY=0 local lz=a while lz<at do local eK=oY+1 local im=2*lz oY,lz=eK,im end local az=oY local xS=lz local bO=dG+1
-mv=(bO<az)and bO or az end if not((mv*at)<2^53)then return end local dh=mv*at local dK=s+aB if not((dK+dh)<2^53)then
-return end local gv=dK+dh local io=fs+a
-local oc=b('SET',cn,c('O:%s:%s:%s:%s:%d',c('%.0f',gh),gu,c('%.0f',s),nZ,dG),'PXAT',c('%.0f',((gv<io)and io or gv)))
-jA=eg else local eb local qZ if(s<kf)and(0<q)then eb=q qZ=u else eb=0 qZ=s end local mn local fy if hP then mn=0 fy=z+W
-else local ay=j-eb local hW=qZ+a mn=(0<ay)and ay or 0 fy=hW end local aC if j<v then aC=nil else if(v<=mn)and(0<mn)then
-aC=0 else local bN=fy-s aC=bN end end local ec if aC then if 2^53<=aC then return end local eE=aC%1000
-local Ep=(aC<0)and(-1)or((eE==0)and(aC/1000)or(((aC-eE)/1000)+1)) ec=Ep else ec=-1 end local nS=(ec==0)and 1 or ec
-local fG if U=='LINE'then local fD local fE if(s<kf)and(0<q)then fD=q fE=u else fD=0 fE=s end local du local jp
-if hP then du=0 jp=z+W else local ya=j-fD local gx=fE+a du=(0<ya)and ya or 0 jp=gx end local cQ if j<v then cQ=nil else
-if(v<=du)and(0<du)then cQ=0 else local aJ=jp-s cQ=aJ end end local ye=cQ or(-1) local ej local aw if du<j then
-local it=du+1 local dv if j<it then dv=nil else if(it<=du)and(0<du)then dv=0 else local EI=jp-s dv=EI end end
-local cx=dv or(-1) local rK if it==j then rK=cx else local eQ=jp-s rK=eQ end ej=cx aw=rK else ej=0 aw=0 end
-if(2^53<=ye)or(2^53<=aw)then return end
-local uw=c('0 %.0f %.0f %.0f %.0f %.0f %.0f %.0f 0 %.0f 0 0',fr,nS,j,du,ye,ej,aw,s) fG=uw else if U then return end
-fG={0,fr,nS} end jA=fG end end end else return end end end else local ol=v<=j if ol then local cR if v==j then
-cR=(a<at)and a or at else cR=0 end local fH local gB=(0<cR)and(s+cR)or(s+a) if s<gB then fH=v else fH=0 end
-local ak=s<(s+cR) local mE local rR if ak then local bg=s+cR mE=0 rR=bg else local oo=j-fH mE=(0<oo)and oo or 0 rR=s+a
-end local ho if(j<=mE)and(0<mE)then ho=0 else local aL=rR-s ho=aL end local yw=ho%1000
-local yx=(ho<0)and(-1)or((yw==0)and(ho/1000)or(((ho-yw)/1000)+1)) local si if U=='LINE'then local sd if s<gB then sd=v
-else sd=0 end local bF local eo if ak then local ou=s+cR bF=0 eo=ou else local uC=j-sd bF=(0<uC)and uC or 0 eo=s+a end
-local cf local mG if bF<j then local kR=bF+1 local mF if j<kR then mF=nil else if(kR<=bF)and(0<bF)then mF=0 else
-local ov=eo-s mF=ov end end local aX=mF or(-1) local fK if kR==j then fK=aX else local bQ=eo-s fK=bQ end cf=aX mG=fK
-else cf=0 mG=0 end if 2^53<=mG then return end
-local ox=c('1 0 %.0f %.0f %.0f 0 %.0f %.0f 0 %.0f 0 %.0f',yx,j,bF,cf,mG,s,v) si=ox else if U then return end si={1,0,yx}
-end local ET=c('%.0f',v) local EU=c('%.0f',cR) local aF if cR==0 then aF=0 else local oZ=0 local lE=a while lE<at do
-local fa=oZ+1 local gI=2*lE oZ,lE=fa,gI end local iG=oZ local FX=lE aF=(1<iG)and 1 or iG end if not((aF*at)<2^53)then
-return end local kX=aF*at local fb=s+cR if not((fb+kX)<2^53)then return end local dQ=fb+kX local dR=s+a
-local FY=b('SET',cn,c('O:%s:%s:%s:%s:0',ET,c('%.0f',s),c('%.0f',s),EU),'PXAT',c('%.0f',((dQ<dR)and dR or dQ))) jA=si
-else local fQ if U=='LINE'then fQ=c('0 0 -1 %.0f %.0f -1 0 0 0 %.0f 0 0',j,j,s) else if U then return end fQ={0,0,(-1)}
-end jA=fQ end end return jA end,
+FIXED=function(P,h) local l,ac,cO,c,b=string.find,string.match,string.sub,string.format,redis.call local cH
+local xp=h[2] local cU=h[3] local nL=h[4] if not cU then return end local jW=h[5] local fp local az local be
+if(nL=='LINE')and(not jW)then fp=5 az=1 be='LINE' else local qC local qD local qE if nL then if jW then
+if not(((((h[6]=='LINE')and(not h[7]))and((#jW)<16))and(nL=='COST'))and l(jW,'^[1-9]%d*$'))then return end qC=7 qD=jW+0
+qE='LINE' else if(((h[6]=='LINE')and(not h[7]))and(nL=='COST'))and l('','^[1-9]%d*$')then return end return end else
+qC=4 qD=1 qE=nil end fp=qC az=qD be=qE end if not(((#cU)<16)and l(cU,'^[1-9]%d*$'))then return end local d=cU+0
+local C,D=ac(xp,'^([1-9]%d*)(%l*)$') if C then if(#xp)<16 then
+local jY=(D=='')and 1000 or((D=='ms')and 1 or((D=='s')and 1000 or((D=='m')and 60000 or((D=='h')and 3.6e6 or((D=='d')and 8.64e7 or nil)))))
+local K=jY and(C*jY)or jY if(not K)or((K<1)or(1e15<K))then return end if not(K<9e12)then return end local nS=h[fp]
+if nS then return end local fq local aQ=b('TIME') local N=(aQ[1]*1e6)+aQ[2] local x=(N-(N%1000))/1000 local hV=P[1]
+local s=(x-(x%K))/K local uC=c(((s<2147483648)and':%d'or':%.0f'),s) local kb=P[2] local t=#uC if not kb then return end
+if not(cO(hV,(-t))==uC)then if not(cO(kb,(-t))==uC)then if l(cO(kb,1,((-t)-1)),':reserved',1,true)then return end
+if not((#P)==2)then return end return else if l(cO(kb,1,((-t)-1)),':reserved',1,true)then return end if not((#P)==2)then
+return end fq=kb end else if l(cO(hV,1,((-t)-1)),':reserved',1,true)then return end if not((#P)==2)then return end fq=hV
+end local hX=b('GET',fq) if hX then if not(((#hX)<16)and l(hX,'^[1-9]%d*$'))then return end local v=hX+0
+if not redis.REDIS_VERSION_NUM then return end local gj=b('PEXPIRETIME',fq) if gj<0 then return end if 2^53<=gj then
+return end local gl=(az<=d)and((v+az)<=d) local bv=gl or(d<=v) local bw=bv and(v+az)or v if 2^53<=bw then return end
+local ck=((x<gj)and(gj-x)or 0)+500 local nT=(ck-(ck%1000))/1000 if bv then local qZ if not gl then qZ=0 else qZ=az end
+local rh if be=='LINE'then local gp=(0<bw)and bw or 0 local eG=(gp<d)and(d-gp)or 0 local dt if not gl then local mf
+if d<az then mf=nil else if(gp+az)<=d then mf=0 else mf=K-(x%K) end end local db=mf or(-1) dt=db else dt=0 end local fy
+local cB if eG<d then local dP=eG+1 local mi if d<dP then mi=nil else if(gp+dP)<=d then mi=0 else mi=K-(x%K) end end
+local al=mi or(-1) local re if dP==d then re=al else local bD if(gp+d)<=d then bD=0 else bD=K-(x%K) end re=bD end fy=al
+cB=re else fy=0 cB=0 end if(2^53<=dt)or(2^53<=cB)then return end
+local uM=c('%.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f 0 %.0f 0 %.0f',(gl and 1 or 0),bw,nT,d,eG,dt,fy,cB,x,qZ) rh=uM else
+if be then return end rh={(gl and 1 or 0),bw,nT} end local ie=bw-v if not(ie==0)then local rj if ie==1 then rj='1' else
+rj=c('%.0f',ie) end local bP=b('INCRBY',fq,rj) end cH=rh else local bE if be=='LINE'then local dR=d-v local mm
+if d<az then mm=nil else if(v+az)<=d then mm=0 else mm=K-(x%K) end end local oa=mm or(-1) local em local mn if dR<d then
+local kn=dR+1 local cE if d<kn then cE=nil else if(v+kn)<=d then cE=0 else cE=K-(x%K) end end local yc=cE or(-1)
+local cb if kn==d then cb=yc else local rq if(v+d)<=d then rq=0 else rq=K-(x%K) end cb=rq end em=yc mn=cb else em=0 mn=0
+end if(2^53<=oa)or(2^53<=mn)then return end
+local eL=c('0 %.0f %.0f %.0f %.0f %.0f %.0f %.0f 0 %.0f 0 0',bw,nT,d,dR,oa,em,mn,x) bE=eL else if be then return end
+bE={0,bw,nT} end cH=bE end else local uG=az<=d local cY=uG and az or 0 if 2^53<=cY then return end local fx if uG then
+fx=x+K else fx=nil end local hv if not fx then hv=-2 else local ax=((x<fx)and(fx-x)or 0)+500 hv=(ax-(ax%1000))/1000 end
+if uG then local fB if be=='LINE'then local bn=(0<cY)and cY or 0 local uS=(bn<d)and(d-bn)or 0 local dw local mv
+if uS<d then local il=uS+1 local mu if d<il then mu=nil else if(bn+il)<=d then mu=0 else mu=K-(x%K) end end
+local aZ=mu or(-1) local fA if il==d then fA=aZ else local cc if(bn+d)<=d then cc=0 else cc=K-(x%K) end fA=cc end dw=aZ
+mv=fA else dw=0 mv=0 end if 2^53<=mv then return end
+local cp=c('1 %.0f %.0f %.0f %.0f 0 %.0f %.0f 0 %.0f 0 %.0f',cY,hv,d,uS,dw,mv,x,az) fB=cp else if be then return end
+fB={1,cY,hv} end if not(cY==0)then local fC if cY==1 then fC='1' else fC=c('%.0f',cY) end local yl=b('INCRBY',fq,fC) end
+if fx then local gD=c('%.0f',fx) local FU=b('PEXPIREAT',fq,gD) end cH=fB else local rT if be=='LINE'then
+local iw=c('0 %.0f %.0f %.0f %.0f -1 0 0 0 %.0f 0 0',cY,hv,d,d,x) rT=iw else if be then return end rT={0,cY,hv} end
+cH=rT end end else return end else return end return cH end, WINDOW=function(P,h)
+local l,ac,c,b=string.find,string.match,string.format,redis.call local aN local xl=h[2] local cR=h[3] local bk=h[4]
+if not cR then return end local cT=h[5] local bX local T local u if(bk=='LINE')and(not cT)then bX=5 T=1 u='LINE' else
+local fo local S local am if bk then if cT then
+if not(((((h[6]=='LINE')and(not h[7]))and((#cT)<16))and(bk=='COST'))and l(cT,'^[1-9]%d*$'))then return end fo=7 S=cT+0
+am='LINE' else if(((h[6]=='LINE')and(not h[7]))and(bk=='COST'))and l('','^[1-9]%d*$')then return end return end else
+fo=4 S=1 am=nil end bX=fo T=S u=am end if not(((#cR)<16)and l(cR,'^[1-9]%d*$'))then return end local F=cR+0
+local i,at=ac(xl,'^([1-9]%d*)(%l*)$') if i then if(#xl)<16 then
+local g=(at=='')and 1000 or((at=='ms')and 1 or((at=='s')and 1000 or((at=='m')and 60000 or((at=='h')and 3.6e6 or((at=='d')and 8.64e7 or nil)))))
+local aw=g and(i*g)or g if(not aw)or((aw<1)or(1e15<aw))then return end if not(aw<9e12)then return end local C=h[bX]
+if C then return end local nQ=b('TIME') local m=(nQ[1]*1e6)+nQ[2] local dM=(m-(m%1000))/1000 local o=P[1] if not o then
+return end if l(o,':reserved',1,true)then return end if not((#P)==1)then return end local gh=b('GET',o) if gh then
+if not(((#gh)<16)and l(gh,'^[1-9]%d*$'))then return end local N=gh+0 if not redis.REDIS_VERSION_NUM then return end
+local gi=b('PEXPIRETIME',o) if gi<0 then return end if 2^53<=gi then return end if gi<=dM then return end local eC=dM+aw
+local aa=(gi<eC)and gi or eC local aX=(N+T)<=F if 2^53<=N then return end if aX then local L=N+T if aa<=dM then return
+end local ak=(aa<eC)and aa or eC local uE=(L<F)and(F-L)or 0 local ft if(L+F)<=F then ft=0 else
+if not((ak*1000)<2^53)then return end local bv=ak*1000 local kc=(m<bv)and(bv-m)or 0 local ck=kc%1000
+ft=(ck==0)and(kc/1000)or(((kc-ck)/1000)+1) end if 2^53<=ft then return end local xU=ft%1000
+local hY=(ft<0)and(-1)or((xU==0)and(ft/1000)or(((ft-xU)/1000)+1)) local cc if u=='LINE'then local rz local mt
+if uE<F then local au=uE+1 local mr if F<au then mr=nil else if(L+au)<=F then mr=0 else if not((ak*1000)<2^53)then
+return end local yg=ak*1000 local uQ=(m<yg)and(yg-m)or 0 local ii=uQ%1000 mr=(ii==0)and(uQ/1000)or(((uQ-ii)/1000)+1) end
+end local kr=mr or(-1) local ry if au==F then ry=kr else local rx if(L+F)<=F then rx=0 else if not((ak*1000)<2^53)then
+return end local gz=ak*1000 local bn=(m<gz)and(gz-m)or 0 local ik=bn%1000 rx=(ik==0)and(bn/1000)or(((bn-ik)/1000)+1) end
+ry=rx end rz=kr mt=ry else rz=0 mt=0 end if 2^53<=mt then return end
+local co=c('1 %.0f %.0f %.0f %.0f 0 %.0f %.0f 0 %.0f 0 %.0f',N,hY,F,uE,rz,mt,dM,T) cc=co else if u then return end
+cc={1,N,hY} end if gi==aa then local bA=L-N local rC if bA==1 then rC='1' else rC=c('%.0f',bA) end
+local cp=b('INCRBY',o,rC) else if N==L then local gC=b('PEXPIREAT',o,c('%.0f',aa)) else
+local bo=b('SET',o,c('%.0f',L),'PXAT',c('%.0f',aa)) end end aN=cc else if not(aa==gi)then return end
+local O=(N<F)and(F-N)or 0 local bC if F<T then bC=nil else if not((aa*1000)<2^53)then return end local aT=aa*1000
+local cZ=(m<aT)and(aT-m)or 0 local go=cZ%1000 bC=(go==0)and(cZ/1000)or(((cZ-go)/1000)+1) end local me if bC then
+if 2^53<=bC then return end local eG=bC%1000 local ia=(bC<0)and(-1)or((eG==0)and(bC/1000)or(((bC-eG)/1000)+1)) me=ia
+else me=-1 end local cl=(me==0)and 1 or me local dA if u=='LINE'then local cG if F<T then cG=nil else
+if not((aa*1000)<2^53)then return end local dj=aa*1000 local dU=(m<dj)and(dj-m)or 0 local iw=dU%1000
+cG=(iw==0)and(dU/1000)or(((dU-iw)/1000)+1) end local yr=cG or(-1) local fG local cJ if O<F then local uV=O+1 local dz
+if F<uV then dz=nil else if(N+uV)<=F then dz=0 else if not((aa*1000)<2^53)then return end local aI=aa*1000
+local ix=(m<aI)and(aI-m)or 0 local kx=ix%1000 dz=(kx==0)and(ix/1000)or(((ix-kx)/1000)+1) end end local eR=dz or(-1)
+local rZ if uV==F then rZ=eR else local en if(N+F)<=F then en=0 else if not((aa*1000)<2^53)then return end
+local eT=aa*1000 local aU=(m<eT)and(eT-m)or 0 local ct=aU%1000 en=(ct==0)and(aU/1000)or(((aU-ct)/1000)+1) end rZ=en end
+fG=eR cJ=rZ else fG=0 cJ=0 end if(2^53<=yr)or(2^53<=cJ)then return end
+local os=c('0 %.0f %.0f %.0f %.0f %.0f %.0f %.0f 0 %.0f 0 0',N,cl,F,O,yr,fG,cJ,dM) dA=os else if u then return end
+dA={0,N,cl} end aN=dA end else local uJ=T<=F if uJ then local V=dM+aw if V<=dM then return end
+local id=(T<F)and(F-T)or 0 local aB if(T+F)<=F then aB=0 else if not((V*1000)<2^53)then return end local dd=V*1000
+local cm=(m<dd)and(dd-m)or 0 local by=cm%1000 aB=(by==0)and(cm/1000)or(((cm-by)/1000)+1) end if 2^53<=aB then return end
+local bm=aB%1000 local eJ=(aB<0)and(-1)or((bm==0)and(aB/1000)or(((aB-bm)/1000)+1)) local fI if u=='LINE'then local sq
+local mI if id<F then local aJ=id+1 local eo if F<aJ then eo=nil else if(T+aJ)<=F then eo=0 else
+if not((V*1000)<2^53)then return end local eV=V*1000 local va=(m<eV)and(eV-m)or 0 local aL=va%1000
+eo=(aL==0)and(va/1000)or(((va-aL)/1000)+1) end end local eX=eo or(-1) local bg if aJ==F then bg=eX else local aV
+if(T+F)<=F then aV=0 else if not((V*1000)<2^53)then return end local iD=V*1000 local iE=(m<iD)and(iD-m)or 0
+local eY=iE%1000 aV=(eY==0)and(iE/1000)or(((iE-eY)/1000)+1) end bg=aV end sq=eX mI=bg else sq=0 mI=0 end
+if 2^53<=mI then return end local gL=c('1 0 %.0f %.0f %.0f 0 %.0f %.0f 0 %.0f 0 %.0f',eJ,F,id,sq,mI,dM,T) fI=gL else
+if u then return end fI={1,0,eJ} end local ox=c('%.0f',T) local vd=b('SET',o,ox,'PXAT',c('%.0f',V)) aN=fI else local sF
+if u=='LINE'then sF=c('0 0 -1 %.0f %.0f -1 0 0 0 %.0f 0 0',F,F,dM) else if u then return end sF={0,0,(-1)} end aN=sF end
+end else return end else return end return aN end, SLIDING=function(P,h)
+local I,l,ac,c,b=math.ceil,string.find,string.match,string.format,redis.call local jg local xk=h[2] local nI=h[3]
+local nJ=h[4] if not nI then return end local as=h[5] local fo local S local am if(nJ=='LINE')and(not as)then fo=5 S=1
+am='LINE' else local qt local qu local qv if nJ then if as then
+if not(((((h[6]=='LINE')and(not h[7]))and((#as)<16))and(nJ=='COST'))and l(as,'^[1-9]%d*$'))then return end qt=7 qu=as+0
+qv='LINE' else if(((h[6]=='LINE')and(not h[7]))and(nJ=='COST'))and l('','^[1-9]%d*$')then return end return end else
+qt=4 qu=1 qv=nil end fo=qt S=qu am=qv end if not(((#nI)<16)and l(nI,'^[1-9]%d*$'))then return end local aE=nI+0
+local eA,hU=ac(xk,'^([1-9]%d*)(%l*)$') if eA then if(#xk)<16 then
+local aF=(hU=='')and 1000 or((hU=='ms')and 1 or((hU=='s')and 1000 or((hU=='m')and 60000 or((hU=='h')and 3.6e6 or((hU=='d')and 8.64e7 or nil)))))
+local g=aF and(eA*aF)or aF if(not g)or((g<1)or(1e15<g))then return end if not(g<9e12)then return end local Dp=h[fo]
+if Dp then return end if 1000<S then return end local dL=b('TIME') local j=(dL[1]*1e6)+dL[2] local f=(j-(j%1000))/1000
+local k=P[1] if not k then return end if l(k,':reserved',1,true)then return end if not((#P)==1)then return end
+local gh=f-g local N=b('ZCARD',k) local w if(0<N)and(0<=gh)then if not(N<=4000)then return end
+local ka=b('ZREMRANGEBYSCORE',k,'0',c('%.0f',gh)) w=N-ka else w=N end local ah=0<w local y=(w+S)<=aE local L=g%1000
+local aG=(L==0)and(g/1000)or(((g-L)/1000)+1) if y then if am=='LINE'then local H=(aE-w)-S local uF=(0<H)and H or 0
+local ei if ah then if not redis.REDIS_VERSION_NUM then return end local bv=b('PEXPIRETIME',k)
+local bw=(0<=bv)and bv or nil local av if bw then av=bw else av=nil end ei=av else ei=nil end local bG local hA
+if uF<aE then local aS=uF+1 local jk if ei then if(3*g)<=(2*(ei-f))then jk=nil else jk=f+(2*g) end else jk=f+(2*g) end
+local qX if jk then qX=jk else qX=ei end local aH=w+S local n=qX+1 local jl local ml local gm=aE-aS if gm<0 then jl=nil
+ml=nil else if aH<=gm then jl=nil ml=0 else local eD=(aH-gm)-1 local ca local aA if ah then
+local cZ=b('ZRANGE',k,'0','0','WITHSCORES') local da=cZ[2] if da then local bC if tonumber(da)<0 then
+local R=b('ZCOUNT',k,'-inf','(0') bC=R else bC=0 end aA=bC else aA=0 end else aA=0 end if(aH-aA)<=eD then ca=nil else
+local eF=eD+aA if(0<=eF)and(eF<w)then local cl=c('%.0f',eF) local En=b('ZRANGE',k,cl,cl,'WITHSCORES') local aq=En[2]
+if aq then local xW=I(tonumber(aq)) local kg=(0<xW)and xW or 0 local mg if f<kg then mg=nil else mg=kg end local cB
+if not mg then local uI=eF-S if(0<=uI)and(uI<w)then local dc=c('%.0f',uI) local V=b('ZRANGE',k,dc,dc,'WITHSCORES')
+local al=V[2] if al then local nV=I(tonumber(al)) local kh=(0<nV)and nV or 0 local fy if f<kh then fy=kh else fy=f end
+cB=fy else cB=f end else cB=f end else cB=mg end local nZ=cB+g ca=nZ else local bO=eF-S if(0<=bO)and(bO<w)then
+local eI=c('%.0f',bO) local uM=b('ZRANGE',k,eI,eI,'WITHSCORES') local id=uM[2] if id then local dQ=I(tonumber(id))
+local nX=(0<dQ)and dQ or 0 local ar if f<nX then ar=nX else ar=f end local Et=ar+g ca=Et else ca=f+g end else ca=f+g end
+end else local uN=eF-S if(0<=uN)and(uN<w)then local by=c('%.0f',uN) local bP=b('ZRANGE',k,by,by,'WITHSCORES')
+local nY=bP[2] if nY then local bm=I(tonumber(nY)) local eJ=(0<bm)and bm or 0 local el if f<eJ then el=eJ else el=f end
+local kk=el+g ca=kk else ca=f+g end else ca=f+g end end end local hy if(not ca)or(n<ca)then hy=n else hy=ca end local rm
+if hy then local rl if 2^53<=hy then rl=1/0 else local eK=hy-f rl=(0<eK)and eK or 0 end rm=rl else rm=hy end jl=aA ml=rm
+end end local km=ml or(-1) local fE if aS==aE then fE=km else local cE if ei then if(3*g)<=(2*(ei-f))then cE=nil else
+cE=f+(2*g) end else cE=f+(2*g) end local rp if cE then rp=cE else rp=ei end local kp=rp+1 local rO if aH<=0 then rO=0
+else local kq=aH-1 local af local mp if jl then mp=jl else local cF if ah then
+local au=b('ZRANGE',k,'0','0','WITHSCORES') local gt=au[2] if gt then local fz if tonumber(gt)<0 then
+local gv=b('ZCOUNT',k,'-inf','(0') fz=gv else fz=0 end cF=fz else cF=0 end else cF=0 end mp=cF end if(aH-mp)<=kq then
+af=nil else local ih=kq+mp if(0<=ih)and(ih<w)then local gx=c('%.0f',ih) local ij=b('ZRANGE',k,gx,gx,'WITHSCORES')
+local gy=ij[2] if gy then local gA=I(tonumber(gy)) local bQ=(0<gA)and gA or 0 local bp if f<bQ then bp=nil else bp=bQ
+end local jm if not bp then local ik=ih-S if(0<=ik)and(ik<w)then local ks=c('%.0f',ik)
+local Ey=b('ZRANGE',k,ks,ks,'WITHSCORES') local il=Ey[2] if il then local aZ=I(tonumber(il)) local oe=(0<aZ)and aZ or 0
+local rB if f<oe then rB=oe else rB=f end jm=rB else jm=f end else jm=f end else jm=bp end local is=jm+g af=is else
+local eN=ih-S if(0<=eN)and(eN<w)then local ku=c('%.0f',eN) local ip=b('ZRANGE',k,ku,ku,'WITHSCORES') local oh=ip[2]
+if oh then local eO=I(tonumber(oh)) local yk=(0<eO)and eO or 0 local fB if f<yk then fB=yk else fB=f end local it=fB+g
+af=it else af=f+g end else af=f+g end end else local cq=ih-S if(0<=cq)and(cq<w)then local bo=c('%.0f',cq)
+local iq=b('ZRANGE',k,bo,bo,'WITHSCORES') local ok=iq[2] if ok then local ol=I(tonumber(ok)) local gD=(0<ol)and ol or 0
+local rJ if f<gD then rJ=gD else rJ=f end local EC=rJ+g af=EC else af=f+g end else af=f+g end end end local hz
+if(not af)or(kp<af)then hz=kp else hz=af end local rN if hz then local fD if 2^53<=hz then fD=1/0 else local yp=hz-f
+fD=(0<yp)and yp or 0 end rN=fD else rN=hz end rO=rN end fE=rO or(-1) end bG=km hA=fE else bG=0 hA=0 end
+if(not((bG-bG)==0))or((not((hA-hA)==0))or(2^53<=hA))then return end
+local oo=c('1 %.0f %.0f %.0f %.0f 0 %.0f %.0f 0 %.0f 0 %.0f',w,aG,aE,uF,bG,hA,f,S) local mB if ah then
+if not redis.REDIS_VERSION_NUM then return end local yv=b('PEXPIRETIME',k) local ix=(0<=yv)and yv or nil local rW
+if ix then rW=ix else rW=nil end mB=rW else mB=nil end local cI if mB then if(3*g)<=(2*(mB-f))then cI=nil else
+cI=f+(2*g) end else cI=f+(2*g) end local iz=c('%.0f',f) local aU=b('ZCOUNT',k,iz,iz) if 1<S then return end local lz=S
+local lA=aU while 0<lz do local op=c('%.0f',lA) local oq=b('ZADD',k,'NX',iz,(iz..('-0.'..op))) local EK=lz-oq
+local EL=lA+1 lz,lA=EK,EL end local kC=lz local gH=lA if cI then local iA=c('%.0f',cI) local gI=b('PEXPIREAT',k,iA) end
+jg=oo else if am then return end local mE if ah then if not redis.REDIS_VERSION_NUM then return end
+local yD=b('PEXPIRETIME',k) local yF=(0<=yD)and yD or nil local se if yF then se=yF else se=nil end mE=se else mE=nil
+end local jp if mE then if(3*g)<=(2*(mE-f))then jp=nil else jp=f+(2*g) end else jp=f+(2*g) end local dm=c('%.0f',f)
+local ou=b('ZCOUNT',k,dm,dm) if 1<S then return end local lB=S local lC=ou while 0<lB do local aK=c('%.0f',lC)
+local dV=b('ZADD',k,'NX',dm,(dm..('-0.'..aK))) local ov=lB-dV local eV=lC+1 lB,lC=ov,eV end local gK=lB local FW=lC
+if jp then local ow=c('%.0f',jp) local aL=b('PEXPIREAT',k,ow) end jg={1,w,aG} end else local qU if ah then
+local uD=b('ZCOUNT',k,('('..c('%.0f',f)),'+inf') qU=0<uD else qU=false end if qU then if am=='LINE'then local bS=aE-w
+local kG=(0<bS)and bS or 0 local ce if ah then if not redis.REDIS_VERSION_NUM then return end
+local kI=b('PEXPIRETIME',k) local kJ=(0<=kI)and kI or nil local sr if kJ then sr=kJ else sr=nil end ce=sr else ce=nil
+end local dB if ce then if(3*g)<=(2*(ce-f))then dB=nil else dB=f+(2*g) end else dB=f+(2*g) end local dC if dB then dC=dB
+else dC=ce end local yQ=dC+1 local fK local aD local mP local ve=aE-S if ve<0 then fK=nil aD=nil mP=nil else
+if w<=ve then fK=nil aD=nil mP=0 else local kM=(w-ve)-1 local js local fJ local aW if ah then
+local bb=b('ZRANGE',k,'0','0','WITHSCORES') local iI=bb[2] if iI then local sC if tonumber(iI)<0 then
+local oz=b('ZCOUNT',k,'-inf','(0') sC=oz else sC=0 end aW=sC else aW=0 end else aW=0 end if(w-aW)<=kM then js=nil fJ=nil
+else local bB=kM+aW if(0<=bB)and(bB<w)then local gO=c('%.0f',bB) local yT=b('ZRANGE',k,gO,gO,'WITHSCORES')
+local vh=yT[2] if vh then local oC=I(tonumber(vh)) local dn=(0<oC)and oC or 0 local ET=b('ZCOUNT',k,'-inf',c('%.0f',f))
+local kN=ET+500 local aN if bB<kN then aN=(dn<f)and dn or f else aN=dn end local EY=aN+g js=kN fJ=EY else
+local oF=b('ZCOUNT',k,'-inf',c('%.0f',f)) js=oF+500 fJ=f+g end else local oI=b('ZCOUNT',k,'-inf',c('%.0f',f)) js=oI+500
+fJ=f+g end end local hE if(not fJ)or(yQ<fJ)then hE=yQ else hE=fJ end local sL if hE then local sK if 2^53<=hE then
+sK=1/0 else local gP=hE-f sK=(0<gP)and gP or 0 end sL=sK else sL=hE end fK=aW aD=js mP=sL end end local vl=mP or(-1)
+local nc local jz if kG<aE then local kS=kG+1 local jt if ce then if(3*g)<=(2*(ce-f))then jt=nil else jt=f+(2*g) end
+else jt=f+(2*g) end local sN if jt then sN=jt else sN=ce end local gQ=sN+1 local dE local fP local mW local fe=aE-kS
+if fe<0 then dE=fK fP=aD mW=nil else if w<=fe then dE=fK fP=aD mW=0 else local oM=(w-fe)-1 local jw local fN local bK
+if fK then bK=fK else local mT if ah then local Fa=b('ZRANGE',k,'0','0','WITHSCORES') local iO=Fa[2] if iO then local eu
+if tonumber(iO)<0 then local oN=b('ZCOUNT',k,'-inf','(0') eu=oN else eu=0 end mT=eu else mT=0 end else mT=0 end bK=mT
+end if(w-bK)<=oM then jw=aD fN=nil else local gU=oM+bK if(0<=gU)and(gU<w)then local kX=c('%.0f',gU)
+local oO=b('ZRANGE',k,kX,kX,'WITHSCORES') local kY=oO[2] if kY then local iP=I(tonumber(kY)) local kZ=(0<iP)and iP or 0
+local mV if aD then mV=aD else local iQ=b('ZCOUNT',k,'-inf',c('%.0f',f)) mV=iQ+500 end local sW if gU<mV then
+sW=(kZ<f)and kZ or f else sW=kZ end local oQ=sW+g jw=mV fN=oQ else local ta if aD then ta=aD else
+local Fe=b('ZCOUNT',k,'-inf',c('%.0f',f)) ta=Fe+500 end jw=ta fN=f+g end else local fM if aD then fM=aD else
+local Fg=b('ZCOUNT',k,'-inf',c('%.0f',f)) fM=Fg+500 end jw=fM fN=f+g end end local hH if(not fN)or(gQ<fN)then hH=gQ else
+hH=fN end local fO if hH then local tg if 2^53<=hH then tg=1/0 else local le=hH-f tg=(0<le)and le or 0 end fO=tg else
+fO=hH end dE=bK fP=jw mW=fO end end local gW=mW or(-1) local tx if kS==aE then tx=gW else local bL if ce then
+if(3*g)<=(2*(ce-f))then bL=nil else bL=f+(2*g) end else bL=f+(2*g) end local ti if bL then ti=bL else ti=ce end
+local lh=ti+1 local tw if w<=0 then tw=0 else local zl=w-1 local fV local mZ if dE then mZ=dE else local mY if ah then
+local zn=b('ZRANGE',k,'0','0','WITHSCORES') local li=zn[2] if li then local tm if tonumber(li)<0 then
+local vw=b('ZCOUNT',k,'-inf','(0') tm=vw else tm=0 end mY=tm else mY=0 end else mY=0 end mZ=mY end if(w-mZ)<=zl then
+fV=nil else local dq=zl+mZ if(0<=dq)and(dq<w)then local zp=c('%.0f',dq) local Fo=b('ZRANGE',k,zp,zp,'WITHSCORES')
+local zq=Fo[2] if zq then local ll=I(tonumber(zq)) local iU=(0<ll)and ll or 0 local cN if fP then cN=fP else
+local gY=b('ZCOUNT',k,'-inf',c('%.0f',f)) cN=gY+500 end local to if dq<cN then to=(iU<f)and iU or f else to=iU end
+local Fv=to+g fV=Fv else if not fP then local Fp=b('ZCOUNT',k,'-inf',c('%.0f',f)) end fV=f+g end else if not fP then
+local zv=b('ZCOUNT',k,'-inf',c('%.0f',f)) end fV=f+g end end local hK if(not fV)or(lh<fV)then hK=lh else hK=fV end
+local tv if hK then local tu if 2^53<=hK then tu=1/0 else local vy=hK-f tu=(0<vy)and vy or 0 end tv=tu else tv=hK end
+tw=tv end tx=tw or(-1) end nc=gW jz=tx else nc=0 jz=0 end
+if(not((vl-vl)==0))or((not((nc-nc)==0))or((not((jz-jz)==0))or((2^53<=vl)or(2^53<=jz))))then return end return else
+if am then return end return end else if am=='LINE'then local zA=aE-w local vC=(0<zA)and zA or 0 local ci if ah then
+if not redis.REDIS_VERSION_NUM then return end local zB=b('PEXPIRETIME',k) local ed=(0<=zB)and zB or nil local tA
+if ed then tA=ed else tA=nil end ci=tA else ci=nil end local jA if ci then if(3*g)<=(2*(ci-f))then jA=nil else
+jA=f+(2*g) end else jA=f+(2*g) end local tE if jA then tE=jA else tE=ci end local lv=tE+1 local fj local lG
+local vF=aE-S if vF<0 then fj=nil lG=nil else if w<=vF then fj=nil lG=0 else local lw=(w-vF)-1 local bW local hr
+if ah then local ng=b('ZRANGE',k,'0','0','WITHSCORES') local jB=ng[2] if jB then local pj if tonumber(jB)<0 then
+local zG=b('ZCOUNT',k,'-inf','(0') pj=zG else pj=0 end hr=pj else hr=0 end else hr=0 end if(w-hr)<=lw then bW=nil else
+local ew=lw+hr if(0<=ew)and(ew<w)then local nk=c('%.0f',ew) local tG=b('ZRANGE',k,nk,nk,'WITHSCORES') local nl=tG[2]
+if nl then local jC=I(tonumber(nl)) bW=((0<jC)and jC or 0)+g else bW=f+g end else bW=f+g end end local hs
+if(not bW)or(lv<bW)then hs=lv else hs=bW end local pm if hs then local pl if 2^53<=hs then pl=1/0 else local jE=hs-f
+pl=(0<jE)and jE or 0 end pm=pl else pm=hs end fj=hr lG=pm end end local dG=lG or(-1) local jd local hu if vC<aE then
+local nn=vC+1 local ja if ci then if(3*g)<=(2*(ci-f))then ja=nil else ja=f+(2*g) end else ja=f+(2*g) end local pn
+if ja then pn=ja else pn=ci end local dH=pn+1 local jc local lL local hO=aE-nn if hO<0 then jc=fj lL=nil else
+if w<=hO then jc=fj lL=0 else local ey=(w-hO)-1 local fk local jb if fj then jb=fj else local lI if ah then
+local jH=b('ZRANGE',k,'0','0','WITHSCORES') local jI=jH[2] if jI then local pp if tonumber(jI)<0 then
+local bj=b('ZCOUNT',k,'-inf','(0') pp=bj else pp=0 end lI=pp else lI=0 end else lI=0 end jb=lI end if(w-jb)<=ey then
+fk=nil else local bs=ey+jb if(0<=bs)and(bs<w)then local jJ=c('%.0f',bs) local zK=b('ZRANGE',k,jJ,jJ,'WITHSCORES')
+local jK=zK[2] if jK then local ga=I(tonumber(jK)) fk=((0<ga)and ga or 0)+g else fk=f+g end else fk=f+g end end local cv
+if(not fk)or(dH<fk)then cv=dH else cv=fk end local pw if cv then local pv if 2^53<=cv then pv=1/0 else local jL=cv-f
+pv=(0<jL)and jL or 0 end pw=pv else pw=cv end jc=jb lL=pw end end local jM=lL or(-1) local pJ if nn==aE then pJ=jM else
+local cw if ci then if(3*g)<=(2*(ci-f))then cw=nil else cw=f+(2*g) end else cw=f+(2*g) end local py if cw then py=cw
+else py=ci end local jN=py+1 local pI if w<=0 then pI=0 else local wi=w-1 local fl local lN if jc then lN=jc else
+local lM if ah then local hR=b('ZRANGE',k,'0','0','WITHSCORES') local nt=hR[2] if nt then local pA
+if tonumber(nt)<0 then local nv=b('ZCOUNT',k,'-inf','(0') pA=nv else pA=0 end lM=pA else lM=0 end else lM=0 end lN=lM
+end if(w-lN)<=wi then fl=nil else local tQ=wi+lN if(0<=tQ)and(tQ<w)then local gc=c('%.0f',tQ)
+local zP=b('ZRANGE',k,gc,gc,'WITHSCORES') local hS=zP[2] if hS then local wo=I(tonumber(hS)) fl=((0<wo)and wo or 0)+g
+else fl=f+g end else fl=f+g end end local ht if(not fl)or(jN<fl)then ht=jN else ht=fl end local pH if ht then local pG
+if 2^53<=ht then pG=1/0 else local wu=ht-f pG=(0<wu)and wu or 0 end pH=pG else pH=ht end pI=pH end pJ=pI or(-1) end
+jd=jM hu=pJ else jd=0 hu=0 end
+if(not((dG-dG)==0))or((not((jd-jd)==0))or((not((hu-hu)==0))or((2^53<=dG)or(2^53<=hu))))then return end
+local jO=c('0 %.0f %.0f %.0f %.0f %.0f %.0f %.0f 0 %.0f 0 0',w,aG,aE,vC,dG,jd,hu,f) if ah then
+if not redis.REDIS_VERSION_NUM then return end local wz=b('PEXPIRETIME',k) local wA=(0<=wz)and wz or nil local je
+if wA then if(3*g)<=(2*(wA-f))then je=nil else je=f+(2*g) end else je=f+(2*g) end if je then local nw=c('%.0f',je)
+local FF=b('PEXPIREAT',k,nw) end end jg=jO else if am then return end if ah then if not redis.REDIS_VERSION_NUM then
+return end local wE=b('PEXPIRETIME',k) local wF=(0<=wE)and wE or nil local jf if wF then if(3*g)<=(2*(wF-f))then jf=nil
+else jf=f+(2*g) end else jf=f+(2*g) end if jf then local ez=c('%.0f',jf) local FG=b('PEXPIREAT',k,ez) end end
+jg={0,w,aG} end end end else return end else return end return jg end, COUNTER=function(P,h)
+local l,ac,c,b=string.find,string.match,string.format,redis.call local fm local xn=h[2] local cT=h[3] local aP=h[4]
+if not cT then return end local cU=h[5] local qB local an local cy if(aP=='LINE')and(not cU)then qB=5 an=1 cy='LINE'
+else local bY local M local ae if aP then if cU then
+if not(((((h[6]=='LINE')and(not h[7]))and((#cU)<16))and(aP=='COST'))and l(cU,'^[1-9]%d*$'))then return end bY=7 M=cU+0
+ae='LINE' else if(((h[6]=='LINE')and(not h[7]))and(aP=='COST'))and l('','^[1-9]%d*$')then return end return end else
+bY=4 M=1 ae=nil end qB=bY an=M cy=ae end if not(((#cT)<16)and l(cT,'^[1-9]%d*$'))then return end local J=cT+0
+local xB,aw=ac(xn,'^([1-9]%d*)(%l*)$') if xB then if(#xn)<16 then
+local aj=(aw=='')and 1000 or((aw=='ms')and 1 or((aw=='s')and 1000 or((aw=='m')and 60000 or((aw=='h')and 3.6e6 or((aw=='d')and 8.64e7 or nil)))))
+local D=aj and(xB*aj)or aj if(not D)or((D<1)or(1e15<D))then return end if not(D<9e12)then return end local e=D*1000
+local nQ=h[qB] if nQ then return end local nS=b('TIME') local o=(nS[1]*1e6)+nS[2] local A=(o-(o%1000))/1000 local N=P[1]
+if not N then return end if l(N,':reserved',1,true)then return end if not((#P)==1)then return end local ag=b('GET',N)
+if ag then local hW,bu,U,eB,ah=ac(ag,'^C:(%d+):(%d+):(%d+):(%d+)(.*)$') if not hW then return else if l(ag,':0%d')then
+return else local t=((#eB)<17)and(eB+0) if not((#hW)<16)then return end if not((#bu)<16)then return end
+if not((#U)<16)then return end if t then if not(t<9e15)then return end local y=hW+0 local aX=bu+0 local G=U+0
+if(not((1<=y)and(y<=1e15)))or(not(ah==''))then return else if not((aX*y)<2^53)then return end local ak=aX*y
+if not((ak*1000)<2^53)then return end local H=ak*1000 if(ak==0)and(not(t==0))then return else
+if not((ak==(A-(A%D)))and(y==D))then return end local fv if t==0 then fv=0 else local cX=o-H
+local ad=(cX<e)and(e-cX)or 0 if not((t*ad)<2^53)then return end fv=t*ad end if not((G+an)<2^53)then return end
+local n=G+an if not((n*e)<2^53)then return end local ax=n*e if not((J*e)<2^53)then return end if not((ax+fv)<2^53)then
+return end local El=ax+fv local ai if fv==0 then ai=G else local Em=fv%e local eE=(fv-Em)/e if not((G+eE)<2^53)then
+return end ai=G+eE end if 2^53<=ai then return end if not((J*e)<El)then if not(n<2^53)then return end
+local V=D*((not(n==0))and 2 or((not(t==0))and 1 or 0)) if not((ak+V)<2^53)then return end local al=ak+V
+if not((al*1000)<2^53)then return end local gq=al*1000 local ib=(o<gq)and(gq-o)or 0 local ki=ib%1e6
+local bO=(ki==0)and(ib/1e6)or(((ib-ki)/1e6)+1) if 2^53<=bO then return end if cy=='LINE'then local hB if t==0 then hB=0
+else local kD=o-H local kE=(kD<e)and(e-kD)or 0 if not((t*kE)<2^53)then return end hB=t*kE end local dl=(n<J)and(J-n)or 0
+local mG if hB==0 then mG=0 else local gJ=hB%e local EN=(gJ==0)and(hB/e)or(((hB-gJ)/e)+1) mG=EN end
+local aJ=(mG<dl)and(dl-mG)or 0 local fL local mR if aJ<J then local eW=aJ+1 local aW local aL=J-eW if not(H<2^53)then
+return end if aL<0 then aW=nil else if aL<n then if not((H+e)<2^53)then return end local dW=H+e local mJ if n==0 then
+mJ=0 else if not((aL*e)<2^53)then return end local eY=aL*e local kJ=(eY-(eY%n))/n mJ=(kJ<e)and(e-kJ)or 0 end
+if not((dW+mJ)<2^53)then return end local gL=dW+mJ local eZ=(o<gL)and(gL-o)or 0 local iH=eZ%1000
+aW=(iH==0)and(eZ/1000)or(((eZ-iH)/1000)+1) else local yP=aL-n local bJ if t==0 then bJ=0 else if not((yP*e)<2^53)then
+return end local kL=yP*e local oy=(kL-(kL%t))/t bJ=(oy<e)and(e-oy)or 0 end if not((H+bJ)<2^53)then return end
+local yR=H+bJ local iI=(o<yR)and(yR-o)or 0 local oz=iI%1000 aW=(oz==0)and(iI/1000)or(((iI-oz)/1000)+1) end end
+local oA=aW or(-1) local sO if eW==J then sO=oA else local et if 0<n then if not((H+e)<2^53)then return end local yU=H+e
+local er if n==0 then er=0 else local vi=(0-(0%n))/n er=(vi<e)and(e-vi)or 0 end if not((yU+er)<2^53)then return end
+local oG=yU+er local oH=(o<oG)and(oG-o)or 0 local yW=oH%1000 et=(yW==0)and(oH/1000)or(((oH-yW)/1000)+1) else
+local yX=0-n local mQ if t==0 then mQ=0 else if not((yX*e)<2^53)then return end local gP=yX*e local dX=(gP-(gP%t))/t
+mQ=(dX<e)and(e-dX)or 0 end if not((H+mQ)<2^53)then return end local kT=H+mQ local iM=(o<kT)and(kT-o)or 0
+local dY=iM%1000 et=(dY==0)and(iM/1000)or(((iM-dY)/1000)+1) end sO=et end fL=oA mR=sO else fL=0 mR=0 end
+if 2^53<=mR then return end local EZ=c('1 %.0f %.0f %.0f %.0f 0 %.0f %.0f 0 %.0f 0 %.0f',ai,bO,J,aJ,fL,mR,A,an) local ch
+if not redis.REDIS_VERSION_NUM then return end local kW=b('PEXPIRETIME',N) local gV=(0<=kW)and kW or nil if gV then
+if 2^53<=gV then return end if not(al<2^53)then return end if not((al+5000)<2^53)then return end local lb=al+5000
+if gV<al then ch=lb else if not(lb<gV)then ch=nil else ch=lb end end else if not(al<2^53)then return end
+if not((al+5000)<2^53)then return end return end if ch then local dE if ch==0 then dE='1' else local Fi=c('%.0f',ch)
+dE=Fi end local lf=b('SET',N,c('C:%.0f:%.0f:%.0f:%.0f',D,((ak-(ak%D))/D),n,t),'PXAT',dE) else
+local iT=b('SET',N,c('C:%.0f:%.0f:%.0f:%.0f',D,((ak-(ak%D))/D),n,t),'KEEPTTL') end fm=EZ else if cy then return end
+local cN if not redis.REDIS_VERSION_NUM then return end local eb=b('PEXPIRETIME',N) local oU=(0<=eb)and eb or nil
+if oU then if 2^53<=oU then return end if not(al<2^53)then return end if not((al+5000)<2^53)then return end
+local lj=al+5000 if oU<al then cN=lj else if not(lj<oU)then cN=nil else cN=lj end end else if not(al<2^53)then return
+end if not((al+5000)<2^53)then return end return end if cN then local tt if cN==0 then tt='1' else local vx=c('%.0f',cN)
+tt=vx end local zu=b('SET',N,c('C:%.0f:%.0f:%.0f:%.0f',D,((ak-(ak%D))/D),n,t),'PXAT',tt) else
+local Gc=b('SET',N,c('C:%.0f:%.0f:%.0f:%.0f',D,((ak-(ak%D))/D),n,t),'KEEPTTL') end fm={1,ai,bO} end else if A<ak then
+return end local nW=(G<J)and(J-G)or 0 local dv local de=J-an if not(H<2^53)then return end if de<0 then dv=nil else
+if de<G then if not((H+e)<2^53)then return end local yb=H+e local cD if G==0 then cD=0 else if not((de*e)<2^53)then
+return end local kl=de*e local gs=(kl-(kl%G))/G cD=(gs<e)and(e-gs)or 0 end if not((yb+cD)<2^53)then return end
+local oc=yb+cD local uP=(o<oc)and(oc-o)or 0 local dg=uP%1000 dv=(dg==0)and(uP/1000)or(((uP-dg)/1000)+1) else
+local ye=de-G local mo if t==0 then mo=0 else if not((ye*e)<2^53)then return end local dS=ye*e local gt=(dS-(dS%t))/t
+mo=(gt<e)and(e-gt)or 0 end if not((H+mo)<2^53)then return end local gw=H+mo local ii=(o<gw)and(gw-o)or 0
+local gx=ii%1000 dv=(gx==0)and(ii/1000)or(((ii-gx)/1000)+1) end end local bp if dv then if 2^53<=dv then return end
+local bQ=dv%1000 local bn=(dv<0)and(-1)or((bQ==0)and(dv/1000)or(((dv-bQ)/1000)+1)) bp=bn else bp=-1 end
+local yi=(bp==0)and 1 or bp local pF if cy=='LINE'then local hL if t==0 then hL=0 else local bc=o-H
+local bV=(bc<e)and(e-bc)or 0 if not((t*bV)<2^53)then return end hL=t*bV end local nd if hL==0 then nd=0 else
+local lq=hL%e local oY=(lq==0)and(hL/e)or(((hL-lq)/e)+1) nd=oY end local ha=(nd<nW)and(nW-nd)or 0 local lF if de<0 then
+lF=nil else if de<G then if not((H+e)<2^53)then return end local oZ=H+e local nf if G==0 then nf=0 else
+if not((de*e)<2^53)then return end local lu=de*e local pb=(lu-(lu%G))/G nf=(pb<e)and(e-pb)or 0 end
+if not((oZ+nf)<2^53)then return end local lw=oZ+nf local fY=(o<lw)and(lw-o)or 0 local ng=fY%1000
+lF=(ng==0)and(fY/1000)or(((fY-ng)/1000)+1) else local cP=de-G local lE if t==0 then lE=0 else if not((cP*e)<2^53)then
+return end local vH=cP*e local nj=(vH-(vH%t))/t lE=(nj<e)and(e-nj)or 0 end if not((H+lE)<2^53)then return end
+local jC=H+lE local tH=(o<jC)and(jC-o)or 0 local vJ=tH%1000 lF=(vJ==0)and(tH/1000)or(((tH-vJ)/1000)+1) end end
+local vK=lF or(-1) local pE local lP if ha<J then local vN=ha+1 local lJ local cQ=J-vN if cQ<0 then lJ=nil else
+if cQ<G then if not((H+e)<2^53)then return end local ex=H+e local bd if G==0 then bd=0 else if not((cQ*e)<2^53)then
+return end local bi=cQ*e local hN=(bi-(bi%G))/G bd=(hN<e)and(e-hN)or 0 end if not((ex+bd)<2^53)then return end
+local hO=ex+bd local ey=(o<hO)and(hO-o)or 0 local vU=ey%1000 lJ=(vU==0)and(ey/1000)or(((ey-vU)/1000)+1) else
+local jI=cQ-G local ds if t==0 then ds=0 else if not((jI*e)<2^53)then return end local bj=jI*e local bs=(bj-(bj%t))/t
+ds=(bs<e)and(e-bs)or 0 end if not((H+ds)<2^53)then return end local jK=H+ds local fZ=(o<jK)and(jK-o)or 0
+local vZ=fZ%1000 lJ=(vZ==0)and(fZ/1000)or(((fZ-vZ)/1000)+1) end end local hP=lJ or(-1) local pD if vN==J then pD=hP else
+local pC if 0<G then if not((H+e)<2^53)then return end local jL=H+e local cw if G==0 then cw=0 else local we=(0-(0%G))/G
+cw=(we<e)and(e-we)or 0 end if not((jL+cw)<2^53)then return end local wf=jL+cw local tO=(o<wf)and(wf-o)or 0
+local wh=tO%1000 pC=(wh==0)and(tO/1000)or(((tO-wh)/1000)+1) else local wj=0-G local lO if t==0 then lO=0 else
+if not((wj*e)<2^53)then return end local hR=wj*e local nv=(hR-(hR%t))/t lO=(nv<e)and(e-nv)or 0 end
+if not((H+lO)<2^53)then return end local wm=H+lO local gc=(o<wm)and(wm-o)or 0 local wn=gc%1000
+pC=(wn==0)and(gc/1000)or(((gc-wn)/1000)+1) end pD=pC end pE=hP lP=pD else pE=0 lP=0 end if(2^53<=vK)or(2^53<=lP)then
+return end local zQ=c('0 %.0f %.0f %.0f %.0f %.0f %.0f %.0f 0 %.0f 0 0',ai,yi,J,ha,vK,pE,lP,A) pF=zQ else if cy then
+return end pF={0,ai,yi} end fm=pF end end end else return end end end else local bz=A-(A%D) if not(an<2^53)then return
+end if not((an*e)<2^53)then return end local gB=an*e if not((J*e)<2^53)then return end if not(gB<2^53)then return end
+if not((J*e)<gB)then local kw=D*2 if not((bz+kw)<2^53)then return end local cs=bz+kw if not((cs*1000)<2^53)then return
+end local gE=cs*1000 local iv=(o<gE)and(gE-o)or 0 local eP=iv%1e6 local uU=(eP==0)and(iv/1e6)or(((iv-eP)/1e6)+1)
+if 2^53<=uU then return end if cy=='LINE'then local jP=(an<J)and(J-an)or 0 local gd=(0<jP)and jP or 0 local pW local lT
+if gd<J then local wC=gd+1 local lR local nx=J-wC if not((bz*1000)<2^53)then return end local bM=bz*1000 if nx<0 then
+lR=nil else local ny=nx<an if ny then if not((bM+e)<2^53)then return end local ge=bM+e if not((nx*e)<2^53)then return
+end local ez=nx*e local zU=ez%an local wH=(ez-zU)/an local wI=(wH<e)and(e-wH)or 0 if not((ge+wI)<2^53)then return end
+local hT=ge+wI local jT=(o<hT)and(hT-o)or 0 local wM=jT%1000 lR=(wM==0)and(jT/1000)or(((jT-wM)/1000)+1) else
+if not(bM<2^53)then return end local tZ=(o<bM)and(bM-o)or 0 local dJ=tZ%1000 lR=(dJ==0)and(tZ/1000)or(((tZ-dJ)/1000)+1)
+end end local wP=lR or(-1) local pV if wC==J then pV=wP else if not(bM<2^53)then return end if not((bM+e)<2^53)then
+return end local nz=bM+e local nA=0%an local wT=(0-nA)/an local nB=(wT<e)and(e-wT)or 0 if not((nz+nB)<2^53)then return
+end local nC=nz+nB local jU=(o<nC)and(nC-o)or 0 local wU=jU%1000 pV=(wU==0)and(jU/1000)or(((jU-wU)/1000)+1) end pW=wP
+lT=pV else pW=0 lT=0 end if 2^53<=lT then return end
+local Ab=c('1 0 %.0f %.0f %.0f 0 %.0f %.0f 0 %.0f 0 %.0f',uU,J,gd,pW,lT,A,an) if not(cs<2^53)then return end
+if not((cs+5000)<2^53)then return end local wW=cs+5000 local ue=c('C:%.0f:%.0f:%.0f:0',D,((bz-(bz%D))/D),an) local pX
+if wW==0 then pX='1' else pX=c('%.0f',wW) end local FH=b('SET',N,ue,'PXAT',pX) fm=Ab else if cy then return end
+if not(cs<2^53)then return end if not((cs+5000)<2^53)then return end local wY=cs+5000
+local Ar=c('C:%.0f:%.0f:%.0f:0',D,((bz-(bz%D))/D),an) local pY if wY==0 then pY='1' else pY=c('%.0f',wY) end
+local FI=b('SET',N,Ar,'PXAT',pY) fm={1,0,uU} end else local bq local yu=J-an if not((bz*1000)<2^53)then return end
+local aI=bz*1000 if yu<0 then bq=nil else if not(aI<2^53)then return end local iy=(o<aI)and(aI-o)or 0 local eT=iy%1000
+bq=(eT==0)and(iy/1000)or(((iy-eT)/1000)+1) end local en if bq then if 2^53<=bq then return end local ct=bq%1000
+local kA=(bq<0)and(-1)or((ct==0)and(bq/1000)or(((bq-ct)/1000)+1)) en=kA else en=-1 end local kB=(en==0)and 1 or en
+local eh if cy=='LINE'then local qe if not(aI<2^53)then return end if yu<0 then qe=nil else local jV=(o<aI)and(aI-o)or 0
+local nF=jV%1000 qe=(nF==0)and(jV/1000)or(((jV-nF)/1000)+1) end local xb=qe or(-1) if 2^53<=xb then return end
+eh=c('0 0 %.0f %.0f %.0f %.0f 0 0 0 %.0f 0 0',kB,J,J,xb,A) else if cy then return end eh={0,0,kB} end fm=eh end end else
+return end else return end return fm end, TOKEN=function(P,h)
+local l,ac,c,b=string.find,string.match,string.format,redis.call local jh local bl=h[2] local as=h[3] local dK=h[4]
+if not as then return end local cj=h[5] local bY local M local ae if(dK=='LINE')and(not cj)then bY=5 M=1 ae='LINE' else
+local T local u local Y if dK then if cj then
+if not(((((h[6]=='LINE')and(not h[7]))and((#cj)<16))and(dK=='COST'))and l(cj,'^[1-9]%d*$'))then return end T=7 u=cj+0
+Y='LINE' else if(((h[6]=='LINE')and(not h[7]))and(dK=='COST'))and l('','^[1-9]%d*$')then return end return end else T=4
+u=1 Y=nil end bY=T M=u ae=Y end if not(((#as)<16)and l(as,'^[1-9]%d*$'))then return end local a=as+0
+local jX,g=ac(bl,'^([1-9]%d*)(%l*)$') if jX then if(#bl)<16 then
+local B=(g=='')and 1000 or((g=='ms')and 1 or((g=='s')and 1000 or((g=='m')and 60000 or((g=='h')and 3.6e6 or((g=='d')and 8.64e7 or nil)))))
+local aj=B and(jX*B)or B if(not aj)or((aj<1)or(1e15<aj))then return end if not(aj<9e12)then return end local d=aj*1000
+if not((a*d)<2^53)then return end local Q=a*d local K=h[bY] if K then return end local jZ=b('TIME')
+local A=(jZ[1]*1e6)+jZ[2] local aQ=(A-(A%1000))/1000 local x=P[1] if not x then return end
+if l(x,':reserved',1,true)then return end if not((#P)==1)then return end local r=b('GET',x) if r then
+local bu,U,eB,ah,s=ac(r,'^T:(%d+):(%d+):(%d+):(%d+)(.*)$') if not bu then return else if l(r,':0%d')then return else
+local y=((#ah)<17)and(ah+0) if not((#bu)<16)then return end if not((#U)<16)then return end if not((#eB)<16)then return
+end if y then if not(y<9e15)then return end local aX=bu+0 local G=U+0 local L=eB+0 if not((1<=L)and(L<=1e15))then return
+else if not(s=='')then return end if(L*1000)<=G then return end if(not(L==aj))and(not(G==0))then return end
+if not((aX*d)<2^53)then return end local ap=aX*d if not((ap+G)<2^53)then return end local aS=ap+G
+local ad=(Q<aS)and Q or aS local aY=(y<A)and(A-y)or 0 if not((aY*a)<2^53)then return end local aH=aY*a
+local n=(aH<ad)and(ad-aH)or 0 if not((M*d)<2^53)then return end local bN=M*d if not((n+bN)<2^53)then return end
+local dN=n+bN local R=n%d local bx=(n-R)/d local ai if R==0 then ai=bx else if not((bx+1)<2^53)then return end ai=bx+1
+end if 2^53<=ai then return end if not(Q<dN)then if not((bx+M)<2^53)then return end local aq=bx+M local db=dN%a
+local dO=(db==0)and(dN/a)or(((dN-db)/a)+1) local dc=dO%1e6 local V=(dc==0)and(dO/1e6)or(((dO-dc)/1e6)+1) if 2^53<=V then
+return end local rM if ae=='LINE'then if not((aq*d)<2^53)then return end local df=aq*d if not((df+R)<2^53)then return
+end local kp=df+R local yf=(Q<kp)and Q or kp local dh=(0<yf)and yf or 0 local gw=dh%d
+local yh=(gw==0)and(dh/d)or(((dh-gw)/d)+1) local cn=(yh<a)and(a-yh)or 0 local rI local my if cn<a then local gz=cn+1
+local cc local bn=a-gz if bn<0 then cc=nil else if not((bn*d)<2^53)then return end local yj=bn*d
+local di=(yj<dh)and(dh-yj)or 0 local im=di%a local io=(im==0)and(di/a)or(((di-im)/a)+1) local co=io%1000
+cc=(co==0)and(io/1000)or(((io-co)/1000)+1) end local og=cc or(-1) local fC if gz==a then fC=og else
+local cp=(0<dh)and dh or 0 local oi=cp%a local gC=(oi==0)and(cp/a)or(((cp-oi)/a)+1) local bo=gC%1000
+fC=(bo==0)and(gC/1000)or(((gC-bo)/1000)+1) end rI=og my=fC else rI=0 my=0 end if 2^53<=my then return end
+local it=c('1 %.0f %.0f %.0f %.0f 0 %.0f %.0f 0 %.0f 0 %.0f',ai,V,a,cn,rI,my,aQ,M) rM=it else if ae then return end
+rM={1,ai,V} end local hC if not redis.REDIS_VERSION_NUM then return end local eP=b('PEXPIRETIME',x)
+local dj=(0<=eP)and eP or nil if dj then if 2^53<=dj then return end if not((aq*d)<2^53)then return end local yt=aq*d
+if not((yt+R)<2^53)then return end local eQ=yt+R local uW=(Q<eQ)and Q or eQ local eR=uW%a
+local yx=(eR==0)and(uW/a)or(((uW-eR)/a)+1) if not((A+yx)<2^53)then return end local eS=A+yx local aU=eS%1000
+local gG=(aU==0)and(eS/1000)or(((eS-aU)/1000)+1) if not((gG+5000)<2^53)then return end local kA=gG+5000 if dj<gG then
+hC=kA else local si if not(kA<dj)then si=true else if not(ap<2^53)then return end if not(aS<2^53)then return end
+local ot=ad%a local dk=(ot==0)and(ad/a)or(((ad-ot)/a)+1) if not((y+dk)<2^53)then return end local iB=y+dk
+local dm=iB%1000 local ou=(dm==0)and(iB/1000)or(((iB-dm)/1000)+1) if not((ou+5000)<2^53)then return end si=(ou+5000)<dj
+end if si then hC=nil else hC=kA end end else if not((aq*d)<2^53)then return end local aL=aq*d if not((aL+R)<2^53)then
+return end local eX=aL+R local iD=(Q<eX)and Q or eX local kG=iD%a local eY=(kG==0)and(iD/a)or(((iD-kG)/a)+1)
+if not((A+eY)<2^53)then return end local iF=A+eY local yN=iF%1000
+if not((((yN==0)and(iF/1000)or(((iF-yN)/1000)+1))+5000)<2^53)then return end return end if hC then local cL
+if hC==0 then cL='1' else local EP=c('%.0f',hC) cL=EP end
+local FX=b('SET',x,c('T:%.0f:%.0f:%.0f:%.0f',aq,R,aj,A),'PXAT',cL) else
+local gN=b('SET',x,c('T:%.0f:%.0f:%.0f:%.0f',aq,R,aj,A),'KEEPTTL') end jh=rM else if A<y then return end
+local eH=(R==0)and(n/d)or(bx+1) local gr=(eH<a)and(a-eH)or 0 local aC local ay=a-M if ay<0 then aC=nil else
+if not((ay*d)<2^53)then return end local dd=ay*d local cm=(dd<n)and(n-dd)or 0 local by=cm%a
+local bP=(by==0)and(cm/a)or(((cm-by)/a)+1) local bm=bP%1000 aC=(bm==0)and(bP/1000)or(((bP-bm)/1000)+1) end local du
+if aC then if 2^53<=aC then return end local kj=aC%1000
+local kk=(aC<0)and(-1)or((kj==0)and(aC/1000)or(((aC-kj)/1000)+1)) du=kk else du=-1 end local dR=(du==0)and 1 or du
+local sX if ae=='LINE'then if not(ap<2^53)then return end if not(aS<2^53)then return end if not(aH<2^53)then return end
+local sM if ay<0 then sM=nil else if not((ay*d)<2^53)then return end local oI=ay*d local vk=(oI<n)and(n-oI)or 0
+local yY=vk%a local kP=(yY==0)and(vk/a)or(((vk-yY)/a)+1) local yZ=kP%1000 sM=(yZ==0)and(kP/1000)or(((kP-yZ)/1000)+1) end
+local kR=sM or(-1) local bh local mU if gr<a then local za=gr+1 local sP local iL=a-za if iL<0 then sP=nil else
+if not((iL*d)<2^53)then return end local iN=iL*d local dY=(iN<n)and(n-iN)or 0 local gQ=dY%a
+local fd=(gQ==0)and(dY/a)or(((dY-gQ)/a)+1) local gS=fd%1000 sP=(gS==0)and(fd/1000)or(((fd-gS)/1000)+1) end
+local kV=sP or(-1) local sU if za==a then sU=kV else local gT=(0<n)and n or 0 local gU=gT%a
+local dZ=(gU==0)and(gT/a)or(((gT-gU)/a)+1) local oO=dZ%1000 sU=(oO==0)and(dZ/1000)or(((dZ-oO)/1000)+1) end bh=kV mU=sU
+else bh=0 mU=0 end if(2^53<=kR)or(2^53<=mU)then return end
+local ff=c('0 %.0f %.0f %.0f %.0f %.0f %.0f %.0f 0 %.0f 0 0',ai,dR,a,gr,kR,bh,mU,aQ) sX=ff else if ae then return end
+sX={0,ai,dR} end local na if not redis.REDIS_VERSION_NUM then return end local ld=b('PEXPIRETIME',x)
+local dp=(0<=ld)and ld or nil if dp then if 2^53<=dp then return end if not(ap<2^53)then return end if not(aS<2^53)then
+return end local iS=ad%a local zk=(iS==0)and(ad/a)or(((ad-iS)/a)+1) if not((y+zk)<2^53)then return end local vr=y+zk
+local lh=vr%1000 local vs=(lh==0)and(vr/1000)or(((vr-lh)/1000)+1) local fT if dp<vs then if not((vs+5000)<2^53)then
+return end fT=vs+5000 else fT=nil end na=fT else if not(ap<2^53)then return end if not(aS<2^53)then return end
+local lk=ad%a if not((y+((lk==0)and(ad/a)or(((ad-lk)/a)+1)))<2^53)then return end na=nil end if na then
+local oW=c('%.0f',na) local Fp=b('PEXPIREAT',x,oW) end jh=sX end end else return end end end else if not((M*d)<2^53)then
+return end local lm=M*d if not(lm<2^53)then return end local bT=0%d local ec=(0-bT)/d local fW if bT==0 then fW=ec else
+if not((ec+1)<2^53)then return end fW=ec+1 end if 2^53<=fW then return end if not(Q<lm)then if not((ec+M)<2^53)then
+return end local bU=ec+M local bV=lm%a local vA=(bV==0)and(lm/a)or(((lm-bV)/a)+1) local gZ=vA%1e6
+local lo=(gZ==0)and(vA/1e6)or(((vA-gZ)/1e6)+1) if 2^53<=lo then return end local pt if ae=='LINE'then
+if not((bU*d)<2^53)then return end local ew=bU*d if not((ew+bT)<2^53)then return end local ni=ew+bT
+local vI=(Q<ni)and Q or ni local dF=(0<vI)and vI or 0 local vL=dF%d local vM=(vL==0)and(dF/d)or(((dF-vL)/d)+1)
+local jD=(vM<a)and(a-vM)or 0 local pr local ds if jD<a then local nm=jD+1 local po local ex=a-nm if ex<0 then po=nil
+else if not((ex*d)<2^53)then return end local jF=ex*d local bi=(jF<dF)and(dF-jF)or 0 local vO=bi%a
+local hN=(vO==0)and(bi/a)or(((bi-vO)/a)+1) local dH=hN%1000 po=(dH==0)and(hN/1000)or(((hN-dH)/1000)+1) end
+local vQ=po or(-1) local pq if nm==a then pq=vQ else local jH=(0<dF)and dF or 0 local vW=jH%a
+local bj=(vW==0)and(jH/a)or(((jH-vW)/a)+1) local bs=bj%1000 pq=(bs==0)and(bj/1000)or(((bj-bs)/1000)+1) end pr=vQ ds=pq
+else pr=0 ds=0 end if 2^53<=ds then return end
+local ga=c('1 %.0f %.0f %.0f %.0f 0 %.0f %.0f 0 %.0f 0 %.0f',fW,lo,a,jD,pr,ds,aQ,M) pt=ga else if ae then return end
+pt={1,fW,lo} end if not((bU*d)<2^53)then return end local wc=bU*d if not((wc+bT)<2^53)then return end local wd=wc+bT
+local dI=(Q<wd)and Q or wd local jN=dI%a local wg=(jN==0)and(dI/a)or(((dI-jN)/a)+1) if not((A+wg)<2^53)then return end
+local tP=A+wg local nr=tP%1000 local ns=(nr==0)and(tP/1000)or(((tP-nr)/1000)+1) if not((ns+5000)<2^53)then return end
+local nu=ns+5000 local pB if nu==0 then pB='1' else pB=c('%.0f',nu) end
+local gc=b('SET',x,c('T:%.0f:%.0f:%.0f:%.0f',bU,bT,aj,A),'PXAT',pB) jh=pt else local oY=(bT==0)and(0/d)or(ec+1)
+local iW=(oY<a)and(a-oY)or 0 local br local dr=a-M if dr<0 then br=nil else if not((dr*d)<2^53)then return end
+local ed=dr*d local vD=(ed<0)and(0-ed)or 0 local fh=vD%a local lt=(fh==0)and(vD/a)or(((vD-fh)/a)+1) local pa=lt%1000
+br=(pa==0)and(lt/1000)or(((lt-pa)/1000)+1) end local ne if br then if 2^53<=br then return end local iX=br%1000
+local FE=(br<0)and(-1)or((iX==0)and(br/1000)or(((br-iX)/1000)+1)) ne=FE else ne=-1 end local zD=(ne==0)and 1 or ne
+local pR if ae=='LINE'then local pL if dr<0 then pL=nil else if not((dr*d)<2^53)then return end local tT=dr*d
+local tU=(tT<0)and(0-tT)or 0 local wv=tU%a local jO=(wv==0)and(tU/a)or(((tU-wv)/a)+1) local ww=jO%1000
+pL=(ww==0)and(jO/1000)or(((jO-ww)/1000)+1) end local wx=pL or(-1) local pP local lQ if iW<a then local wy=iW+1 local pM
+local tV=a-wy if tV<0 then pM=nil else if not((tV*d)<2^53)then return end local jP=tV*d local gd=(jP<0)and(0-jP)or 0
+local wB=gd%a local tW=(wB==0)and(gd/a)or(((gd-wB)/a)+1) local wD=tW%1000 pM=(wD==0)and(tW/1000)or(((tW-wD)/1000)+1) end
+local jQ=pM or(-1) local pO if wy==a then pO=jQ else local gf=0%a local jR=(gf==0)and(0/a)or(((0-gf)/a)+1)
+local jS=jR%1000 pO=(jS==0)and(jR/1000)or(((jR-jS)/1000)+1) end pP=jQ lQ=pO else pP=0 lQ=0 end
+if(2^53<=wx)or(2^53<=lQ)then return end
+local jT=c('0 %.0f %.0f %.0f %.0f %.0f %.0f %.0f 0 %.0f 0 0',fW,zD,a,iW,wx,pP,lQ,aQ) pR=jT else if ae then return end
+pR={0,fW,zD} end jh=pR end end else return end else return end return jh end, LEAKY=function(P,h)
+local l,ac,c,b=string.find,string.match,string.format,redis.call local ji local bl=h[2] local as=h[3] local dK=h[4]
+if not as then return end local cj=h[5] local bY local M local ae if(dK=='LINE')and(not cj)then bY=5 M=1 ae='LINE' else
+local T local u local Y if dK then if cj then
+if not(((((h[6]=='LINE')and(not h[7]))and((#cj)<16))and(dK=='COST'))and l(cj,'^[1-9]%d*$'))then return end T=7 u=cj+0
+Y='LINE' else if(((h[6]=='LINE')and(not h[7]))and(dK=='COST'))and l('','^[1-9]%d*$')then return end return end else T=4
+u=1 Y=nil end bY=T M=u ae=Y end if not(((#as)<16)and l(as,'^[1-9]%d*$'))then return end local a=as+0
+local jX,g=ac(bl,'^([1-9]%d*)(%l*)$') if jX then if(#bl)<16 then
+local B=(g=='')and 1000 or((g=='ms')and 1 or((g=='s')and 1000 or((g=='m')and 60000 or((g=='h')and 3.6e6 or((g=='d')and 8.64e7 or nil)))))
+local aj=B and(jX*B)or B if(not aj)or((aj<1)or(1e15<aj))then return end if not(aj<9e12)then return end local d=aj*1000
+if not((a*d)<2^53)then return end local Q=a*d local K=h[bY] if K then return end local jZ=b('TIME')
+local A=(jZ[1]*1e6)+jZ[2] local aQ=(A-(A%1000))/1000 local x=P[1] if not x then return end
+if l(x,':reserved',1,true)then return end if not((#P)==1)then return end local r=b('GET',x) if r then
+local bu,U,eB,ah,s=ac(r,'^L:(%d+):(%d+):(%d+):(%d+)(.*)$') if not bu then return else if l(r,':0%d')then return else
+local y=((#ah)<17)and(ah+0) if not((#bu)<16)then return end if not((#U)<16)then return end if not((#eB)<16)then return
+end if y then if not(y<9e15)then return end local aX=bu+0 local G=U+0 local L=eB+0 if not((1<=L)and(L<=1e15))then return
+else if not(s=='')then return end if(L*1000)<=G then return end if(not(L==aj))and(not(G==0))then return end
+if not((aX*d)<2^53)then return end local ap=aX*d if not((ap+G)<2^53)then return end local aS=ap+G
+local ad=(Q<aS)and Q or aS local aY=(y<A)and(A-y)or 0 if not((aY*a)<2^53)then return end local aH=aY*a
+local n=(aH<ad)and(ad-aH)or 0 if not((M*d)<2^53)then return end local bN=M*d if not((n+bN)<2^53)then return end
+local dN=n+bN local R=n%d local bx=(n-R)/d local ai if R==0 then ai=bx else if not((bx+1)<2^53)then return end ai=bx+1
+end if 2^53<=ai then return end if not(Q<dN)then if not((bx+M)<2^53)then return end local aq=bx+M local db=dN%a
+local dO=(db==0)and(dN/a)or(((dN-db)/a)+1) local dc=dO%1e6 local V=(dc==0)and(dO/1e6)or(((dO-dc)/1e6)+1) if 2^53<=V then
+return end local ig=n%a local E=(ig==0)and(n/a)or(((n-ig)/a)+1) local rQ if ae=='LINE'then local fD
+if not((aq*d)<2^53)then return end local dS=aq*d if not((dS+R)<2^53)then return end local eM=dS+R
+local gv=(Q<eM)and Q or eM local cn=(0<gv)and gv or 0 local dT=cn%d local od=(dT==0)and(cn/d)or(((cn-dT)/d)+1)
+local bQ=(od<a)and(a-od)or 0 local rL local mz if bQ<a then local ks=bQ+1 local rD local im=a-ks if im<0 then rD=nil
+else if not((im*d)<2^53)then return end local aZ=im*d local co=(aZ<cn)and(cn-aZ)or 0 local eN=co%a
+local kt=(eN==0)and(co/a)or(((co-eN)/a)+1) local bA=kt%1000 rD=(bA==0)and(kt/1000)or(((kt-bA)/1000)+1) end
+local eO=rD or(-1) local rK if ks==a then rK=eO else local bo=(0<cn)and cn or 0 local cr=bo%a
+local ir=(cr==0)and(bo/a)or(((bo-cr)/a)+1) local is=ir%1000 rK=(is==0)and(ir/1000)or(((ir-is)/1000)+1) end rL=eO mz=rK
+else rL=0 mz=0 end if 2^53<=mz then return end if not(E==0)then local kw=E%1000
+local cs=(kw==0)and(E/1000)or(((E-kw)/1000)+1) if 2^53<=cs then return end fD=cs else fD=0 end
+local EE=c('1 %.0f %.0f %.0f %.0f 0 %.0f %.0f %.0f %.0f 0 %.0f',ai,V,a,bQ,rL,mz,fD,aQ,M) rQ=EE else if ae then return
+end rQ={1,ai,V} end local bI if not redis.REDIS_VERSION_NUM then return end local eQ=b('PEXPIRETIME',x)
+local aI=(0<=eQ)and eQ or nil if aI then if 2^53<=aI then return end if not((aq*d)<2^53)then return end local iy=aq*d
+if not((iy+R)<2^53)then return end local eS=iy+R local eU=(Q<eS)and Q or eS local op=eU%a
+local oq=(op==0)and(eU/a)or(((eU-op)/a)+1) if not((A+oq)<2^53)then return end local gH=A+oq local iA=gH%1000
+local gI=(iA==0)and(gH/1000)or(((gH-iA)/1000)+1) if not((gI+5000)<2^53)then return end local uY=gI+5000 if aI<gI then
+bI=uY else local sm if not(uY<aI)then sm=true else if not(ap<2^53)then return end if not(aS<2^53)then return end
+local aJ=ad%a local aK=(aJ==0)and(ad/a)or(((ad-aJ)/a)+1) if not((y+aK)<2^53)then return end local gK=y+aK
+local yK=gK%1000 local ow=(yK==0)and(gK/1000)or(((gK-yK)/1000)+1) if not((ow+5000)<2^53)then return end sm=(ow+5000)<aI
+end if sm then bI=nil else bI=uY end end else if not((aq*d)<2^53)then return end local kH=aq*d if not((kH+R)<2^53)then
+return end local iF=kH+R local ba=(Q<iF)and Q or iF local yO=ba%a local kK=(yO==0)and(ba/a)or(((ba-yO)/a)+1)
+if not((A+kK)<2^53)then return end local fa=A+kK local vd=fa%1000
+if not((((vd==0)and(fa/1000)or(((fa-vd)/1000)+1))+5000)<2^53)then return end return end if bI then local eq
+if bI==0 then eq='1' else local bb=c('%.0f',bI) eq=bb end
+local FY=b('SET',x,c('L:%.0f:%.0f:%.0f:%.0f',aq,R,aj,A),'PXAT',eq) else
+local bB=b('SET',x,c('L:%.0f:%.0f:%.0f:%.0f',aq,R,aj,A),'KEEPTTL') end ji=rQ else if A<y then return end
+local eH=(R==0)and(n/d)or(bx+1) local gr=(eH<a)and(a-eH)or 0 local aC local ay=a-M if ay<0 then aC=nil else
+if not((ay*d)<2^53)then return end local dd=ay*d local cm=(dd<n)and(n-dd)or 0 local by=cm%a
+local bP=(by==0)and(cm/a)or(((cm-by)/a)+1) local bm=bP%1000 aC=(bm==0)and(bP/1000)or(((bP-bm)/1000)+1) end local du
+if aC then if 2^53<=aC then return end local kj=aC%1000
+local kk=(aC<0)and(-1)or((kj==0)and(aC/1000)or(((aC-kj)/1000)+1)) du=kk else du=-1 end local dR=(du==0)and 1 or du
+local td if ae=='LINE'then if not(ap<2^53)then return end if not(aS<2^53)then return end if not(aH<2^53)then return end
+local fL if ay<0 then fL=nil else if not((ay*d)<2^53)then return end local iJ=ay*d local iK=(iJ<n)and(n-iJ)or 0
+local iM=iK%a local iN=(iM==0)and(iK/a)or(((iK-iM)/a)+1) local zb=iN%1000 fL=(zb==0)and(iN/1000)or(((iN-zb)/1000)+1) end
+local fd=fL or(-1) local sZ local cg if gr<a then local gR=gr+1 local sT local kU=a-gR if kU<0 then sT=nil else
+if not((kU*d)<2^53)then return end local zd=kU*d local iO=(zd<n)and(n-zd)or 0 local oN=iO%a
+local gT=(oN==0)and(iO/a)or(((iO-oN)/a)+1) local dZ=gT%1000 sT=(dZ==0)and(gT/1000)or(((gT-dZ)/1000)+1) end
+local gV=sT or(-1) local ev if gR==a then ev=gV else local la=(0<n)and n or 0 local ff=la%a
+local ea=(ff==0)and(la/a)or(((la-ff)/a)+1) local lc=ea%1000 ev=(lc==0)and(ea/1000)or(((ea-lc)/1000)+1) end sZ=gV cg=ev
+else sZ=0 cg=0 end if(2^53<=fd)or(2^53<=cg)then return end
+local Ff=c('0 %.0f %.0f %.0f %.0f %.0f %.0f %.0f 0 %.0f 0 0',ai,dR,a,gr,fd,sZ,cg,aQ) td=Ff else if ae then return end
+td={0,ai,dR} end local nb if not redis.REDIS_VERSION_NUM then return end local iR=b('PEXPIRETIME',x)
+local lg=(0<=iR)and iR or nil if lg then if 2^53<=lg then return end if not(ap<2^53)then return end if not(aS<2^53)then
+return end local eb=ad%a local zm=(eb==0)and(ad/a)or(((ad-eb)/a)+1) if not((y+zm)<2^53)then return end local vv=y+zm
+local oV=vv%1000 local gX=(oV==0)and(vv/1000)or(((vv-oV)/1000)+1) local tn if lg<gX then if not((gX+5000)<2^53)then
+return end tn=gX+5000 else tn=nil end nb=tn else if not(ap<2^53)then return end if not(aS<2^53)then return end
+local oW=ad%a if not((y+((oW==0)and(ad/a)or(((ad-oW)/a)+1)))<2^53)then return end nb=nil end if nb then
+local Fw=c('%.0f',nb) local vy=b('PEXPIREAT',x,Fw) end ji=td end end else return end end end else if not((M*d)<2^53)then
+return end local ln=M*d if not(ln<2^53)then return end local bc=0%d local bV=(0-bc)/d local fX if bc==0 then fX=bV else
+if not((bV+1)<2^53)then return end fX=bV+1 end if 2^53<=fX then return end if not(Q<ln)then if not((bV+M)<2^53)then
+return end local lp=bV+M local iW=ln%a local ha=(iW==0)and(ln/a)or(((ln-iW)/a)+1) local lr=ha%1e6
+local dr=(lr==0)and(ha/1e6)or(((ha-lr)/1e6)+1) if 2^53<=dr then return end local nh=0%a
+local hM=(nh==0)and(0/a)or(((0-nh)/a)+1) local pz if ae=='LINE'then local px if not((lp*d)<2^53)then return end
+local cQ=lp*d if not((cQ+bc)<2^53)then return end local tJ=cQ+bc local dG=(Q<tJ)and Q or tJ local bi=(0<dG)and dG or 0
+local vP=bi%d local jG=(vP==0)and(bi/d)or(((bi-vP)/d)+1) local dH=(jG<a)and(a-jG)or 0 local cv local lK if dH<a then
+local vT=dH+1 local ps local tK=a-vT if tK<0 then ps=nil else if not((tK*d)<2^53)then return end local vV=tK*d
+local bj=(vV<bi)and(bi-vV)or 0 local vX=bj%a local bs=(vX==0)and(bj/a)or(((bj-vX)/a)+1) local jJ=bs%1000
+ps=(jJ==0)and(bs/1000)or(((bs-jJ)/1000)+1) end local vY=ps or(-1) local pu if vT==a then pu=vY else
+local hP=(0<bi)and bi or 0 local wa=hP%a local tL=(wa==0)and(hP/a)or(((hP-wa)/a)+1) local gb=tL%1000
+pu=(gb==0)and(tL/1000)or(((tL-gb)/1000)+1) end cv=vY lK=pu else cv=0 lK=0 end if 2^53<=lK then return end
+if not(hM==0)then local wb=hM%1000 local jM=(wb==0)and(hM/1000)or(((hM-wb)/1000)+1) if 2^53<=jM then return end px=jM
+else px=0 end local zL=c('1 %.0f %.0f %.0f %.0f 0 %.0f %.0f %.0f %.0f 0 %.0f',fX,dr,a,dH,cv,lK,px,aQ,M) pz=zL else
+if ae then return end pz={1,fX,dr} end if not((lp*d)<2^53)then return end local wk=lp*d if not((wk+bc)<2^53)then return
+end local wl=wk+bc local hS=(Q<wl)and Q or wl local wp=hS%a local wq=(wp==0)and(hS/a)or(((hS-wp)/a)+1)
+if not((A+wq)<2^53)then return end local tS=A+wq local wr=tS%1000 local ws=(wr==0)and(tS/1000)or(((tS-wr)/1000)+1)
+if not((ws+5000)<2^53)then return end local wt=ws+5000 local pK if wt==0 then pK='1' else pK=c('%.0f',wt) end
+local tT=b('SET',x,c('L:%.0f:%.0f:%.0f:%.0f',lp,bc,aj,A),'PXAT',pK) ji=pz else local ls=(bc==0)and(0/d)or(bV+1)
+local fh=(ls<a)and(a-ls)or 0 local ee local fi=a-M if fi<0 then ee=nil else if not((fi*d)<2^53)then return end
+local lu=fi*d local iX=(lu<0)and(0-lu)or 0 local lv=iX%a local vE=(lv==0)and(iX/a)or(((iX-lv)/a)+1) local vG=vE%1000
+ee=(vG==0)and(vE/1000)or(((vE-vG)/1000)+1) end local cu if ee then if 2^53<=ee then return end local jB=ee%1000
+local zF=(ee<0)and(-1)or((jB==0)and(ee/1000)or(((ee-jB)/1000)+1)) cu=zF else cu=-1 end local cP=(cu==0)and 1 or cu
+local pU if ae=='LINE'then local pN if fi<0 then pN=nil else if not((fi*d)<2^53)then return end local nw=fi*d
+local tX=(nw<0)and(0-nw)or 0 local jQ=tX%a local bM=(jQ==0)and(tX/a)or(((tX-jQ)/a)+1) local ny=bM%1000
+pN=(ny==0)and(bM/1000)or(((bM-ny)/1000)+1) end local ge=pN or(-1) local eg local lS if fh<a then local gf=fh+1 local pS
+local ez=a-gf if ez<0 then pS=nil else if not((ez*d)<2^53)then return end local jS=ez*d local tY=(jS<0)and(0-jS)or 0
+local wK=tY%a local hT=(wK==0)and(tY/a)or(((tY-wK)/a)+1) local wL=hT%1000 pS=(wL==0)and(hT/1000)or(((hT-wL)/1000)+1) end
+local wN=pS or(-1) local pT if gf==a then pT=wN else local wO=0%a local dJ=(wO==0)and(0/a)or(((0-wO)/a)+1)
+local wQ=dJ%1000 pT=(wQ==0)and(dJ/1000)or(((dJ-wQ)/1000)+1) end eg=wN lS=pT else eg=0 lS=0 end
+if(2^53<=ge)or(2^53<=lS)then return end
+local nz=c('0 %.0f %.0f %.0f %.0f %.0f %.0f %.0f 0 %.0f 0 0',fX,cP,a,fh,ge,eg,lS,aQ) pU=nz else if ae then return end
+pU={0,fX,cP} end ji=pU end end else return end else return end return ji end, GCRA=function(P,h)
+local l,ac,c,b=string.find,string.match,string.format,redis.call local cu local cR=h[2] local bk=h[3] local aO=h[4]
+if not bk then return end local aP=h[5] local T local u local Y if(aO=='LINE')and(not aP)then T=5 u=1 Y='LINE' else
+local S local am local bX if aO then if aP then
+if not(((((h[6]=='LINE')and(not h[7]))and((#aP)<16))and(aO=='COST'))and l(aP,'^[1-9]%d*$'))then return end S=7 am=aP+0
+bX='LINE' else if(((h[6]=='LINE')and(not h[7]))and(aO=='COST'))and l('','^[1-9]%d*$')then return end return end else S=4
+am=1 bX=nil end T=S u=am Y=bX end if not(((#bk)<16)and l(bk,'^[1-9]%d*$'))then return end local i=bk+0
+local at,aF=ac(cR,'^([1-9]%d*)(%l*)$') if at then if(#cR)<16 then
+local J=(aF=='')and 1000 or((aF=='ms')and 1 or((aF=='s')and 1000 or((aF=='m')and 60000 or((aF=='h')and 3.6e6 or((aF=='d')and 8.64e7 or nil)))))
+local B=J and(at*J)or J if(not B)or((B<1)or(1e15<B))then return end if not(B<9e12)then return end local xC=B*1000
+if not((xC*1000)<2^53)then return end local C=xC*1000 if C<i then return end local K=C%i
+local j=(K==0)and(C/i)or(((C-K)/i)+1) if not((i*j)<2^53)then return end local m=i*j local bt=h[T] if bt then return end
+local aR=b('TIME') local ag=(aR[1]*1e6)+aR[2] local r=(ag-(ag%1000))/1000 local U=P[1] if not U then return end
+if l(U,':reserved',1,true)then return end if not((#P)==1)then return end local s=b('GET',U) if s then
+local eC,aa=ac(s,'^([1-9]%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d)(%d%d%d)$') if(not eC)or(56<eC:byte())then return end
+local y=eC+0 local aX=aa+0 local cA local mc local xQ=y<ag if not xQ then local xR=(ag<y)and(y-ag)or 0
+if not((xR*1000)<2^53)then return end local gk=xR*1000 if not((gk+aX)<2^53)then return end local H=gk+aX if m<H then
+cA=m mc=true else cA=H mc=false end else cA=0 mc=false end if not((u*j)<2^53)then return end local cV=u*j
+if not((cA+cV)<2^53)then return end local ap=cA+cV local fu if not(j==0)then fu=not(m<ap) else fu=false end local fw
+if j==0 then fw=0 else local aY=cA%j local Ej=(aY==0)and(cA/j)or(((cA-aY)/j)+1) fw=Ej end if 2^53<=fw then return end
+if fu then local ax=ap%1000 local bN=(ap-ax)/1000 if not((ag+bN)<2^53)then return end local aT=ag+bN local gn=ap%1e9
+local kf=(gn==0)and(ap/1e9)or(((ap-gn)/1e9)+1) if 2^53<=kf then return end local rA if Y=='LINE'then local cC
+if not(aT<ag)then local bm=(ag<aT)and(aT-ag)or 0 if not((bm*1000)<2^53)then return end local xZ=bm*1000
+if not((xZ+ax)<2^53)then return end local ya=xZ+ax if m<ya then cC=m else cC=ya end else cC=0 end local cD if j==0 then
+cD=0 else local km=cC%j local gs=(km==0)and(cC/j)or(((cC-km)/j)+1) cD=(gs<i)and(i-gs)or 0 end local rv local bF
+if cD<i then local df=cD+1 local bE if(j==0)or(i<df)then bE=nil else if not((df*j)<2^53)then return end local yd=df*j
+local kq=(yd<m)and(m-yd)or 0 local dS=(kq<cC)and(cC-kq)or 0 local au=dS%1e6 bE=(au==0)and(dS/1e6)or(((dS-au)/1e6)+1) end
+local gu=bE or(-1) local ru if df==i then ru=gu else local rt if j==0 then rt=nil else if not(m<2^53)then return end
+local uR=(0<cC)and cC or 0 local gy=uR%1e6 rt=(gy==0)and(uR/1e6)or(((uR-gy)/1e6)+1) end ru=rt or(-1) end rv=gu bF=ru
+else rv=0 bF=0 end if 2^53<=bF then return end
+local di=c('1 %.0f %.0f %.0f %.0f 0 %.0f %.0f 0 %.0f 0 %.0f',fw,kf,i,cD,rv,bF,r,u) rA=di else if Y then return end
+rA={1,fw,kf} end local bG if not redis.REDIS_VERSION_NUM then return end local ip=b('PEXPIRETIME',U)
+local bA=(0<=ip)and ip or nil if bA then if 2^53<=bA then return end local dx if ax==0 then dx=aT else
+if not((aT+1)<2^53)then return end dx=aT+1 end local kv=dx%1000 local bo=(kv==0)and(dx/1000)or(((dx-kv)/1000)+1)
+if not((bo+5000)<2^53)then return end local cr=bo+5000 if bA<bo then bG=cr else if not(cr<bA)then bG=nil else bG=cr end
+end else local af if ax==0 then af=aT else if not((aT+1)<2^53)then return end af=aT+1 end local iu=af%1000
+local gE=(iu==0)and(af/1000)or(((af-iu)/1000)+1) if not((gE+5000)<2^53)then return end return end if bG then
+if aT<1e6 then return end local fF if bG==0 then fF='1' else local dU=c('%.0f',bG) fF=dU end
+local oo=b('SET',U,c('%.0f%03d',aT,ax),'PXAT',fF) else if aT<1e6 then return end
+local FV=b('SET',U,c('%.0f%03d',aT,ax),'KEEPTTL') end cu=rA else if mc and(not(j==0))then return end local bD
+if(j==0)or(i<u)then bD=nil else if not(cV<2^53)then return end local dP=(cV<m)and(m-cV)or 0
+local V=(dP<cA)and(cA-dP)or 0 local gq=V%1e6 bD=(gq==0)and(V/1e6)or(((V-gq)/1e6)+1) end local ej if bD then
+if 2^53<=bD then return end local ki=bD%1000 local bO=(bD<0)and(-1)or((ki==0)and(bD/1000)or(((bD-ki)/1000)+1)) ej=bO
+else ej=-1 end local ic=(ej==0)and 1 or ej local fI if Y=='LINE'then local bH if not xQ then
+local kz=(ag<y)and(y-ag)or 0 if not((kz*1000)<2^53)then return end local eT=kz*1000 if not((eT+aX)<2^53)then return end
+local aU=eT+aX if m<aU then bH=m else bH=aU end else bH=0 end local dA if j==0 then dA=0 else local gH=bH%j
+local yz=(gH==0)and(bH/j)or(((bH-gH)/j)+1) dA=(yz<i)and(i-yz)or 0 end local sf if(j==0)or(i<u)then sf=nil else
+if not(cV<2^53)then return end local kE=(cV<m)and(m-cV)or 0 local dk=(kE<bH)and(bH-kE)or 0 local iB=dk%1e6
+sf=(iB==0)and(dk/1e6)or(((dk-iB)/1e6)+1) end local dl=sf or(-1) local aV local bg if dA<i then local bR=dA+1 local fH
+if(j==0)or(i<bR)then fH=nil else if not((bR*j)<2^53)then return end local yJ=bR*j local aK=(yJ<m)and(m-yJ)or 0
+local eV=(aK<bH)and(bH-aK)or 0 local eW=eV%1e6 fH=(eW==0)and(eV/1e6)or(((eV-eW)/1e6)+1) end local aL=fH or(-1) local ep
+if bR==i then ep=aL else local sp if j==0 then sp=nil else if not(m<2^53)then return end local dW=(0<bH)and bH or 0
+local bS=dW%1e6 sp=(bS==0)and(dW/1e6)or(((dW-bS)/1e6)+1) end ep=sp or(-1) end aV=aL bg=ep else aV=0 bg=0 end
+if(2^53<=dl)or(2^53<=bg)then return end
+local ba=c('0 %.0f %.0f %.0f %.0f %.0f %.0f %.0f 0 %.0f 0 0',fw,ic,i,dA,dl,aV,bg,r) fI=ba else if Y then return end
+fI={0,fw,ic} end cu=fI end else if not((u*j)<2^53)then return end local bb=u*j if not(bb<2^53)then return end local aW
+if not(j==0)then aW=not(m<bb) else aW=false end local cf if j==0 then cf=0 else local gO=0%j
+cf=(gO==0)and(0/j)or(((0-gO)/j)+1) end if 2^53<=cf then return end if aW then local fb=bb%1000 local oD=(bb-fb)/1000
+if not((ag+oD)<2^53)then return end local fc=ag+oD local oE=bb%1e9 local kO=(oE==0)and(bb/1e9)or(((bb-oE)/1e9)+1)
+if 2^53<=kO then return end local tl if Y=='LINE'then local bh if not(fc<ag)then local zf=(ag<fc)and(fc-ag)or 0
+if not((zf*1000)<2^53)then return end local kW=zf*1000 if not((kW+fb)<2^53)then return end local kX=kW+fb if m<kX then
+bh=m else bh=kX end else bh=0 end local jv if j==0 then jv=0 else local ea=bh%j
+local zg=(ea==0)and(bh/j)or(((bh-ea)/j)+1) jv=(zg<i)and(i-zg)or 0 end local fS local cM if jv<i then local oP=jv+1
+local fO if(j==0)or(i<oP)then fO=nil else if not((oP*j)<2^53)then return end local dp=oP*j local oQ=(dp<m)and(m-dp)or 0
+local vq=(oQ<bh)and(bh-oQ)or 0 local le=vq%1e6 fO=(le==0)and(vq/1e6)or(((vq-le)/1e6)+1) end local oS=fO or(-1) local fR
+if oP==i then fR=oS else local fQ if j==0 then fQ=nil else if not(m<2^53)then return end local iS=(0<bh)and bh or 0
+local iT=iS%1e6 fQ=(iT==0)and(iS/1e6)or(((iS-iT)/1e6)+1) end fR=fQ or(-1) end fS=oS cM=fR else fS=0 cM=0 end
+if 2^53<=cM then return end local vu=c('1 %.0f %.0f %.0f %.0f 0 %.0f %.0f 0 %.0f 0 %.0f',cf,kO,i,jv,fS,cM,r,u) tl=vu
+else if Y then return end tl={1,cf,kO} end local jx if fb==0 then jx=fc else if not((fc+1)<2^53)then return end jx=fc+1
+end local ll=jx%1000 local iU=(ll==0)and(jx/1000)or(((jx-ll)/1000)+1) if not((iU+5000)<2^53)then return end
+local gY=iU+5000 if fc<1e6 then return end local tq if gY==0 then tq='1' else tq=c('%.0f',gY) end
+local Ga=b('SET',U,c('%.0f%03d',fc,fb),'PXAT',tq) cu=tl else local es if(j==0)or(i<u)then es=nil else
+local dX=(bb<m)and(m-bb)or 0 local iJ=(dX<0)and(0-dX)or 0 local kT=iJ%1e6 es=(kT==0)and(iJ/1e6)or(((iJ-kT)/1e6)+1) end
+local et if es then if 2^53<=es then return end local dY=es%1000
+local vm=(es<0)and(-1)or((dY==0)and(es/1000)or(((es-dY)/1000)+1)) et=vm else et=-1 end local zc=(et==0)and 1 or et
+local tF if Y=='LINE'then local jy if j==0 then jy=0 else local zw=0%j local zx=(zw==0)and(0/j)or(((0-zw)/j)+1)
+jy=(zx<i)and(i-zx)or 0 end local ty if(j==0)or(i<u)then ty=nil else local zy=(bb<m)and(m-bb)or 0
+local bc=(zy<0)and(0-zy)or 0 local oX=bc%1e6 ty=(oX==0)and(bc/1e6)or(((bc-oX)/1e6)+1) end local gZ=ty or(-1) local tD
+local br if jy<i then local iV=jy+1 local tz if(j==0)or(i<iV)then tz=nil else if not((iV*j)<2^53)then return end
+local lq=iV*j local zz=(lq<m)and(m-lq)or 0 local vB=(zz<0)and(0-zz)or 0 local lr=vB%1e6
+tz=(lr==0)and(vB/1e6)or(((vB-lr)/1e6)+1) end local zC=tz or(-1) local tC if iV==i then tC=zC else local tB if j==0 then
+tB=nil else if not(m<2^53)then return end tB=0 end tC=tB or(-1) end tD=zC br=tC else tD=0 br=0 end
+if(2^53<=gZ)or(2^53<=br)then return end
+local pb=c('0 %.0f %.0f %.0f %.0f %.0f %.0f %.0f 0 %.0f 0 0',cf,zc,i,jy,gZ,tD,br,r) tF=pb else if Y then return end
+tF={0,cf,zc} end cu=tF end end else return end else return end return cu end, ROLLING=function(P,h)
+local zE,p,pc,l,ac,cO,c,b=math.abs,string.byte,string.char,string.find,string.match,string.sub,string.format,redis.call
+local mb local xu=h[2] local nM=h[3] local nN=h[4] if not nM then return end local eA=h[5] local qI local bZ local cz
+if(nN=='LINE')and(not eA)then qI=5 bZ=1 cz='LINE' else local fp local az local be if nN then if eA then
+if not(((((h[6]=='LINE')and(not h[7]))and((#eA)<16))and(nN=='COST'))and l(eA,'^[1-9]%d*$'))then return end fp=7 az=eA+0
+be='LINE' else if(((h[6]=='LINE')and(not h[7]))and(nN=='COST'))and l('','^[1-9]%d*$')then return end return end else
+fp=4 az=1 be=nil end qI=fp bZ=az cz=be end if not(((#nM)<16)and l(nM,'^[1-9]%d*$'))then return end local e=nM+0
+local Q,dL=ac(xu,'^([1-9]%d*)(%l*)$') if Q then if(#xu)<16 then
+local K=(dL=='')and 1000 or((dL=='ms')and 1 or((dL=='s')and 1000 or((dL=='m')and 60000 or((dL=='h')and 3.6e6 or((dL=='d')and 8.64e7 or nil)))))
+local ab=K and(Q*K)or K if(not ab)or((ab<1)or(1e15<ab))then return end if not(ab<9e12)then return end local bt=h[qI]
+if bt then return end local aR=b('TIME') local ag=(aR[1]*1e6)+aR[2] local r=(ag-(ag%1000))/1000 local U=P[1]
+if not U then return end if l(U,':reserved',1,true)then return end if not((#P)==1)then return end local s=b('GET',U)
+if s then local z local W local X local Z=((#s)-2)/15 if(not(cO(s,1,2)=='R:'))or((not((Z%1)==0))or((Z<1)or(8192<Z)))then
+return end local L=r-ab local qW if 0<=L then local uD,hX,Ef,Eg,v,Eh,gj=p(s,3,9) if 32<=gj then return end
+qW=(uD+(256*(hX+(256*(Ef+(256*(Eg+(256*(v+(256*(Eh+(256*gj))))))))))))<=L else qW=false end if qW then local dt
+local bv=Z-1 local Ei,bw,kc,kd,ke,cV,ck=p(s,((15*bv)+3),((15*bv)+9)) if 32<=ck then return end
+if(Ei+(256*(bw+(256*(kc+(256*(kd+(256*(ke+(256*(cV+(256*ck))))))))))))<=L then dt=Z else local iY=0 local hn=Z
+while 1<hn do local aY=(hn-(hn%2))/2 local aH=iY+aY local Ek,hZ,n,O,gm,ax,bN=p(s,((15*aH)+3),((15*aH)+9)) if 32<=bN then
+return end local cZ=Ek+(256*(hZ+(256*(n+(256*(O+(256*(gm+(256*(ax+(256*bN))))))))))) local ra if cZ<=L then
+local da=iY+aY ra=da else ra=iY end local kf=hn-aY iY,hn=ra,kf end local go=iY local R=hn
+local eE,eF,gp,eG,ia,nU,cl=p(s,((15*go)+3),((15*go)+9)) if 32<=cl then return end
+dt=((eE+(256*(eF+(256*(gp+(256*(eG+(256*(ia+(256*(nU+(256*cl))))))))))))<=L)and(go+1)or go end local dP=dt-1
+local uJ,dc,V,al,uK,uL,gq,nV=p(s,((15*dP)+10),((15*dP)+17)) local ic=uK+(256*(uL+(256*(gq+(256*nV)))))
+local eI=uJ+(256*(dc+(256*(V+(256*al))))) local Eq,nW,ay,dQ,nX,dd,Er,Es=p(s,((15*bv)+10),((15*bv)+17))
+local xY=nX+(256*(dd+(256*(Er+(256*Es))))) if(xY<ic)or((xY==ic)and((Eq+(256*(nW+(256*(ay+(256*dQ))))))<eI))then return
+end z=dt W=ic X=eI else z=0 W=0 X=0 end local E=Z-1 local gs,Eu,oa,Ev,ob,kn,Ew,oc=p(s,((15*E)+10),((15*E)+17))
+local eM=(((ob+(256*(kn+(256*(Ew+(256*oc))))))-W)*2^32)+((gs+(256*(Eu+(256*(oa+(256*Ev))))))-X)
+local au=(eM<0)and(eM+2^64)or eM local gu=(au+bZ)<=e if 2^53<=au then return end if gu then local aM local dD local eq
+local sB local mM local af local ij,gy,dT,od,gz,gA,bQ=p(s,((15*E)+3),((15*E)+9)) if 32<=bQ then return end
+if(ij+(256*(gy+(256*(dT+(256*(od+(256*(gz+(256*(gA+(256*bQ))))))))))))<=r then af=Z else local iZ=0 local ho=Z
+while 1<ho do local aZ=(ho-(ho%2))/2 local co=iZ+aZ local EA,of,og,eN,kt,EB,ku=p(s,((15*co)+3),((15*co)+9))
+if 32<=ku then return end local gB=EA+(256*(of+(256*(og+(256*(eN+(256*(kt+(256*(EB+(256*ku))))))))))) local dx
+if gB<=r then local oi=iZ+aZ dx=oi else dx=iZ end local oj=ho-aZ iZ,ho=dx,oj end local cq=iZ local FT=ho
+local iq,ok,yl,cr,ir,ol,gD=p(s,((15*cq)+3),((15*cq)+9)) if 32<=gD then return end
+af=((iq+(256*(ok+(256*(yl+(256*(cr+(256*(ir+(256*(ol+(256*gD))))))))))))<=r)and(cq+1)or cq end local iu=bZ%2^32
+local gE=(bZ-iu)/2^32 local dj,om,on,dU,EF,oo,EG,iw=p(s,((15*E)+10),((15*E)+17))
+local kx=(EF+(256*(oo+(256*(EG+(256*iw))))))+gE local ky=(dj+(256*(om+(256*(on+(256*dU))))))+iu local mC local cI
+if 2^32<=ky then mC=kx+1 cI=ky-2^32 else mC=kx cI=ky end local kz=mC%2^32 local yy=2^32<=mC if af<Z then return end
+if z<Z then local EH,iz,aU,gG,eU,EI,ct=p(s,((15*E)+3),((15*E)+9)) if 32<=ct then return end
+local kC=EH+(256*(iz+(256*(aU+(256*(gG+(256*(eU+(256*(EI+(256*ct))))))))))) local mF if kC==r then mF=true else
+if(ab<=4096)or(((ab/4096)+1)<=zE((kC-r)))then mF=false else if not((kC*4096)<2^53)then return end local yA=kC*4096
+if not((r*4096)<2^53)then return end local yE=r*4096 mF=((yA-(yA%ab))/ab)==((yE-(yE%ab))/ab) end end
+local dk=mF and E or Z local iC=r%16777216 local dl=kz%65536 local bR=cI%65536 local gJ=(r-iC)/16777216
+local uZ=(kz-dl)/65536 local aJ=(cI-bR)/65536 local aK=gJ%65536
+local dV=pc((iC%256),(((iC-(iC%256))/256)%256),((iC-(iC%65536))/65536),(aK%256),((aK-(aK%256))/256),(((gJ-aK)/65536)%256),((gJ-(gJ%16777216))/16777216),(bR%256),((bR-(bR%256))/256),(aJ%256),((aJ-(aJ%256))/256),(dl%256),((dl-(dl%256))/256),(uZ%256),((uZ-(uZ%256))/256))
+local vb=dk+1 local eX=(15*dk)+2 local sn if dk==Z then sn='APPEND' else sn='SETRANGE' end local so
+if((0<z)and(Z<=(z*2)))or(yy or((vb<Z)or(8192<vb)))then so='SET' else so=sn end aM=cO(s,1,eX)..dV dD=vb eq=so sB=eX mM=dV
+else local yM=W+gE local bS=X+iu local ep local aV if 2^32<=bS then ep=bS-2^32 aV=yM+1 else ep=bS aV=yM end
+local kI=aV%2^32 local ba=r%16777216 local iG=kI%65536 local gM=ep%65536 local eZ=(r-ba)/16777216 local iH=(kI-iG)/65536
+local vc=(ep-gM)/65536 local fa=eZ%65536
+local ox=pc((ba%256),(((ba-(ba%256))/256)%256),((ba-(ba%65536))/65536),(fa%256),((fa-(fa%256))/256),(((eZ-fa)/65536)%256),((eZ-(eZ%16777216))/16777216),(gM%256),((gM-(gM%256))/256),(vc%256),((vc-(vc%256))/256),(iG%256),((iG-(iG%256))/256),(iH%256),((iH-(iH%256))/256))
+local gN=Z+1 local kM=(15*Z)+2 local sA if((0<z)and(Z<=(z*2)))or(yy or((gN<Z)or(8192<gN)))then sA='SET' else sA='APPEND'
+end aM=cO(s,1,kM)..ox dD=gN eq=sA sB=kM mM=ox end local hF if 0<dD then local yV=dD-1
+local oE,kO,EU,oF,EV,oG,EW,vj=p(aM,((15*yV)+10),((15*yV)+17))
+local dX=(((EV+(256*(oG+(256*(EW+(256*vj))))))-W)*2^32)+((oE+(256*(kO+(256*(EU+(256*oF))))))-X)
+hF=(dX<0)and(dX+2^64)or dX else hF=0 end local fU if hF<=0 then fU=0 else local oL=dD-1
+local gQ,fd,fe,vn,gR,oM,gS,kU=p(aM,((15*z)+10),((15*z)+17))
+local vo=(((gR+(256*(oM+(256*(gS+(256*kU))))))-W)*2^32)+((gQ+(256*(fd+(256*(fe+(256*vn))))))-X) local te local tf
+if hF<=((vo<0)and(vo+2^64)or vo)then te=z tf=z else local kY=(0<oL)and(oL-1)or 0
+local Fc,iP,kZ,la,lb,Fd,iQ,ff=p(aM,((15*kY)+10),((15*kY)+17))
+local dp=(((lb+(256*(Fd+(256*(iQ+(256*ff))))))-W)*2^32)+((Fc+(256*(iP+(256*(kZ+(256*la))))))-X) local fM
+if((dp<0)and(dp+2^64)or dp)<hF then fM=oL else fM=z end te=fM tf=oL end local hp=tf local hq=te while hq<hp do
+local oR=((hq+hp)-((hq+hp)%2))/2 local oS,lf,iR,gW,lg,oT,Fj,Fk=p(aM,((15*oR)+10),((15*oR)+17))
+local Fl=lg+(256*(oT+(256*(Fj+(256*Fk))))) local Fm=oS+(256*(lf+(256*(iR+(256*gW))))) local vt=((Fl-W)*2^32)+(Fm-X)
+local vu=(vt<0)and(vt+2^64)or vt local fT local tk if hF<=vu then fT=hq tk=oR else local eb=oR+1 fT=eb tk=hp end
+hp,hq=tk,fT end local zn=hp local li=hq local Fn,vw,oV,gX,fg,lj,dq=p(aM,((15*li)+3),((15*li)+9)) if 32<=dq then return
+end local lk=((Fn+(256*(vw+(256*(oV+(256*(gX+(256*(fg+(256*(lj+(256*dq))))))))))))+ab)-r fU=(0<lk)and lk or 0 end
+if 2^53<=fU then return end local gY=fU%1000 local zt=(fU<0)and(-1)or((gY==0)and(fU/1000)or(((fU-gY)/1000)+1)) local qn
+if cz=='LINE'then local cx if 0<dD then local nA=dD-1 local zW,nB,zX,zY,nC,zZ,Aa,jU=p(aM,((15*nA)+10),((15*nA)+17))
+local ua=(((nC+(256*(zZ+(256*(Aa+(256*jU))))))-W)*2^32)+((zW+(256*(nB+(256*(zX+(256*zY))))))-X)
+cx=(ua<0)and(ua+2^64)or ua else cx=0 end local ub=(cx<e)and(e-cx)or 0 local qm local lU if ub<e then local wV=ub+1
+local eh local uc=e-wV if uc<0 then eh=nil else if cx<=uc then eh=0 else local ud=cx-uc local nD=dD-1
+local Ac,Ad,Ae,Af,Ag,Ah,Ai,ue=p(aM,((15*z)+10),((15*z)+17))
+local uf=(((Ag+(256*(Ah+(256*(Ai+(256*ue))))))-W)*2^32)+((Ac+(256*(Ad+(256*(Ae+(256*Af))))))-X) local qa local qb
+if ud<=((uf<0)and(uf+2^64)or uf)then qa=z qb=z else local wX=(0<nD)and(nD-1)or 0
+local Aj,Ak,Al,Am,An,Ao,Ap,Aq=p(aM,((15*wX)+10),((15*wX)+17))
+local ug=(((An+(256*(Ao+(256*(Ap+(256*Aq))))))-W)*2^32)+((Aj+(256*(Ak+(256*(Al+(256*Am))))))-X) local pZ
+if((ug<0)and(ug+2^64)or ug)<ud then pZ=nD else pZ=z end qa=pZ qb=nD end local hd=qb local he=qa while he<hd do
+local nE=((he+hd)-((he+hd)%2))/2 local As,At,Au,Av,Aw,Ax,Ay,Az=p(aM,((15*nE)+10),((15*nE)+17))
+local AA=Aw+(256*(Ax+(256*(Ay+(256*Az))))) local AB=As+(256*(At+(256*(Au+(256*Av))))) local uh=((AA-W)*2^32)+(AB-X)
+local AC=(uh<0)and(uh+2^64)or uh local qc local qd if ud<=AC then qc=he qd=nE else local AD=nE+1 qc=AD qd=hd end
+hd,he=qd,qc end local FJ=hd local wZ=he local AE,jV,AF,AG,AH,nF,xa=p(aM,((15*wZ)+3),((15*wZ)+9)) if 32<=xa then return
+end local xc=((AE+(256*(jV+(256*(AF+(256*(AG+(256*(AH+(256*(nF+(256*xa))))))))))))+ab)-r eh=(0<xc)and xc or 0 end end
+local xd=eh or(-1) local ql if wV==e then ql=xd else local qk if cx<=0 then qk=0 else local nG=dD-1
+local AI,AJ,AK,AL,AM,AN,AO,AP=p(aM,((15*z)+10),((15*z)+17))
+local ui=(((AM+(256*(AN+(256*(AO+(256*AP))))))-W)*2^32)+((AI+(256*(AJ+(256*(AK+(256*AL))))))-X) local qg local qh
+if cx<=((ui<0)and(ui+2^64)or ui)then qg=z qh=z else local xe=(0<nG)and(nG-1)or 0
+local AQ,AR,AS,AT,AU,AV,AW,AX=p(aM,((15*xe)+10),((15*xe)+17))
+local uj=(((AU+(256*(AV+(256*(AW+(256*AX))))))-W)*2^32)+((AQ+(256*(AR+(256*(AS+(256*AT))))))-X) local qf
+if((uj<0)and(uj+2^64)or uj)<cx then qf=nG else qf=z end qg=qf qh=nG end local hf=qh local hg=qg while hg<hf do
+local nH=((hg+hf)-((hg+hf)%2))/2 local AY,AZ,Ba,Bb,Bc,Bd,Be,Bf=p(aM,((15*nH)+10),((15*nH)+17))
+local Bg=Bc+(256*(Bd+(256*(Be+(256*Bf))))) local Bh=AY+(256*(AZ+(256*(Ba+(256*Bb))))) local uk=((Bg-W)*2^32)+(Bh-X)
+local Bi=(uk<0)and(uk+2^64)or uk local qi local qj if cx<=Bi then qi=hg qj=nH else local Bj=nH+1 qi=Bj qj=hf end
+hf,hg=qj,qi end local FK=hf local xf=hg local Bk,Bl,Bm,Bn,Bo,Bp,xg=p(aM,((15*xf)+3),((15*xf)+9)) if 32<=xg then return
+end local xh=((Bk+(256*(Bl+(256*(Bm+(256*(Bn+(256*(Bo+(256*(Bp+(256*xg))))))))))))+ab)-r qk=(0<xh)and xh or 0 end ql=qk
+end qm=xd lU=ql else qm=0 lU=0 end if 2^53<=lU then return end
+local Bq=c('1 %.0f %.0f %.0f %.0f 0 %.0f %.0f 0 %.0f 0 %.0f',au,zt,e,ub,qm,lU,r,bZ) qn=Bq else if cz then return end
+qn={1,au,zt} end if not redis.REDIS_VERSION_NUM then return end local xi=b('PEXPIRETIME',U)
+local xj=(0<=xi)and xi or nil local lV if xj then lV=xj else lV=nil end local fn if lV then if(3*ab)<=(2*(lV-r))then
+fn=nil else fn=r+(2*ab) end else fn=r+(2*ab) end if eq=='SET'then return else if eq=='APPEND'then
+local FL=b('APPEND',U,mM) if fn then local Br=c('%.0f',fn) local FM=b('PEXPIREAT',U,Br) end else
+local FN=b('SETRANGE',U,c('%d',sB),mM) if fn then local Bs=c('%.0f',fn) local FO=b('PEXPIREAT',U,Bs) end end end mb=qn
+else local sG if 0<au then local ER,vg,oA,bB,ES,oB,yS=p(s,((15*E)+3),((15*E)+9)) if 32<=yS then return end
+sG=r<(ER+(256*(vg+(256*(oA+(256*(bB+(256*(ES+(256*(oB+(256*yS)))))))))))) else sG=false end if sG then return end
+local Fq,Fr,Fs,vx,Ft,zu,Fu,zv=p(s,((15*E)+10),((15*E)+17))
+local bT=(((Ft+(256*(zu+(256*(Fu+(256*zv))))))-W)*2^32)+((Fq+(256*(Fr+(256*(Fs+(256*vx))))))-X)
+local ec=(bT<0)and(bT+2^64)or bT local bd local bU=e-bZ if bU<0 then bd=nil else if ec<=bU then bd=0 else local vz=ec-bU
+local Fx,oX,Fy,Fz,gZ,lo,FA,iV=p(s,((15*z)+10),((15*z)+17))
+local ed=(((gZ+(256*(lo+(256*(FA+(256*iV))))))-W)*2^32)+((Fx+(256*(oX+(256*(Fy+(256*Fz))))))-X) local ph local pi
+if vz<=((ed<0)and(ed+2^64)or ed)then ph=z pi=z else local ls=(0<E)and(E-1)or 0
+local fh,lt,FB,FC,oZ,FD,pa,fi=p(s,((15*ls)+10),((15*ls)+17))
+local fY=(((oZ+(256*(FD+(256*(pa+(256*fi))))))-W)*2^32)+((fh+(256*(lt+(256*(FB+(256*FC))))))-X) local pg
+if((fY<0)and(fY+2^64)or fY)<vz then pg=E else pg=z end ph=pg pi=E end local hb=pi local hc=ph while hc<hb do
+local cP=((hc+hb)-((hc+hb)%2))/2 local ew,nh,hM,ni,nj,nk,tG,nl=p(s,((15*cP)+10),((15*cP)+17))
+local dF=nj+(256*(nk+(256*(tG+(256*nl))))) local zH=ew+(256*(nh+(256*(hM+(256*ni))))) local tI=((dF-W)*2^32)+(zH-X)
+local jD=(tI<0)and(tI+2^64)or tI local bW local pk if vz<=jD then bW=hc pk=cP else local cQ=cP+1 bW=cQ pk=hb end
+hb,hc=pk,bW end local tJ=hb local jE=hc local nm,zI,dG,ex,zJ,nn,jF=p(s,((15*jE)+3),((15*jE)+9)) if 32<=jF then return
+end local jG=((nm+(256*(zI+(256*(dG+(256*(ex+(256*(zJ+(256*(nn+(256*jF))))))))))))+ab)-r bd=(0<jG)and jG or 0 end end
+local lH if bd then if 2^53<=bd then return end local vR=bd%1000
+local ey=(bd<0)and(-1)or((vR==0)and(bd/1000)or(((bd-vR)/1000)+1)) lH=ey else lH=-1 end local vS=(lH==0)and 1 or lH
+local qO if cz=='LINE'then local Bt,Bu,Bv,Bw,Bx,By,Bz,BA=p(s,((15*E)+10),((15*E)+17))
+local ul=(((Bx+(256*(By+(256*(Bz+(256*BA))))))-W)*2^32)+((Bt+(256*(Bu+(256*(Bv+(256*Bw))))))-X)
+local cS=(ul<0)and(ul+2^64)or ul local um=(cS<e)and(e-cS)or 0 local lW if bU<0 then lW=nil else if cS<=bU then lW=0 else
+local un=cS-bU local BB,BC,BD,BE,BF,BG,BH,BI=p(s,((15*z)+10),((15*z)+17))
+local uo=(((BF+(256*(BG+(256*(BH+(256*BI))))))-W)*2^32)+((BB+(256*(BC+(256*(BD+(256*BE))))))-X) local qp local qq
+if un<=((uo<0)and(uo+2^64)or uo)then qp=z qq=z else local xm=(0<E)and(E-1)or 0
+local BJ,BK,BL,BM,BN,BO,BP,BQ=p(s,((15*xm)+10),((15*xm)+17))
+local up=(((BN+(256*(BO+(256*(BP+(256*BQ))))))-W)*2^32)+((BJ+(256*(BK+(256*(BL+(256*BM))))))-X) local qo
+if((up<0)and(up+2^64)or up)<un then qo=E else qo=z end qp=qo qq=E end local hh=qq local hi=qp while hi<hh do
+local nK=((hi+hh)-((hi+hh)%2))/2 local BR,BS,BT,BU,BV,BW,BX,BY=p(s,((15*nK)+10),((15*nK)+17))
+local BZ=BV+(256*(BW+(256*(BX+(256*BY))))) local Ca=BR+(256*(BS+(256*(BT+(256*BU))))) local uq=((BZ-W)*2^32)+(Ca-X)
+local Cb=(uq<0)and(uq+2^64)or uq local qr local qs if un<=Cb then qr=hi qs=nK else local Cc=nK+1 qr=Cc qs=hh end
+hh,hi=qs,qr end local FP=hh local xo=hi local Cd,Ce,Cf,Cg,Ch,Ci,xq=p(s,((15*xo)+3),((15*xo)+9)) if 32<=xq then return
+end local xr=((Cd+(256*(Ce+(256*(Cf+(256*(Cg+(256*(Ch+(256*(Ci+(256*xq))))))))))))+ab)-r lW=(0<xr)and xr or 0 end end
+local xs=lW or(-1) local qN local lY if um<e then local xt=um+1 local lX local ur=e-xt if ur<0 then lX=nil else
+if cS<=ur then lX=0 else local us=cS-ur local Cj,Ck,Cl,Cm,Cn,Co,Cp,Cq=p(s,((15*z)+10),((15*z)+17))
+local ut=(((Cn+(256*(Co+(256*(Cp+(256*Cq))))))-W)*2^32)+((Cj+(256*(Ck+(256*(Cl+(256*Cm))))))-X) local qx local qy
+if us<=((ut<0)and(ut+2^64)or ut)then qx=z qy=z else local xv=(0<E)and(E-1)or 0
+local Cr,Cs,Ct,Cu,Cv,Cw,Cx,Cy=p(s,((15*xv)+10),((15*xv)+17))
+local uu=(((Cv+(256*(Cw+(256*(Cx+(256*Cy))))))-W)*2^32)+((Cr+(256*(Cs+(256*(Ct+(256*Cu))))))-X) local qw
+if((uu<0)and(uu+2^64)or uu)<us then qw=E else qw=z end qx=qw qy=E end local hj=qy local hk=qx while hk<hj do
+local nO=((hk+hj)-((hk+hj)%2))/2 local Cz,CA,CB,CC,CD,CE,CF,CG=p(s,((15*nO)+10),((15*nO)+17))
+local CH=CD+(256*(CE+(256*(CF+(256*CG))))) local CI=Cz+(256*(CA+(256*(CB+(256*CC))))) local uv=((CH-W)*2^32)+(CI-X)
+local CJ=(uv<0)and(uv+2^64)or uv local qz local qA if us<=CJ then qz=hk qA=nO else local CK=nO+1 qz=CK qA=hj end
+hj,hk=qA,qz end local FQ=hj local xw=hk local CL,CM,CN,CO,CP,CQ,xx=p(s,((15*xw)+3),((15*xw)+9)) if 32<=xx then return
+end local xy=((CL+(256*(CM+(256*(CN+(256*(CO+(256*(CP+(256*(CQ+(256*xx))))))))))))+ab)-r lX=(0<xy)and xy or 0 end end
+local xz=lX or(-1) local qM if xt==e then qM=xz else local qL if cS<=0 then qL=0 else
+local CR,CS,CT,CU,CV,CW,CX,CY=p(s,((15*z)+10),((15*z)+17))
+local uw=(((CV+(256*(CW+(256*(CX+(256*CY))))))-W)*2^32)+((CR+(256*(CS+(256*(CT+(256*CU))))))-X) local qG local qH
+if cS<=((uw<0)and(uw+2^64)or uw)then qG=z qH=z else local xA=(0<E)and(E-1)or 0
+local CZ,Da,Db,Dc,Dd,De,Df,Dg=p(s,((15*xA)+10),((15*xA)+17))
+local ux=(((Dd+(256*(De+(256*(Df+(256*Dg))))))-W)*2^32)+((CZ+(256*(Da+(256*(Db+(256*Dc))))))-X) local qF
+if((ux<0)and(ux+2^64)or ux)<cS then qF=E else qF=z end qG=qF qH=E end local hl=qH local hm=qG while hm<hl do
+local nP=((hm+hl)-((hm+hl)%2))/2 local Dh,Di,Dj,Dk,Dl,Dm,Dn,Do=p(s,((15*nP)+10),((15*nP)+17))
+local Dq=Dl+(256*(Dm+(256*(Dn+(256*Do))))) local Dr=Dh+(256*(Di+(256*(Dj+(256*Dk))))) local uy=((Dq-W)*2^32)+(Dr-X)
+local Ds=(uy<0)and(uy+2^64)or uy local qJ local qK if cS<=Ds then qJ=hm qK=nP else local Dt=nP+1 qJ=Dt qK=hl end
+hl,hm=qK,qJ end local FR=hl local xD=hm local Du,Dv,Dw,Dx,Dy,Dz,xE=p(s,((15*xD)+3),((15*xD)+9)) if 32<=xE then return
+end local xF=((Du+(256*(Dv+(256*(Dw+(256*(Dx+(256*(Dy+(256*(Dz+(256*xE))))))))))))+ab)-r qL=(0<xF)and xF or 0 end qM=qL
+end qN=xz lY=qM else qN=0 lY=0 end if(2^53<=xs)or(2^53<=lY)then return end
+local DA=c('0 %.0f %.0f %.0f %.0f %.0f %.0f %.0f 0 %.0f 0 0',au,vS,e,um,xs,qN,lY,r) qO=DA else if cz then return end
+qO={0,au,vS} end if not redis.REDIS_VERSION_NUM then return end local xG=b('PEXPIRETIME',U)
+local xH=(0<=xG)and xG or nil local lZ if xH then lZ=xH else lZ=nil end local jj if lZ then if(3*ab)<=(2*(lZ-r))then
+jj=nil else jj=r+(2*ab) end else jj=r+(2*ab) end local DB,DC,DD,DE,DF,DG,DH,DI=p(s,((15*E)+10),((15*E)+17))
+local uA=(((DF+(256*(DG+(256*(DH+(256*DI))))))-W)*2^32)+((DB+(256*(DC+(256*(DD+(256*DE))))))-X)
+if not(((uA<0)and(uA+2^64)or uA)==0)then if jj then local DJ=c('%.0f',jj) local FS=b('PEXPIREAT',U,DJ) end end mb=qO end
+else local bj=bZ<=e if bj then local fZ=bZ%2^32 local ga=(bZ-fZ)/2^32 local hQ=r%16777216 local no=ga%65536
+local gb=fZ%65536 local np=(r-hQ)/16777216 local tM=(ga-no)/65536 local tN=(fZ-gb)/65536 local nq=np%65536
+local dI=cO('R:',1,2)..pc((hQ%256),(((hQ-(hQ%256))/256)%256),((hQ-(hQ%65536))/65536),(nq%256),((nq-(nq%256))/256),(((np-nq)/65536)%256),((np-(np%16777216))/16777216),(gb%256),((gb-(gb%256))/256),(tN%256),((tN-(tN%256))/256),(no%256),((no-(no%256))/256),(tM%256),((tM-(tM%256))/256))
+local zM,nr,ns,hR,nt,zN,nu,zO=p(dI,10,17)
+local tR=((nt+(256*(zN+(256*(nu+(256*zO))))))*2^32)+(zM+(256*(nr+(256*(ns+(256*hR)))))) local pQ
+if((tR<0)and(tR+2^64)or tR)<=0 then pQ=0 else local zR,ge,zS,zT,gf,jR,wG=p(dI,3,9) if 32<=wG then return end
+local wJ=((zR+(256*(ge+(256*(zS+(256*(zT+(256*(gf+(256*(jR+(256*wG))))))))))))+ab)-r pQ=(0<wJ)and wJ or 0 end
+if 2^53<=pQ then return end if cz=='LINE'then local DK,DL,DM,DN,DO,DP,DQ,DR=p(dI,10,17)
+local uB=((DO+(256*(DP+(256*(DQ+(256*DR))))))*2^32)+(DK+(256*(DL+(256*(DM+(256*DN)))))) local nR=(uB<0)and(uB+2^64)or uB
+local xI=(nR<e)and(e-nR)or 0 local qR if xI<e then local xJ=xI+1 local ma local xK=e-xJ if xK<0 then ma=nil else
+if nR<=xK then ma=0 else local DS,DT,DU,DV,DW,DX,xL=p(dI,3,9) if 32<=xL then return end
+local xM=((DS+(256*(DT+(256*(DU+(256*(DV+(256*(DW+(256*(DX+(256*xL))))))))))))+ab)-r ma=(0<xM)and xM or 0 end end
+local DY=ma or(-1) local qQ if xJ==e then qQ=DY else local qP if nR<=0 then qP=0 else
+local DZ,Ea,Eb,Ec,Ed,Ee,xN=p(dI,3,9) if 32<=xN then return end
+local xO=((DZ+(256*(Ea+(256*(Eb+(256*(Ec+(256*(Ed+(256*(Ee+(256*xN))))))))))))+ab)-r qP=(0<xO)and xO or 0 end qQ=qP end
+qR=qQ else qR=0 end if 2^53<=qR then return end else if cz then return end end return else local ef local dJ=e-bZ
+if dJ<0 then ef=nil else ef=0 end local eg if ef then if 2^53<=ef then return end local wR=ef%1000
+local zV=(ef<0)and(-1)or((wR==0)and(ef/1000)or(((ef-wR)/1000)+1)) eg=zV else eg=-1 end local wS=(eg==0)and 1 or eg
+local qT if cz=='LINE'then local qS if dJ<0 then qS=nil else qS=0 end local xP=qS or(-1) if 2^53<=xP then return end
+qT=c('0 0 %.0f %.0f %.0f %.0f 0 0 0 %.0f 0 0',wS,e,e,xP,r) else if cz then return end qT={0,0,wS} end mb=qT end end else
+return end else return end return mb end, LEASE=function(P,h)
+local I,l,ac,c,b=math.ceil,string.find,string.match,string.format,redis.call local ts local aO=h[2] local bl=h[3]
+local as=h[4] if not bl then return end local gg=h[5] if(as=='LINE')and(not gg)then
+if not(((#bl)<16)and l(bl,'^[1-9]%d*$'))then return end local i,at=ac(aO,'^([1-9]%d*)(%l*)$') if i then if(#aO)<16 then
+local g=(at=='')and 1000 or((at=='ms')and 1 or((at=='s')and 1000 or((at=='m')and 60000 or((at=='h')and 3.6e6 or((at=='d')and 8.64e7 or nil)))))
+local aw=g and(i*g)or g if(not aw)or((aw<1)or(1e15<aw))then return end if not(aw<9e12)then return end return else return
+end else return end else if as then if gg then
+if not(((((h[6]=='LINE')and(not h[7]))and((#gg)<16))and(as=='ID'))and(not(gg=='')))then return end
+if not(((#bl)<16)and l(bl,'^[1-9]%d*$'))then return end local C=bl+0 local D,e=ac(aO,'^([1-9]%d*)(%l*)$') if D then
+if(#aO)<16 then
+local uz=(e=='')and 1000 or((e=='ms')and 1 or((e=='s')and 1000 or((e=='m')and 60000 or((e=='h')and 3.6e6 or((e=='d')and 8.64e7 or nil)))))
+local j=uz and(D*uz)or uz if(not j)or((j<1)or(1e15<j))then return end if not(j<9e12)then return end local Z=b('TIME')
+local L=(Z[1]*1e6)+Z[2] local aG=(L-(L%1000))/1000 local v=P[1] if not v then return end if l(v,':reserved',1,true)then
+return end if not((#P)==1)then return end local gk=b('ZCARD',v) local av if(0<gk)and(0<=aG)then if not(gk<=4000)then
+return end local gl=b('ZREMRANGEBYSCORE',v,'-inf',c('%.0f',aG)) av=gk-gl else av=gk end local kd=0<av local ao
+if kd then local ck=b('ZSCORE',v,gg) if ck then local xT=tonumber(ck) local md if xT<2^64 then local cW=I(xT)
+md=(0<cW)and cW or 0 else md=1/0 end local fu if aG<md then fu=md else fu=nil end ao=fu else ao=nil end else ao=nil end
+local cX=ao and(av-1)or av local hZ=(not(ao==nil))or(cX<C) local O=aG+j if hZ and(not(ao==O))then
+if not((O*1000)<2^53)then return end local eD=O*1000 local uH=(L<eD)and(eD-L)or 0 local cZ=uH%1e6
+local da=(cZ==0)and(uH/1e6)or(((uH-cZ)/1e6)+1) if 2^53<=da then return end local uO=ao and 0 or 1 local eK=cX+1
+local kl=C-eK local ig=(0<kl)and kl or 0 local bI local hD if ig<C then local ob=ig+1 local mA local ko=C-ob
+if ko<0 then mA=nil else if eK<=ko then mA=0 else local dg=(eK-ko)-1 local jo if dg<cX then local ms local cF
+local eL=c('%.0f',dg) local eM=b('ZRANGE',v,eL,eL,'WITHSCORES') local au=eM[2] if au then local dh=tonumber(au) local fz
+if dh<2^64 then local gv=I(dh) fz=(0<gv)and gv or 0 else fz=1/0 end cF=fz else cF=1/0 end if ao then local bp
+if ao<=cF then local rw local kr=c('%.0f',(dg+1)) local gx=b('ZRANGE',v,kr,kr,'WITHSCORES') local ij=gx[2] if ij then
+local dT=tonumber(ij) local bF if dT<2^64 then local gA=I(dT) bF=(0<gA)and gA or 0 else bF=1/0 end rw=bF else rw=1/0 end
+bp=rw else bp=cF end ms=bp else ms=cF end if ms<=O then jo=ms else local rH if 0<dg then local di=dg-1 local mx local dw
+local io=c('%.0f',di) local Ez=b('ZRANGE',v,io,io,'WITHSCORES') local aZ=Ez[2] if aZ then local bz=tonumber(aZ) local fA
+if bz<2^64 then local of=I(bz) fA=(0<of)and of or 0 else fA=1/0 end dw=fA else dw=1/0 end if ao then local rG
+if ao<=dw then local rF local uT=c('%.0f',(di+1)) local cp=b('ZRANGE',v,uT,uT,'WITHSCORES') local eO=cp[2] if eO then
+local gB=tonumber(eO) local rE if gB<2^64 then local oj=I(gB) rE=(0<oj)and oj or 0 else rE=1/0 end rF=rE else rF=1/0 end
+rG=rF else rG=dw end mx=rG else mx=dw end rH=(mx<O)and O or mx else rH=O end jo=rH end else local dy if 0<dg then
+local cr=dg-1 local bf local jn local ym=c('%.0f',cr) local is=b('ZRANGE',v,ym,ym,'WITHSCORES') local it=is[2]
+if it then local yn=tonumber(it) local af if yn<2^64 then local yo=I(yn) af=(0<yo)and yo or 0 else af=1/0 end jn=af else
+jn=1/0 end if ao then local fF if ao<=jn then local rS local iv=c('%.0f',(cr+1))
+local ED=b('ZRANGE',v,iv,iv,'WITHSCORES') local yq=ED[2] if yq then local eP=tonumber(yq) local rR if eP<2^64 then
+local om=I(eP) rR=(0<om)and om or 0 else rR=1/0 end rS=rR else rS=1/0 end fF=rS else fF=jn end bf=fF else bf=jn end
+dy=(bf<O)and O or bf else dy=O end jo=dy end local cG if not(jo==(1/0))then cG=jo else cG=nil end local rV if cG then
+local rU if 2^53<=cG then rU=1/0 else local ys=cG-aG rU=(0<ys)and ys or 0 end rV=rU else rV=cG end mA=rV end end
+local eQ=mA or(-1) local sz if ob==C then sz=eQ else local sy if eK<=0 then sy=0 else local gF=eK-1 local dC
+if gF<cX then local mD local cJ local aU=c('%.0f',gF) local gG=b('ZRANGE',v,aU,aU,'WITHSCORES') local eU=gG[2]
+if eU then local ct=tonumber(eU) local fG if ct<2^64 then local kB=I(ct) fG=(0<kB)and kB or 0 else fG=1/0 end cJ=fG else
+cJ=1/0 end if ao then local sd if ao<=cJ then local sc local os=c('%.0f',(gF+1))
+local iA=b('ZRANGE',v,os,os,'WITHSCORES') local gI=iA[2] if gI then local yB=tonumber(gI) local sb if yB<2^64 then
+local yC=I(yB) sb=(0<yC)and yC or 0 else sb=1/0 end sc=sb else sc=1/0 end sd=sc else sd=cJ end mD=sd else mD=cJ end
+if mD<=O then dC=mD else local eo if 0<gF then local kD=gF-1 local cd local jq local yG=c('%.0f',kD)
+local EM=b('ZRANGE',v,yG,yG,'WITHSCORES') local yH=EM[2] if yH then local yI=tonumber(yH) local sg if yI<2^64 then
+local dm=I(yI) sg=(0<dm)and dm or 0 else sg=1/0 end jq=sg else jq=1/0 end if ao then local sl if ao<=jq then local fH
+local aK=c('%.0f',(kD+1)) local dV=b('ZRANGE',v,aK,aK,'WITHSCORES') local ov=dV[2] if ov then local gK=tonumber(ov)
+local sk if gK<2^64 then local eW=I(gK) sk=(0<eW)and eW or 0 else sk=1/0 end fH=sk else fH=1/0 end sl=fH else sl=jq end
+cd=sl else cd=jq end eo=(cd<O)and O or cd else eo=O end dC=eo end else local dB if 0<gF then local kF=gF-1 local mK
+local bg local dW=c('%.0f',kF) local EO=b('ZRANGE',v,dW,dW,'WITHSCORES') local iE=EO[2] if iE then local bS=tonumber(iE)
+local aV if bS<2^64 then local kH=I(bS) aV=(0<kH)and kH or 0 else aV=1/0 end bg=aV else bg=1/0 end if ao then local su
+if ao<=bg then local st local ba=c('%.0f',(kF+1)) local iG=b('ZRANGE',v,ba,ba,'WITHSCORES') local gL=iG[2] if gL then
+local gM=tonumber(gL) local ss if gM<2^64 then local kK=I(gM) ss=(0<kK)and kK or 0 else ss=1/0 end st=ss else st=1/0 end
+su=st else su=bg end mK=su else mK=bg end dB=(mK<O)and O or mK else dB=O end dC=dB end local cL if not(dC==(1/0))then
+cL=dC else cL=nil end local sx if cL then local sw if 2^53<=cL then sw=1/0 else local kL=cL-aG sw=(0<kL)and kL or 0 end
+sx=sw else sx=cL end sy=sx end sz=sy or(-1) end bI=eQ hD=sz else bI=0 hD=0 end
+if(not((bI-bI)==0))or((not((hD-hD)==0))or(2^53<=hD))then return end
+local EQ=c('1 %.0f %.0f %.0f %.0f 0 %.0f %.0f 0 %.0f 0 %.0f',cX,da,C,ig,bI,hD,aG,uO) local jr if kd then
+if not redis.REDIS_VERSION_NUM then return end local bB=b('PEXPIRETIME',v) local oB=(0<=bB)and bB or nil local sD
+if oB then sD=oB else sD=nil end jr=sD else jr=nil end if ao then local yT=b('ZADD',v,'XX',c('%.0f',O),gg) else
+local vh=b('ZADD',v,c('%.0f',O),gg) end if cX==0 then if(2^53<=O)or(not(jr==O))then local sI
+if O<9223372036854775808 then sI=c('%.0f',O) else sI='9223372036854775807' end local vi=b('PEXPIREAT',v,sI) end else
+local oC=b('ZRANGE',v,'-1','-1','WITHSCORES') local dn=oC[2] if dn then local fb=tonumber(dn) local aN if fb<2^64 then
+local kN=I(fb) aN=(0<kN)and kN or 0 else aN=1/0 end if(2^53<=aN)or(not(jr==aN))then local er
+if aN<9223372036854775808 then er=c('%.0f',aN) else er='9223372036854775807' end local oF=b('PEXPIREAT',v,er) end else
+if(2^53<=dn)or(not(jr==dn))then local sJ if dn<9223372036854775808 then sJ=c('%.0f',dn) else sJ='9223372036854775807'
+end local oH=b('PEXPIREAT',v,sJ) end end end ts=EQ else local rk if hZ then if not((O*1000)<2^53)then return end
+local R=O*1000 local eE=(L<R)and(R-L)or 0 local ia=eE%1e6 local nU=(ia==0)and(eE/1e6)or(((eE-ia)/1e6)+1)
+if 2^53<=nU then return end rk=nU else local ar local V=C-1 if V<0 then ar=nil else if av<=V then ar=0 else
+local uL=(av-V)-1 local mj local xX=c('%.0f',uL) local Ep=b('ZRANGE',v,xX,xX,'WITHSCORES') local eH=Ep[2] if eH then
+local bO=tonumber(eH) local rg if bO<2^64 then local eI=I(bO) rg=(0<eI)and eI or 0 else rg=1/0 end mj=rg else mj=1/0 end
+local hx if not(mj==(1/0))then hx=mj else hx=nil end local ek if hx then local ri if 2^53<=hx then ri=1/0 else
+local dQ=hx-aG ri=(0<dQ)and dQ or 0 end ek=ri else ek=hx end ar=ek end end local mk if ar then
+if(not((ar-ar)==0))or(2^53<=ar)then return end local ie=ar%1000
+local by=(ar<0)and(-1)or((ie==0)and(ar/1000)or(((ar-ie)/1000)+1)) mk=by else mk=-1 end local nY=(mk==0)and 1 or mk rk=nY
+end local kQ=C-av local oJ=(0<kQ)and kQ or 0 local bK if not hZ then local eu local oK=C-1 if oK<0 then eu=nil else
+if av<=oK then eu=0 else local vm=(av-oK)-1 local mS local fe=c('%.0f',vm) local vn=b('ZRANGE',v,fe,fe,'WITHSCORES')
+local gR=vn[2] if gR then local gS=tonumber(gR) local sQ if gS<2^64 then local kV=I(gS) sQ=(0<kV)and kV or 0 else sQ=1/0
+end mS=sQ else mS=1/0 end local hG if not(mS==(1/0))then hG=mS else hG=nil end local sS if hG then local sR
+if 2^53<=hG then sR=1/0 else local ze=hG-aG sR=(0<ze)and ze or 0 end sS=sR else sS=hG end eu=sS end end
+local Fb=eu or(-1) bK=Fb else bK=0 end local cM local hI if oJ<C then local dZ=oJ+1 local ch local vp=C-dZ if vp<0 then
+ch=nil else if av<=vp then ch=0 else local iP=(av-vp)-1 local ev local iQ=c('%.0f',iP)
+local ff=b('ZRANGE',v,iQ,iQ,'WITHSCORES') local ea=ff[2] if ea then local zh=tonumber(ea) local sY if zh<2^64 then
+local lc=I(zh) sY=(0<lc)and lc or 0 else sY=1/0 end ev=sY else ev=1/0 end local cg if not(ev==(1/0))then cg=ev else
+cg=nil end local tc if cg then local tb if 2^53<=cg then tb=1/0 else local zi=cg-aG tb=(0<zi)and zi or 0 end tc=tb else
+tc=cg end ch=tc end end local ld=ch or(-1) local fS if dZ==C then fS=ld else local fR if av<=0 then fR=0 else
+local Fh=av-1 local mX local lf=c('%.0f',Fh) local iR=b('ZRANGE',v,lf,lf,'WITHSCORES') local gW=iR[2] if gW then
+local oT=tonumber(gW) local th if oT<2^64 then local zj=I(oT) th=(0<zj)and zj or 0 else th=1/0 end mX=th else mX=1/0 end
+local bL if not(mX==(1/0))then bL=mX else bL=nil end local fQ if bL then local tj if 2^53<=bL then tj=1/0 else
+local iT=bL-aG tj=(0<iT)and iT or 0 end fQ=tj else fQ=bL end fR=fQ end fS=fR or(-1) end cM=ld hI=fS else cM=0 hI=0 end
+if(not((bK-bK)==0))or((not((cM-cM)==0))or((not((hI-hI)==0))or((2^53<=bK)or(2^53<=hI))))then return end
+local eb=c('%.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f 0 %.0f 0 0',(hZ and 1 or 0),cX,rk,C,oJ,bK,cM,hI,aG) if kd then
+local gX=b('ZRANGE',v,'-1','-1','WITHSCORES') local fg=gX[2] if fg then local dq=tonumber(fg) local hJ if dq<2^64 then
+local zo=I(dq) hJ=(0<zo)and zo or 0 else hJ=1/0 end if not redis.REDIS_VERSION_NUM then return end
+local zr=b('PEXPIRETIME',v) if(2^53<=hJ)or(not(((0<=zr)and zr or nil)==hJ))then local tp if hJ<9223372036854775808 then
+tp=c('%.0f',hJ) else tp='9223372036854775807' end local FZ=b('PEXPIREAT',v,tp) end else
+if not redis.REDIS_VERSION_NUM then return end local zs=b('PEXPIRETIME',v)
+if(2^53<=fg)or(not(((0<=zs)and zs or nil)==fg))then local tr if fg<9223372036854775808 then tr=c('%.0f',fg) else
+tr='9223372036854775807' end local Gb=b('PEXPIREAT',v,tr) end end end ts=eb end else return end else return end else
+return end else if not(((#bl)<16)and l(bl,'^[1-9]%d*$'))then return end local k,bt=ac(aO,'^([1-9]%d*)(%l*)$') if k then
+if(#aO)<16 then
+local aQ=(bt=='')and 1000 or((bt=='ms')and 1 or((bt=='s')and 1000 or((bt=='m')and 60000 or((bt=='h')and 3.6e6 or((bt=='d')and 8.64e7 or nil)))))
+local aR=aQ and(k*aQ)or aQ if(not aR)or((aR<1)or(1e15<aR))then return end if not(aR<9e12)then return end return else
+return end else return end end end return ts end, LOCKOUT=function(P,h)
+local l,ac,c,b=string.find,string.match,string.format,redis.call local ju local cR=h[2] local bk=h[3] local aO=h[4]
+if not bk then return end local aP=h[5] local T local u local Y if(aO=='LINE')and(not aP)then T=5 u=1 Y='LINE' else
+local S local am local bX if aO then if aP then
+if not(((((h[6]=='LINE')and(not h[7]))and((#aP)<16))and(aO=='COST'))and l(aP,'^[1-9]%d*$'))then return end S=7 am=aP+0
+bX='LINE' else if(((h[6]=='LINE')and(not h[7]))and(aO=='COST'))and l('','^[1-9]%d*$')then return end return end else S=4
+am=1 bX=nil end T=S u=am Y=bX end if not(((#bk)<16)and l(bk,'^[1-9]%d*$'))then return end local i=bk+0
+local at,aF=ac(cR,'^([1-9]%d*)(%l*)$') if at then if(#cR)<16 then
+local J=(aF=='')and 1000 or((aF=='ms')and 1 or((aF=='s')and 1000 or((aF=='m')and 60000 or((aF=='h')and 3.6e6 or((aF=='d')and 8.64e7 or nil)))))
+local B=J and(at*J)or J if(not B)or((B<1)or(1e15<B))then return end if not(B<9e12)then return end
+local C=(B<8.64e7)and 8.64e7 or B if C<B then return end local jY=h[T] if jY then return end local m=b('TIME')
+local bt=(m[1]*1e6)+m[2] local q=(bt-(bt%1000))/1000 local aR=P[1] if not aR then return end
+if l(aR,':reserved',1,true)then return end if not((#P)==1)then return end local x=b('GET',aR) if x then
+local ka,hV,hW,bu,U=ac(x,'^O:(%d+):(%d+):(%d+):(%d+):(%d+)$') if not ka then return else if l(x,':0%d')then return else
+local aa=((#bu)<17)and(bu+0) if not((#ka)<16)then return end if not((#hV)<16)then return end if not((#hW)<16)then return
+end if aa then if not(aa<9e15)then return end local Z=ka+0 local t=hV+0 local y=hW+0 if(2<(#U))or(64<(U+0))then return
+else local qV if y<t then qV=true else qV=1e15<aa end if qV then return else local xS=U+0 if not(y<=q)then return end
+local fr local fs local ke=(0<aa)and(y+aa)or(t+B) if(q<ke)and(0<Z)then fr=Z fs=t else fr=0 fs=q end local cW=fr+u
+local hY=q<(y+aa) if(not hY)and(cW<=i)then local xV=(q-y)-aa local aY=(0<xV)and xV or 0 local qY if aa==0 then qY=xS
+else local pd=0 local lx=B while lx<C do local O=pd+1 local gm=2*lx pd,lx=O,gm end local ax=pd local bN=lx local eD=xS+1
+qY=(eD<ax)and eD or ax end local da=qY-((aY-(aY%C))/C) local gn=(0<da)and da or 0 local aA if cW==i then
+local R=B*(2^gn) aA=(R<C)and R or C else aA=0 end local rb local rc local cl=(0<aA)and(q+aA)or(fs+B)
+if(q<cl)and(0<cW)then rb=cW rc=fs else rb=0 rc=q end local kg=q<(q+aA) local mh local rd if kg then local Eo=q+aA mh=0
+rd=Eo else local db=i-rb local dO=rc+B mh=(0<db)and db or 0 rd=dO end local hw if(i<=mh)and(0<mh)then hw=0 else
+local uK=rd-q hw=uK end local kh=hw%1000 local ib=(hw<0)and(-1)or((kh==0)and(hw/1000)or(((hw-kh)/1000)+1)) local bF
+if Y=='LINE'then local rn local ro if(q<cl)and(0<cW)then rn=cW ro=fs else rn=0 ro=q end local cb local em if kg then
+local ko=q+aA cb=0 em=ko else local df=i-rn local Ex=ro+B cb=(0<df)and df or 0 em=Ex end local rs local mq if cb<i then
+local eL=cb+1 local bE if i<eL then bE=nil else if(eL<=cb)and(0<cb)then bE=0 else local gt=em-q bE=gt end end
+local gu=bE or(-1) local rr if eL==i then rr=gu else local gw=em-q rr=gw end rs=gu mq=rr else rs=0 mq=0 end
+if 2^53<=mq then return end local dT=c('1 %.0f %.0f %.0f %.0f 0 %.0f %.0f 0 %.0f 0 %.0f',fr,ib,i,cb,rs,mq,q,u) bF=dT
+else if Y then return end bF={1,fr,ib} end local di=c('%.0f',fs) local oe=c('%.0f',aA) local mw if aA==0 then mw=gn else
+local pe=0 local ly=B while ly<C do local ip=pe+1 local oh=2*ly pe,ly=ip,oh end local bA=pe local uT=ly local cp=gn+1
+mw=(cp<bA)and cp or bA end if not((mw*C)<2^53)then return end local gC=mw*C local cq=q+aA if not((cq+gC)<2^53)then
+return end local kv=cq+gC local iq=fs+B
+local ir=b('SET',aR,c('O:%s:%s:%s:%s:%d',c('%.0f',cW),di,c('%.0f',q),oe,gn),'PXAT',c('%.0f',((kv<iq)and iq or kv)))
+ju=bF else local ej local rf if(q<ke)and(0<Z)then ej=Z rf=t else ej=0 rf=q end local ek local ar if hY then ek=0 ar=y+aa
+else local ay=i-ej local dQ=rf+B ek=(0<ay)and ay or 0 ar=dQ end local aB if i<u then aB=nil else if(u<=ek)and(0<ek)then
+aB=0 else local bP=ar-q aB=bP end end local el if aB then if 2^53<=aB then return end local eJ=aB%1000
+local uO=(aB<0)and(-1)or((eJ==0)and(aB/1000)or(((aB-eJ)/1000)+1)) el=uO else el=-1 end local nZ=(el==0)and 1 or el
+local sa if Y=='LINE'then local fE local rP if(q<ke)and(0<Z)then fE=Z rP=t else fE=0 rP=q end local bf local dy
+if hY then bf=0 dy=y+aa else local on=i-fE local dU=rP+B bf=(0<on)and on or 0 dy=dU end local cH if i<u then cH=nil else
+if(u<=bf)and(0<bf)then cH=0 else local aI=dy-q cH=aI end end local yw=cH or(-1) local rY local bq if bf<i then
+local uX=bf+1 local dz if i<uX then dz=nil else if(uX<=bf)and(0<bf)then dz=0 else local ky=dy-q dz=ky end end
+local eR=dz or(-1) local rX if uX==i then rX=eR else local eS=dy-q rX=eS end rY=eR bq=rX else rY=0 bq=0 end
+if(2^53<=yw)or(2^53<=bq)then return end
+local EJ=c('0 %.0f %.0f %.0f %.0f %.0f %.0f %.0f 0 %.0f 0 0',fr,nZ,i,bf,yw,rY,bq,q) sa=EJ else if Y then return end
+sa={0,fr,nZ} end ju=sa end end end else return end end end else local ot=u<=i if ot then local cK if u==i then
+cK=(B<C)and B or C else cK=0 end local sh local bR=(0<cK)and(q+cK)or(q+B) if q<bR then sh=u else sh=0 end
+local aJ=q<(q+cK) local mH local sj if aJ then local aK=q+cK mH=0 sj=aK else local dV=i-sh mH=(0<dV)and dV or 0 sj=q+B
+end local cd if(i<=mH)and(0<mH)then cd=0 else local aL=sj-q cd=aL end local yL=cd%1000
+local kF=(cd<0)and(-1)or((yL==0)and(cd/1000)or(((cd-yL)/1000)+1)) local sH if Y=='LINE'then local sv if q<bR then sv=u
+else sv=0 end local bJ local mL if aJ then local oy=q+cK bJ=0 mL=oy else local gN=i-sv bJ=(0<gN)and gN or 0 mL=q+B end
+local cf local mO if bJ<i then local vf=bJ+1 local mN if i<vf then mN=nil else if(vf<=bJ)and(0<bJ)then mN=0 else
+local vg=mL-q mN=vg end end local bB=mN or(-1) local sE if vf==i then sE=bB else local gO=mL-q sE=gO end cf=bB mO=sE
+else cf=0 mO=0 end if 2^53<=mO then return end
+local oD=c('1 0 %.0f %.0f %.0f 0 %.0f %.0f 0 %.0f 0 %.0f',kF,i,bJ,cf,mO,q,u) sH=oD else if Y then return end sH={1,0,kF}
+end local vj=c('%.0f',u) local EX=c('%.0f',cK) local aD if cK==0 then aD=0 else local pf=0 local lD=B while lD<C do
+local kP=pf+1 local gP=2*lD pf,lD=kP,gP end local kQ=pf local oJ=lD aD=(1<kQ)and 1 or kQ end if not((aD*C)<2^53)then
+return end local kR=aD*C local kS=q+cK if not((kS+kR)<2^53)then return end local iK=kS+kR local iL=q+B
+local oK=b('SET',aR,c('O:%s:%s:%s:%s:0',vj,c('%.0f',q),c('%.0f',q),EX),'PXAT',c('%.0f',((iK<iL)and iL or iK))) ju=sH
+else local sV if Y=='LINE'then sV=c('0 0 -1 %.0f %.0f -1 0 0 0 %.0f 0 0',i,i,q) else if Y then return end sV={0,0,(-1)}
+end ju=sV end end else return end else return end return ju end,
 }
 local function fail_with(text)
   error({ err = text }, 0)
@@ -3592,10 +3612,19 @@ local function require_option(row, r, accepted)
     fail_with(format('ERR syntax error: %s comes at most once', row[2]))
   end
 end
-local UNITS = { ms = 1, [''] = 1000, s = 1000, m = 60000, h = 3600000, d = 86400000 }
+local function scale_of(unit)
+  return unit == '' and 1000
+    or unit == 'ms' and 1
+    or unit == 's' and 1000
+    or unit == 'm' and 60000
+    or unit == 'h' and 3600000
+    or unit == 'd' and 86400000
+    or nil
+end
 local function parse_window(text)
   local number, unit = match(text, '^(%d+)(%l*)$')
-  local ms = number and UNITS[unit] and digits_up_to(number, '18446744073709551615') and number * UNITS[unit]
+  local scale = number and scale_of(unit)
+  local ms = scale and digits_up_to(number, '18446744073709551615') and number * scale
   return ms and ms >= 1 and ms <= 1e15 and ms or nil
 end
 local function parse_id(text, most)
@@ -3735,8 +3764,12 @@ local function parse_request(algorithm, words, at, accepted)
   end
   local is_plain = #limit < 16 and find(limit, '^[1-9]%d*$')
   r.limit = is_plain and limit + 0 or parse_count('limit', limit, 0)
-  is_plain = #window < 10 and find(window, '^[1-9]%d*$')
-  local window_ms = is_plain and window * 1000 or window_of(r, window)
+  local number, unit = match(window, '^([1-9]%d*)(%l*)$')
+  local scale = number and #window < 16 and scale_of(unit)
+  local window_ms = scale and number * scale
+  if not window_ms or window_ms < 1 or window_ms > 1e15 then
+    window_ms = window_of(r, window)
+  end
   r.window_ms, r.window, r.capacity = window_ms, window_ms < 9e12 and window_ms * 1000 or mul_large(window_ms, 1000), r.BURST or r.limit
   if algorithm.prepare then
     algorithm.prepare(r)

@@ -8,16 +8,27 @@ local REFUND = ' form COST AT BURST BLOCK MAX ANCHOR '
 local SETTLEMENT = ' form AT RESERVED ACTUAL BURST ANCHOR RESERVATION '
 local RESET = ' ANCHOR '
 
+-- The ms of a unit of a window; nil if it is none.
+local function scale_of(unit)
+  return unit == '' and 1000
+    or unit == 'ms' and 1
+    or unit == 's' and 1000
+    or unit == 'm' and 60000
+    or unit == 'h' and 3600000
+    or unit == 'd' and 86400000
+    or nil
+end
+
 --@cold
 local DAY_MS = 86400000
 local LONGEST = { DAY = DAY_MS, WEEK = 7 * DAY_MS, MONTH = 31 * DAY_MS, YEAR = 366 * DAY_MS }
-local UNITS = { ms = 1, [''] = 1000, s = 1000, m = 60000, h = 3600000, d = 86400000 }
 local FORMS = { FULL = true, LINE = true, HEADERS = true }
 
 -- A window of a fixed length in ms; nil if the text is none.
 local function parse_window(text)
   local number, unit = match(text, '^(%d+)(%l*)$')
-  local ms = number and UNITS[unit] and digits_up_to(number, MAX_UNSIGNED_DIGITS) and number * UNITS[unit]
+  local scale = number and scale_of(unit)
+  local ms = scale and digits_up_to(number, MAX_UNSIGNED_DIGITS) and number * scale
   return ms and ms >= 1 and ms <= 1e15 and ms or nil
 end
 
@@ -280,8 +291,12 @@ local function parse_request(algorithm, words, at, accepted)
   end
   local is_plain = #limit < 16 and find(limit, '^[1-9]%d*$')
   r.limit = is_plain and limit + 0 or parse_count('limit', limit, 0)
-  is_plain = #window < 10 and find(window, '^[1-9]%d*$')
-  local window_ms = is_plain and window * 1000 or window_of(r, window)
+  local number, unit = match(window, '^([1-9]%d*)(%l*)$')
+  local scale = number and #window < 16 and scale_of(unit)
+  local window_ms = scale and number * scale
+  if not window_ms or window_ms < 1 or window_ms > 1e15 then
+    window_ms = window_of(r, window)
+  end
   r.window_ms, r.window, r.capacity = window_ms, window_ms < 9e12 and window_ms * 1000 or mul_large(window_ms, 1000), r.BURST or r.limit
 --@if prepare
   if algorithm.prepare then

@@ -244,7 +244,7 @@ impl Case {
 
     /// As clients send most requests: the scripts have a fast path for these.
     fn plain_words(&mut self, algorithm: &str) -> Vec<String> {
-        let window = self.random.pick(&[1, 60, 3_600, 2_592_000]).to_string();
+        let window = self.random.pick(&["1", "60", "1500ms", "3600000ms", "2m", "30d"]).to_owned();
         let mut words = vec![algorithm.to_owned(), window, self.limit().to_string()];
         if traits(algorithm).id {
             words.extend(["ID".to_owned(), self.id()]);

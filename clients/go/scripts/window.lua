@@ -1,56 +1,59 @@
 -- RL.WINDOW, without the module: docs/lua.md. Put together by scripts/generate-lua; do not edit.
-local function fY(as) local bP,o local H,m,be,gv=string.find,string.format,string.match,string.sub
-local function fG(y,f,N) local aU,V,q=y[f],y[f+1],y[f+2] if not V then o().E('ARITY') end local a={ o='', U=0, now_ms=0,
-A=0, ar=0, limit=0, w=0, c=1, form=nil, delay=0, i=nil, k=nil, allowed=false, count=0, ttl=0, g='keep', remaining=0,
-t=1, } f=f+2 if q=='LINE'and not y[f+1]and N~=' COST BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE 'then a.form,f=q,f+1
-elseif q then local D=y[f+1]or''
-local du=N==' form COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE 'and y[f+2]=='LINE'and not y[f+3]and#D<16
-if du and q=='COST'and(' COST PARTIAL ALWAYS RESERVE RESERVATION ')~=' ID 'and H(D,'^[1-9]%d*$')then
-a.form,a.c,f='LINE',D+0,f+3 elseif du and q=='ID'and(' COST PARTIAL ALWAYS RESERVE RESERVATION ')==' ID 'and D~=''then
-a.form,a.ID,f='LINE',D,f+3 else f=o().aj(a,y,f,N) a.c=a.COST or 1 end end local bX=#V<16 and H(V,'^[1-9]%d*$')
-a.limit=bX and V+0 or o().ai('limit',V,0) bX=#aU<10 and H(aU,'^[1-9]%d*$') local T=bX and aU*1000 or o().as(a,aU)
-a.A,a.ar,a.w=T,T<9e12 and T*1000 or o().S(T,1000),a.BURST or a.limit return a,f end local function fE(y,N)
-local a,f=fG(y,1,N) if y[f]then o().ac(a,N,y[f]) end return a end local n=redis.call local function fL(a)
-local dV=n('TIME') local ce=dV[1]*1000000+dV[2] a.U,a.now_ms=ce,(ce-ce%1000)/1000 end local function gb(a,Y,f,da,bY)
-local i=Y[f] if not i then o().E('KEYS') end a.o,f=i,f+1 if bY then a.F=i elseif H(i,':reserved',1,true)then o().ak(i)
-end if da then f=a.av and f+2 or o().am(a,Y,f,i) end return f end local function fI(a,Y,da,bY) fL(a)
-if#Y~=gb(a,Y,1,da,bY)-1 then o().E('KEYS') end end local function dz(a) local i=a.o local g=n('GET',i) if g then
-local D=#g<16 and H(g,'^[1-9]%d*$')and g+0 or o().aq(g)
-local C=redis.REDIS_VERSION_NUM and n('PEXPIRETIME',i)or o().ab(i,a.now_ms)or-1 if C<0 then C=nil elseif C>=(2^53)then
-o().E('INEXACT_STATE') end a.i={e=D,f=C} end end local function bk(a,p) local W=a.now_ms local C=p and p.f if not p then
-return nil,0 elseif C and C<=W then return nil,0 end local bd=W+a.A return C and C<bd and C or bd,p.e>0 and p.e or 0 end
-local function bc(c) if c-c~=0 or c>=(2^53)then o().E('INEXACT_REPLY') end return c end local function ge(p,u)
-if u and u~=p.f then return'rebase',{e=p.e,f=u} end return'keep' end local function bt(a,E,p) local u,ad=bk(a,p)
-a.a,a.ap,a.remaining=u,ad,ad<a.limit and a.limit-ad or 0 end local function bl(r,s,aA) if r=='keep'then return aA end
-return r~='delete'and s or nil end local function aj(ag) local F=ag%1000
-return ag<0 and-1 or F==0 and ag/1000 or(ag-F)/1000+1 end local function bn(d,e) if d-d==0 and e-e==0 and d+e<(2^53)then
-return d+e end return o().W(d,e) end local function eZ(d,e) if d-d==0 and e-e==0 then local F=d%e
-return F==0 and d/e or(d-F)/e+1 end local aQ,F=o().aa(d,e) return F==0 and aQ or bn(aQ,1) end local function dS(d,e)
-if d-d==0 and e-e==0 then return d>e and d-e or 0 end return o().al(d,e) end local function bg(d,e)
-if d-d==0 and e-e==0 and d*e<(2^53)then return d*e end return o().S(d,e) end local function v(a,h) local V=a.limit
-if h>V then return nil elseif a.ap+h<=V then return 0 end return eZ(dS(bg(a.a,1000),a.U),1000) end
-local function gd(a,h) local v=v(a,h==0 and 1 or h) v=v and aj(bc(v))or-1 return v==0 and 1 or v end
-local function bq(a,h) local p,V=a.i,a.limit local u,ad=bk(a,p) local az=ad+(h==0 and 1 or h)<=V
-a.allowed,a.count=az,bc(ad) if az and h>0 then u=u and p.e>=0 and u or a.now_ms+a.A a.g,a.k='charge',{e=ad+h,f=u} else
-a.g,a.k=ge(p,u) end bt(a,a.g,bl(a.g,a.k,p)) if az then a.ttl=aj(bc(v(a,V))) else a.ttl=gd(a,h) end end
-local function eV(a) if a.PARTIAL or a.ALWAYS then o().Z(a) else local h=a.c a.t=h bq(a,h) end if a.SHADOW then o().Y(a)
-end end local function bs(a) local r,v=a.g,v bt(a,r,r=='keep'and a.i or r~='delete'and a.k or nil)
-local at,bT,ab,ai,aH=a.remaining,a.w,0,0,0 if not a.allowed then local h=a.t ab=v(a,a.p or(h==0 and 1 or h))or-1
-if a.I and ab>=0 then ab=math.max(ab,a.I) end end if at<bT then ai=v(a,at+1)or-1 aH=at+1==bT and ai or v(a,bT)or-1 end
-if ab-ab~=0 or ai-ai~=0 or aH-aH~=0 or ab>=(2^53)or aH>=(2^53)then o().E('INEXACT_REPLY') end return at,ab,ai,aH,0 end
-local function fp(a,am) local at,ab,ai,aH,eX=bs(a) local fW=a.G and 1 or 0 return m(
+local function gc(av) local bT,o local L,m,ar,gz=string.find,string.format,string.match,string.sub local function dQ(ae)
+return ae==''and 1000 or ae=='ms'and 1 or ae=='s'and 1000 or ae=='m'and 60000 or ae=='h'and 3600000
+or ae=='d'and 86400000 or nil end local function fK(y,f,O) local bq,V,q=y[f],y[f+1],y[f+2] if not V then o().z('ARITY')
+end local a={ l='', N=0, now_ms=0, w=0, an=0, limit=0, s=0, c=1, form=nil, delay=0, g=nil, i=nil, allowed=false,
+count=0, ttl=0, f='keep', remaining=0, p=1, } f=f+2
+if q=='LINE'and not y[f+1]and O~=' COST BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE 'then a.form,f=q,f+1 elseif q then
+local D=y[f+1]or''
+local dv=O==' form COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE 'and y[f+2]=='LINE'and not y[f+3]and#D<16
+if dv and q=='COST'and(' COST PARTIAL ALWAYS RESERVE RESERVATION ')~=' ID 'and L(D,'^[1-9]%d*$')then
+a.form,a.c,f='LINE',D+0,f+3 elseif dv and q=='ID'and(' COST PARTIAL ALWAYS RESERVE RESERVATION ')==' ID 'and D~=''then
+a.form,a.ID,f='LINE',D,f+3 else f=o().af(a,y,f,O) a.c=a.COST or 1 end end local fr=#V<16 and L(V,'^[1-9]%d*$')
+a.limit=fr and V+0 or o().ae('limit',V,0) local Z,ae=ar(bq,'^([1-9]%d*)(%l*)$') local bn=Z and#bq<16 and dQ(ae)
+local K=bn and Z*bn if not K or K<1 or K>1e15 then K=o().ao(a,bq) end
+a.w,a.an,a.s=K,K<9e12 and K*1000 or o().M(K,1000),a.BURST or a.limit return a,f end local function fI(y,O)
+local a,f=fK(y,1,O) if y[f]then o().Y(a,O,y[f]) end return a end local n=redis.call local function fP(a)
+local dX=n('TIME') local ch=dX[1]*1000000+dX[2] a.N,a.now_ms=ch,(ch-ch%1000)/1000 end local function gf(a,Y,f,dc,cb)
+local i=Y[f] if not i then o().z('KEYS') end a.l,f=i,f+1 if cb then a.A=i elseif L(i,':reserved',1,true)then o().ag(i)
+end if dc then f=a.ar and f+2 or o().ai(a,Y,f,i) end return f end local function fM(a,Y,dc,cb) fP(a)
+if#Y~=gf(a,Y,1,dc,cb)-1 then o().z('KEYS') end end local function dA(a) local i=a.l local g=n('GET',i) if g then
+local D=#g<16 and L(g,'^[1-9]%d*$')and g+0 or o().am(g)
+local C=redis.REDIS_VERSION_NUM and n('PEXPIRETIME',i)or o().X(i,a.now_ms)or-1 if C<0 then C=nil elseif C>=(2^53)then
+o().z('INEXACT_STATE') end a.g={d=D,e=C} end end local function bm(a,p) local W=a.now_ms local C=p and p.e if not p then
+return nil,0 elseif C and C<=W then return nil,0 end local bg=W+a.w return C and C<bg and C or bg,p.d>0 and p.d or 0 end
+local function bf(c) if c-c~=0 or c>=(2^53)then o().z('INEXACT_REPLY') end return c end local function gi(p,u)
+if u and u~=p.e then return'rebase',{d=p.d,e=u} end return'keep' end local function bx(a,E,p) local u,af=bm(a,p)
+a.a,a.al,a.remaining=u,af,af<a.limit and a.limit-af or 0 end local function bo(r,s,aD) if r=='keep'then return aD end
+return r~='delete'and s or nil end local function al(ai) local F=ai%1000
+return ai<0 and-1 or F==0 and ai/1000 or(ai-F)/1000+1 end local function br(d,e) if d-d==0 and e-e==0 and d+e<(2^53)then
+return d+e end return o().Q(d,e) end local function fc(d,e) if d-d==0 and e-e==0 then local F=d%e
+return F==0 and d/e or(d-F)/e+1 end local aS,F=o().W(d,e) return F==0 and aS or br(aS,1) end local function dU(d,e)
+if d-d==0 and e-e==0 then return d>e and d-e or 0 end return o().ah(d,e) end local function bi(d,e)
+if d-d==0 and e-e==0 and d*e<(2^53)then return d*e end return o().M(d,e) end local function v(a,h) local V=a.limit
+if h>V then return nil elseif a.al+h<=V then return 0 end return fc(dU(bi(a.a,1000),a.N),1000) end
+local function gh(a,h) local v=v(a,h==0 and 1 or h) v=v and al(bf(v))or-1 return v==0 and 1 or v end
+local function bu(a,h) local p,V=a.g,a.limit local u,af=bm(a,p) local aC=af+(h==0 and 1 or h)<=V
+a.allowed,a.count=aC,bf(af) if aC and h>0 then u=u and p.d>=0 and u or a.now_ms+a.w a.f,a.i='charge',{d=af+h,e=u} else
+a.f,a.i=gi(p,u) end bx(a,a.f,bo(a.f,a.i,p)) if aC then a.ttl=al(bf(v(a,V))) else a.ttl=gh(a,h) end end
+local function eY(a) if a.PARTIAL or a.ALWAYS then o().V(a) else local h=a.c a.p=h bu(a,h) end if a.SHADOW then o().U(a)
+end end local function bw(a) local r,v=a.f,v bx(a,r,r=='keep'and a.g or r~='delete'and a.i or nil)
+local aw,bX,ac,ak,aJ=a.remaining,a.s,0,0,0 if not a.allowed then local h=a.p ac=v(a,a.m or(h==0 and 1 or h))or-1
+if a.E and ac>=0 then ac=math.max(ac,a.E) end end if aw<bX then ak=v(a,aw+1)or-1 aJ=aw+1==bX and ak or v(a,bX)or-1 end
+if ac-ac~=0 or ak-ak~=0 or aJ-aJ~=0 or ac>=(2^53)or aJ>=(2^53)then o().z('INEXACT_REPLY') end return aw,ac,ak,aJ,0 end
+local function ft(a,ao) local aw,ac,ak,aJ,fa=bw(a) local ga=a.B and 1 or 0 return m(
 '%.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f %d %.0f',
-a.allowed and(a.PARTIAL and o().V(a)or 1)or 0,a.count,a.ttl,a.w,at,ab,ai,aH, eX,a.now_ms,fW,am ) end
-local function fM(a,am) local aB=a.form if aB=='LINE'then return fp(a,am) elseif aB then return o().ah(a,am) end
-return{a.allowed and(a.PARTIAL and o().V(a)or 1)or 0,a.count,a.ttl} end local function eP(a) if a.u then return a.u.c
-end if a.g~='charge'then return 0 elseif a.ALWAYS then return a.t elseif not a.allowed or(a.G and not a.PARTIAL)then
-return 0 end return a.t end local function S(c) if c-c~=0 then return o().an(c) end return m('%.0f',c) end
-local function cF(i,aV) if aV then n('PEXPIREAT',i,S(aV)) end end local function di(a,r,s) local i,aA=a.o,a.i
-if r=='delete'then n('UNLINK',i) elseif r=='keep'then return elseif aA and aA.f==s.f then local dl=s.e-aA.e
-n('INCRBY',i,dl==1 and'1'or m('%.0f',dl)) elseif aA and aA.e==s.e then cF(i,s.f) else n('SET',i,S(s.e),'PXAT',S(s.f))
-end end local function fT(Y,y) local a=fE(y,' form COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE ')
-fI(a,Y,a.RESERVE) if a.RESERVE then o().ag(a) else dz(a,'write') eV(a) end local eL=fM(a,eP(a))
-if a.SHADOW or a.RESERVE then o().X(a,true) else di(a,a.g,a.k) end return eL end function o() if not bP then local w={}
+a.allowed and(a.PARTIAL and o().P(a)or 1)or 0,a.count,a.ttl,a.s,aw,ac,ak,aJ, fa,a.now_ms,ga,ao ) end
+local function fQ(a,ao) local aE=a.form if aE=='LINE'then return ft(a,ao) elseif aE then return o().ad(a,ao) end
+return{a.allowed and(a.PARTIAL and o().P(a)or 1)or 0,a.count,a.ttl} end local function eS(a) if a.q then return a.q.c
+end if a.f~='charge'then return 0 elseif a.ALWAYS then return a.p elseif not a.allowed or(a.B and not a.PARTIAL)then
+return 0 end return a.p end local function T(c) if c-c~=0 then return o().aj(c) end return m('%.0f',c) end
+local function cI(i,aY) if aY then n('PEXPIREAT',i,T(aY)) end end local function dj(a,r,s) local i,aD=a.l,a.g
+if r=='delete'then n('UNLINK',i) elseif r=='keep'then return elseif aD and aD.e==s.e then local dm=s.d-aD.d
+n('INCRBY',i,dm==1 and'1'or m('%.0f',dm)) elseif aD and aD.d==s.d then cI(i,s.e) else n('SET',i,T(s.d),'PXAT',T(s.e))
+end end local function fX(Y,y) local a=fI(y,' form COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE ')
+fM(a,Y,a.RESERVE) if a.RESERVE then o().ac(a) else dA(a,'write') eY(a) end local eO=fQ(a,eS(a))
+if a.SHADOW or a.RESERVE then o().S(a,true) else dj(a,a.f,a.i) end return eO end function o() if not bT then local w={}
 w.NOT_A_COUNTER='ERR value is not an integer or out of range'
 w.INEXACT_STATE='ERR the key holds a number above 9007199254740991, which needs the module'
 w.AT='ERR invalid AT: expected an integer of Unix milliseconds from 0 to 9223372036854775807'
@@ -73,37 +76,37 @@ w.RESERVED_KEY='ERR invalid key: expected one that ends neither in :reserved nor
 ..'reservations' w.KEYS='ERR invalid KEYS: expected those that this call needs; see docs/lua.md'
 w.INEXACT_REPLY='ERR the reply has a number above 9007199254740991, which needs the module'
 w.FOREIGN_RESERVATION='ERR the hash of the reservations holds a value that the module did not write'
-w.ARITY='ERR wrong number of arguments' local function X(g) error({err=g},0) end local function G(ah) X(w[ah]) end
-local function fa(as) if type(as)=='table'then return as elseif H(as,'^%u+ ')then return redis.error_reply(as) end
-error(as,0) end local function aK(c) if c-c~=0 then return c end local k,B={},0 while c>0 do local U=c%(2^24) B=B+1
-k[B]=U c=(c-U)/(2^24) end return k end local dd={ __sub=function() return 1 end, } local function bu(k) local B=#k
-while B>0 and k[B]==0 do k[B]=nil B=B-1 end if B>3 or(B==3 and k[3]>=(2^53)/(2^24)/(2^24))then return setmetatable(k,dd)
-end return(k[1]or 0)+(k[2]or 0)*(2^24)+(k[3]or 0)*(2^24)*(2^24) end local function eJ(d,e) d,e=aK(d),aK(e)
-local ac,al={},0 for c=1,math.max(#d,#e)+1 do local U=(d[c]or 0)+(e[c]or 0)+al al=U>=(2^24)and 1 or 0 ac[c]=U-al*(2^24)
-end return bu(ac) end local function dy(d,e) local dg,eN=d-d==0,e-e==0 if dg or eN then return dg elseif#d~=#e then
-return#d<#e end for c=#d,1,-1 do if d[c]~=e[c]then return d[c]<e[c] end end return false end local function fZ(d,e)
-if not dy(e,d)then return 0 end e=aK(e) local dm,bS={},0 for c=1,#d do local U=d[c]-(e[c]or 0)-bS bS=U<0 and 1 or 0
-dm[c]=U+bS*(2^24) end return bu(dm) end local function fu(d,e) d,e=aK(d),aK(e) local bi={} for c=1,#d+#e do bi[c]=0 end
-for c=1,#d do local al=0 for ca=1,#e do local U=bi[c+ca-1]+d[c]*e[ca]+al al=math.floor(U/(2^24)) bi[c+ca-1]=U-al*(2^24)
-end bi[c+#e]=al end return bu(bi) end local function bZ(d,e) if d-d==0 and e-e==0 then return d<e end return dy(d,e) end
-local function dh(c) if c-c==0 then return c end local ac=0 for fm=#c,1,-1 do ac=ac*(2^24)+c[fm] end return ac end
-local function dn(d,e) local aQ=0 while not bZ(d,e)do local ar=math.max(1,math.floor(dh(d)/dh(e)*(1-2^-45)))
-ar=bu(aK(ar)) aQ=bn(aQ,ar) d=dS(d,bg(ar,e)) end return aQ,d end local function bU(d,e) if d-d==0 and e-e==0 then
-local F=d%e return(d-F)/e,F end return dn(d,e) end local function gc(c) local cH='' while c-c~=0 do local F
-c,F=bU(c,10000000) cH=m('%07.0f',F)..cH end return m('%.0f',c)..cH end local function dq(i,W) local dx=n('PTTL',i)
-return dx>=0 and W+dx or nil end local function aW(d,e) for f=1,math.min(#d,#e)do local eE,eF=d:byte(f),e:byte(f)
-if eE~=eF then return eE<eF end end return#d<#e end local function aZ(g,R) if g~='0'and not H(g,'^[1-9]%d*$')then
-return nil end return(#g<#R or(#g==#R and not aW(R,g)))and g or nil end local function fc(g,A,fD)
-local gr={C='COUNTER',L='LEAKY',O='LOCKOUT',R='ROLLING',T='TOKEN'} local db=gr[be(g,'^(%u):')] if not db or db==A then
-G(fD) end X('ERR the key holds a state of '..db..': use another key for each algorithm') end local function bv(k)
-if#k<=15 or(#k==16 and aW(k,'9007199254740992'))then return k+0 end local bW=#k%7 local c=bW>0 and k:sub(1,bW)+0 or 0
-for f=bW+1,#k,7 do c=bn(bg(c,10000000),k:sub(f,f+6)+0) end return c end local function gp(g)
-local fX,k=be(g,'^(%-?)(%d+)$') local cd=fX=='-' k=k and aZ(k,cd and'9223372036854775808'or'9223372036854775807')
-if not k or(cd and k=='0')then fc(g,nil,'NOT_A_COUNTER') end local D=bv(k) if D-D~=0 then G('INEXACT_STATE') end
-return cd and-D or D end local function dJ(ah,g,dw) local k=g and aZ(g,'9223372036854775807') local c=k and bv(k)
-if not c or c==0 and dw>0 then X(m('ERR invalid %s: expected an integer from %d to 9223372036854775807',ah,dw))
-elseif c-c~=0 then X(m('ERR invalid %s: the Lua library takes integers up to 9007199254740991',ah)) end return c end
-local de={ {'COST','COST n','RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take'},
+w.ARITY='ERR wrong number of arguments' local function X(g) error({err=g},0) end local function G(aj) X(w[aj]) end
+local function fd(av) if type(av)=='table'then return av elseif L(av,'^%u+ ')then return redis.error_reply(av) end
+error(av,0) end local function aM(c) if c-c~=0 then return c end local k,B={},0 while c>0 do local U=c%(2^24) B=B+1
+k[B]=U c=(c-U)/(2^24) end return k end local df={ __sub=function() return 1 end, } local function by(k) local B=#k
+while B>0 and k[B]==0 do k[B]=nil B=B-1 end if B>3 or(B==3 and k[3]>=(2^53)/(2^24)/(2^24))then return setmetatable(k,df)
+end return(k[1]or 0)+(k[2]or 0)*(2^24)+(k[3]or 0)*(2^24)*(2^24) end local function eM(d,e) d,e=aM(d),aM(e)
+local ad,an={},0 for c=1,math.max(#d,#e)+1 do local U=(d[c]or 0)+(e[c]or 0)+an an=U>=(2^24)and 1 or 0 ad[c]=U-an*(2^24)
+end return by(ad) end local function dz(d,e) local dh,eQ=d-d==0,e-e==0 if dh or eQ then return dh elseif#d~=#e then
+return#d<#e end for c=#d,1,-1 do if d[c]~=e[c]then return d[c]<e[c] end end return false end local function gd(d,e)
+if not dz(e,d)then return 0 end e=aM(e) local dn,bW={},0 for c=1,#d do local U=d[c]-(e[c]or 0)-bW bW=U<0 and 1 or 0
+dn[c]=U+bW*(2^24) end return by(dn) end local function fy(d,e) d,e=aM(d),aM(e) local bk={} for c=1,#d+#e do bk[c]=0 end
+for c=1,#d do local an=0 for cd=1,#e do local U=bk[c+cd-1]+d[c]*e[cd]+an an=math.floor(U/(2^24)) bk[c+cd-1]=U-an*(2^24)
+end bk[c+#e]=an end return by(bk) end local function cc(d,e) if d-d==0 and e-e==0 then return d<e end return dz(d,e) end
+local function di(c) if c-c==0 then return c end local ad=0 for fp=#c,1,-1 do ad=ad*(2^24)+c[fp] end return ad end
+local function dp(d,e) local aS=0 while not cc(d,e)do local au=math.max(1,math.floor(di(d)/di(e)*(1-2^-45)))
+au=by(aM(au)) aS=br(aS,au) d=dU(d,bi(au,e)) end return aS,d end local function bY(d,e) if d-d==0 and e-e==0 then
+local F=d%e return(d-F)/e,F end return dp(d,e) end local function gg(c) local cK='' while c-c~=0 do local F
+c,F=bY(c,10000000) cK=m('%07.0f',F)..cK end return m('%.0f',c)..cK end local function dr(i,W) local dy=n('PTTL',i)
+return dy>=0 and W+dy or nil end local function aZ(d,e) for f=1,math.min(#d,#e)do local eH,eI=d:byte(f),e:byte(f)
+if eH~=eI then return eH<eI end end return#d<#e end local function bc(g,S) if g~='0'and not L(g,'^[1-9]%d*$')then
+return nil end return(#g<#S or(#g==#S and not aZ(S,g)))and g or nil end local function ff(g,A,fH)
+local gv={C='COUNTER',L='LEAKY',O='LOCKOUT',R='ROLLING',T='TOKEN'} local dd=gv[ar(g,'^(%u):')] if not dd or dd==A then
+G(fH) end X('ERR the key holds a state of '..dd..': use another key for each algorithm') end local function bz(k)
+if#k<=15 or(#k==16 and aZ(k,'9007199254740992'))then return k+0 end local ca=#k%7 local c=ca>0 and k:sub(1,ca)+0 or 0
+for f=ca+1,#k,7 do c=br(bi(c,10000000),k:sub(f,f+6)+0) end return c end local function gt(g)
+local gb,k=ar(g,'^(%-?)(%d+)$') local cg=gb=='-' k=k and bc(k,cg and'9223372036854775808'or'9223372036854775807')
+if not k or(cg and k=='0')then ff(g,nil,'NOT_A_COUNTER') end local D=bz(k) if D-D~=0 then G('INEXACT_STATE') end
+return cg and-D or D end local function dK(aj,g,dx) local k=g and bc(g,'9223372036854775807') local c=k and bz(k)
+if not c or c==0 and dx>0 then X(m('ERR invalid %s: expected an integer from %d to 9223372036854775807',aj,dx))
+elseif c-c~=0 then X(m('ERR invalid %s: the Lua library takes integers up to 9007199254740991',aj)) end return c end
+local dg={ {'COST','COST n','RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take'},
 {'PARTIAL','PARTIAL','RL.<ALGO> and RL.PEEK take'}, {'ALWAYS','ALWAYS','RL.<ALGO> and RL.PEEK take'},
 {'RESERVED','RESERVED n','RL.SETTLE takes'}, {'ACTUAL','ACTUAL m','RL.SETTLE takes'},
 {'AT','AT ms','RL.REFUND and RL.SETTLE take'},
@@ -113,186 +116,190 @@ local de={ {'COST','COST n','RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take'},
 {'ANCHOR','ANCHOR t','RL.<ALGO>, RL.PEEK, RL.MULTI, RL.REFUND, RL.SETTLE and RL.RESET take'},
 {'ID','ID id','RL.<ALGO>, RL.PEEK and RL.MULTI take'}, {'AS','AS name','RL.<ALGO>, RL.PEEK and RL.MULTI take'},
 {'SHADOW','SHADOW','RL.<ALGO>, RL.PEEK and RL.MULTI take'}, {'RESERVE','RESERVE id ttl','RL.<ALGO> and RL.MULTI take'},
-{'RESERVATION','RESERVATION id','RL.SETTLE takes'}, } local function aC(aO,A)
-return not H(A,' ',1,true)and H(aO,' '..A..' ',1,true)~=nil end local function dU(a,q)
-return not aC(' COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID RESERVE RESERVATION ',q)or aC((' COST PARTIAL ALWAYS RESERVE RESERVATION '),q)
-end local function fn(A,q) local z,af=0,0 local dQ,fs=math.min(#A,#q),math.max(#A,#q)
-while z<dQ and A:byte(z+1)==q:byte(z+1)do z=z+1 end while af<dQ-z and A:byte(-1-af)==q:byte(-1-af)do af=af+1 end
-return z+af>=2 and fs-z-af<=2 end local function fd(a,N,A) local aE={} for E,O in ipairs(de)do
-if aC(N,O[1])and dU(a,O[1])then aE[#aE+1]=O[2] end end for E,aB in ipairs({'FULL','LINE','HEADERS'})do aE[#aE+1]=aB end
-for E,q in ipairs(aE)do if fn(A:upper(),be(q,'^%u+'))then X('ERR syntax error: no such option, but there is '..q) end
-end local af=table.remove(aE) local gg=table.concat(aE,', ')
-X('ERR syntax error: after limit come '..gg..' or '..af..', each at most once') end local function fO(O,a,N)
-local q,gs=O[1],a.at if not aC(N,q)then X(m('ERR invalid %s: only %s it',q,O[3])) elseif not dU(a,q)then
+{'RESERVATION','RESERVATION id','RL.SETTLE takes'}, } local function aF(aQ,A)
+return not L(A,' ',1,true)and L(aQ,' '..A..' ',1,true)~=nil end local function dW(a,q)
+return not aF(' COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID RESERVE RESERVATION ',q)or aF((' COST PARTIAL ALWAYS RESERVE RESERVATION '),q)
+end local function fq(A,q) local z,ah=0,0 local dS,fw=math.min(#A,#q),math.max(#A,#q)
+while z<dS and A:byte(z+1)==q:byte(z+1)do z=z+1 end while ah<dS-z and A:byte(-1-ah)==q:byte(-1-ah)do ah=ah+1 end
+return z+ah>=2 and fw-z-ah<=2 end local function fg(a,O,A) local aG={} for E,P in ipairs(dg)do
+if aF(O,P[1])and dW(a,P[1])then aG[#aG+1]=P[2] end end for E,aE in ipairs({'FULL','LINE','HEADERS'})do aG[#aG+1]=aE end
+for E,q in ipairs(aG)do if fq(A:upper(),ar(q,'^%u+'))then X('ERR syntax error: no such option, but there is '..q) end
+end local ah=table.remove(aG) local gk=table.concat(aG,', ')
+X('ERR syntax error: after limit come '..gk..' or '..ah..', each at most once') end local function fS(P,a,O)
+local q,gw=P[1],a.ap if not aF(O,q)then X(m('ERR invalid %s: only %s it',q,P[3])) elseif not dW(a,q)then
 X(m('ERR invalid %s: %s takes none',q,('WINDOW'))) elseif a[q]~=nil then
-X(m('ERR syntax error: %s comes at most once',O[2])) end end
-local df={ms=1,['']=1000,s=1000,m=60000,h=3600000,d=86400000} local function dL(g) local aD,dW=be(g,'^(%d+)(%l*)$')
-local ag=aD and df[dW]and aZ(aD,'18446744073709551615')and aD*df[dW] return ag and ag>=1 and ag<=1e15 and ag or nil end
-local function dK(g,R) return g and#g>=1 and#g<=R and g end local function dC(d,e) return bZ(e,d)and e or d end
-local eI=setmetatable({(2^24)-1,(2^24)-1,2^16-1},dd) local function fH(q,g,bI) if q=='RESERVE'then local P=bI and dL(bI)
-return dK(g,128)and P and{id=g,ttl=P}or G('RESERVE') elseif q=='RESERVATION'then return dK(g,128)or G('RESERVATION') end
-if q=='AS'then return g and#g>=1 and#g<=64 and not H(g,'[^%w._-]')and g or G('AS') elseif q=='AT'then
-local k=g and aZ(g,'9223372036854775807') return k and dC(bv(k),(bU(eI,1000)))or G('AT') end
-return dJ(q,g,q=='BURST'and 1 or 0) end local function fN(a) if a.ALWAYS and(a.PARTIAL or a.RESERVE)then
+X(m('ERR syntax error: %s comes at most once',P[2])) end end local function dM(g) local Z,ae=ar(g,'^(%d+)(%l*)$')
+local bn=Z and dQ(ae) local ai=bn and bc(Z,'18446744073709551615')and Z*bn
+return ai and ai>=1 and ai<=1e15 and ai or nil end local function dL(g,S) return g and#g>=1 and#g<=S and g end
+local function dD(d,e) return cc(e,d)and e or d end local eL=setmetatable({(2^24)-1,(2^24)-1,2^16-1},df)
+local function fL(q,g,bM) if q=='RESERVE'then local Q=bM and dM(bM) return dL(g,128)and Q and{id=g,ttl=Q}or G('RESERVE')
+elseif q=='RESERVATION'then return dL(g,128)or G('RESERVATION') end if q=='AS'then
+return g and#g>=1 and#g<=64 and not L(g,'[^%w._-]')and g or G('AS') elseif q=='AT'then
+local k=g and bc(g,'9223372036854775807') return k and dD(bz(k),(bY(eL,1000)))or G('AT') end
+return dK(q,g,q=='BURST'and 1 or 0) end local function fR(a) if a.ALWAYS and(a.PARTIAL or a.RESERVE)then
 G(a.PARTIAL and'PARTIAL_AND_ALWAYS'or'RESERVE_AND_ALWAYS') elseif a.RESERVATION and(a.RESERVED or a.AT)then
-G(a.RESERVED and'RESERVATION_AND_RESERVED'or'RESERVATION_AND_AT') end end local eG={FULL=true,LINE=true,HEADERS=true}
-local function fw(aB,dD) if aB then G(aB==dD and'FORM_TWICE'or'TWO_FORMS') end return dD end local function fF(a,y,f,N)
-while y[f]do local A,O=y[f]:upper(),nil for E,dv in ipairs(de)do O=dv[1]==A and dv or O end if O then fO(O,a,N)
-if O[2]==A then a[A]=true f=f+1 else a[A]=fH(A,y[f+1],y[f+2]) f=f+(A=='RESERVE'and 3 or 2) end fN(a)
-elseif eG[A]and aC(N,'form')then a.form=fw(a.form,A) f=f+1 else return f end end return f end
-local eH={DAY=86400000,WEEK=7*86400000,MONTH=31*86400000,YEAR=366*86400000} local function gq(a,g) local T=dL(g)
-if not T then a.ao=g:upper() T=eH[a.ao] if not T then
-G(aC((' COST PARTIAL ALWAYS RESERVE RESERVATION '),'ANCHOR')and'CALENDAR_WINDOW'or'WINDOW')
-elseif not aC((' COST PARTIAL ALWAYS RESERVE RESERVATION '),'ANCHOR')then
-X(m('ERR invalid window: %s takes no windows of the calendar',('WINDOW'))) end end return T end local function fk(i)
-return i:sub(-9)==':reserved'or i:sub(-14)==':reserved:ends' end local function fP(i) if fk(i)then G('RESERVED_KEY') end
-end local function ga(a,Y,f,i) local bw,u=Y[f]or'',Y[f+1] local ah=((nil)and(nil)(a)or'')..':reserved'
-if(bw~=i..ah and bw~='{'..i..'}'..ah)or u~=bw..':ends'then G('KEYS') end a.af,a.n=bw,u return f+2 end
-local function dj(a) local fx=a.PARTIAL and a.t<a.c a.G=a.SHADOW and not a.u and(fx or not a.allowed)
-if not a.allowed and(a.G or a.u)then a.allowed=true if not(nil)then local E,E,E,cD=bs(a) a.ttl=aj(cD) end end end
-local function dO(a) bt(a,'keep',a.i) return a.remaining end local function dH(a,aV,h)
-if h==0 or(aV and not bZ(a.now_ms,bn(aV,a.A)))then return'keep' end local u,ad=bk(a,a.i) if ad+h>=(2^53)then
-G('INEXACT_REPLY') end u=u and a.i.e>=0 and u or a.now_ms+a.A return'charge',{e=ad+h,f=u} end local function dE(h)
-return h==0 and 1 or h end local function eT(a) local h=a.c bq(a,0) local r,s=dH(a,nil,h) if h>0 then a.g,a.k=r,s end
-local dR=bl(a.g,a.k,a.i) bt(a,a.g,dR) a.allowed=a.w>0 and v(a,0)==0 a.p=a.w>0 and h or dE(h) if(nil)then
-a.count,a.ttl=(nil)(dR,a.now_ms) elseif a.allowed then a.ttl=aj(bc(v(a,a.w))) else local v=v(a,a.p)
-a.ttl=v and math.max(1,aj(bc(v)))or-1 end end local function eU(a) local h=a.c if a.PARTIAL then h=math.min(h,dO(a)) end
-a.t=h if a.ALWAYS then eT(a) else bq(a,h) end end local function aX(a,p) local C=p and p.f
-return C and C>a.now_ms and C or a.now_ms+a.A end local function aP(g)
-local k=aZ(g,'9223372036854775807')or G('FOREIGN_RESERVATION') local c=bv(k) return c-c==0 and c or G('INEXACT_STATE')
-end local function aY(g) local h,eO,bb,aX,P=be(g,'^(%d*):(%d+):(%d+):(%d+):(%d+)$')
-if not h or#P>16 or tonumber(P)>1e15 or P=='0'then G('FOREIGN_RESERVATION') end return{ c=h~=''and aP(h)or nil,
-q=aP(eO), a=aP(bb), r=aP(aX), ttl=aP(P), } end local function fb(i,W) if not redis.REDIS_VERSION_NUM then return dq(i,W)
-end local f=n('PEXPIRETIME',i) return f>=0 and f or nil end local function fU(i,bH) bH=m('%.0f',bH)
-local dP=n('ZRANGE',i,bH,bH,'WITHSCORES')[2] return dP and tonumber(dP) end local gt,aL,bK,gu=4000,1000,1000,2*500
-local function cE(b,I) b.l,b.D={},{} for E,t in ipairs(I)do if t.j.c then b.l[#b.l+1]={id=t.id,z=t.j}
-elseif t.id~=b.id then b.D[#b.D+1]=t.id end end aL=math.max(0,aL-#b.l-#b.D) table.sort(b.l,function(d,e)
-if d.z.q~=e.z.q then return d.z.q<e.z.q end return aW(d.id,e.id) end) b.au=true end local function fS(b)
-local z=n('ZRANGE',b.n,'0',m('%.0f',aL),'WITHSCORES') local aN,u,I,ci={},{},{},false b.y=nil for c=1,#z,2 do
-local bb=tonumber(z[c+1]) if bb>b.now_ms or#aN==aL then b.y=bb break end aN[#aN+1],u[#u+1]=z[c],bb end
-local au=#aN>0 and n('HMGET',b.o,unpack(aN))or{} for c,K in ipairs(aN)do local J=au[c]and aY(au[c])
-if not J or J.a~=u[c]then return false end I[c]={id=K,j=J} ci=ci or K==b.id end
-if b.b and b.b.a<=b.now_ms and not ci then I[#I+1]={id=b.id,j=b.b} end cE(b,I) local ch=0 for E,l in ipairs(b.l)do
-ch=l.id==b.id and 1 or ch end local fC=#b.l+#b.D-ch b.p=b.x-(b.v and 1 or 0)==fC and 0 or nil return true end
-local function dB(J) return J.c and math.max(J.a+J.ttl,J.r)or J.a end local function fR(b) local l,aS,dI={},{},nil
-local bR=n('HGETALL',b.o) for c=1,#bR,2 do local K=bR[c] if K~=''then local t={id=K,j=aY(bR[c+1])}
-if t.j.a<=b.now_ms then l[#l+1]=t elseif K~=b.id then aS[#aS+1]=t end end end if#l>aL then table.sort(l,function(d,e)
-if d.j.a~=e.j.a then return d.j.a<e.j.a end return aW(d.id,e.id) end) for c=#l,aL+1,-1 do local t=table.remove(l,c)
-if t.id==b.id then dI=t else aS[#aS+1]=t end end l[#l+1]=dI end b.y,b.p,b.K=nil,0,aS for E,t in ipairs(aS)do
-b.y=math.min(b.y or t.j.a,t.j.a) b.p=math.max(b.p,dB(t.j)) end cE(b,l) end local function eK(b,R)
-local bJ=b.B==1 and n('ZSCORE',b.n,'') b.ae=bJ and true or false b.y=nil if R>0 then
-local I=n('HSCAN',b.o,bJ and S(-1-tonumber(bJ))or'0','COUNT',S(R)) b.J,b.M,b.K=tonumber(I[1]),not bJ,{}
-for c=1,#I[2],2 do local K=I[2][c] if K~=''and K~=b.id then b.K[#b.K+1]={id=K,j=aY(I[2][c+1])} elseif K~=''then
-aY(I[2][c+1]) end end table.sort(b.K,function(d,e) return aW(d.id,e.id) end) b.H=b.J==0 end
-if b.b and b.b.a<=b.now_ms then cE(b,{{id=b.id,j=b.b}}) b.p=b.x==1 and 0 or nil end end local function fr(a,K)
-local i=a.af local I=n('HMGET',i,K,'') local b={o=i,n=a.n,id=K,now_ms=a.now_ms,l={},D={}} b.v=I[1]and aY(I[1])or nil
-b.b=b.v b.B=I[2]and aP(I[2])or nil b.x=n('HLEN',i)-(b.B and 1 or 0) b.f=fb(i,b.now_ms) b.P=n('ZCARD',b.n) b.y=fU(b.n,0)
-local fA=b.x==b.P and(b.B==0 or b.x==0 and not b.B) local ff=math.min(b.y or math.huge,b.b and b.b.a or math.huge)
-b.H=fA and(ff>b.now_ms or fS(b)) if not b.H then local an=b.x+(b.B and 1 or 0) local R=an<=bK and an or math.min(bK,500)
-bK=bK-R if R==an then b.H,b.M=true,true fR(b) else eK(b,R) end end return b end local function fV(a,bp,bQ)
-local p,cC=a.i,bp.c or 0 if bp.r<=a.now_ms then return'keep' elseif bQ>=cC then local r,s=dH(a,nil,bQ-cC)
-if r=='charge'and not bk(a,p)then s.f=math.min(bp.r,a.now_ms+a.A) end return r,s
-elseif not p or p.e<=0 or p.f~=bp.r then return'keep' end local D=p.e-(cC-bQ) if D<=0 then return'delete' end
-return'refund',{e=D,f=p.f} end local function cc(l,W) local ay=l.z if W>=ay.a+ay.ttl then return nil end return{ q=ay.q,
-a=ay.a+ay.ttl, r=(l.ad or ay.c==0)and ay.r or 0, ttl=ay.ttl, } end local function fi(a) local b=a.N
-for E,l in ipairs(b.l)do if l.z.c>0 and b.now_ms<l.z.r then local r,s=fV(a,l.z,0) if r~='keep'then if not a.Q then
-a.Q,a.v=true,a.i end l.ad=true a.i=bl(r,s,a.i) end end end if b.b and b.b.a<=b.now_ms then b.b=nil
-for E,l in ipairs(b.l)do if l.id==b.id then b.b=cc(l,b.now_ms) end end end end local function fy(b)
-return b.b and b.b.c and b.b or nil end local function dG(b) local B,ba,ap=b.x-(b.v and 1 or 0)-#b.D,b.y,b.p or 0
-for E,l in ipairs(b.l)do local ao=l.id~=b.id and cc(l,b.now_ms) if ao then ba=math.min(ba or ao.a,ao.a)
-ap=math.max(ap,ao.a) elseif l.id~=b.id then B=B-1 end end return B,ba,ap end local function fh(b) local B,ba=dG(b)
-if b.b or B<100000 then return nil end return math.max(1,(ba or 0)-b.now_ms) end local function eW(a) local h,b=a.c,a.N
-fi(a) a.u,a.I=fy(b),fh(b) if a.u then h=0 elseif a.PARTIAL then h=math.min(h,dO(a)) end local dk=(nil)or bq dk(a,h)
-if a.I and a.allowed then dk(a,0) a.allowed,a.p=false,dE(h) if not(nil)then a.ttl=aj(a.I) end end a.t=h dj(a) end
-local function fq(a) a.N=fr(a,a.RESERVE.id) dz(a,'write') eW(a) end local function dt(a,r,s) local p=a.i
-if r=='rebase'then return'keep' elseif r=='charge'and p and p.e>=0 and bk(a,p)then return'charge',{e=s.e,f=p.f} end
-return r,s end local function dF(b,h,P,aX) local W=b.now_ms b.b={c=h,q=W,a=W+P,r=aX,ttl=P} end local function fK(b,bz,P)
-if bz.a<b.now_ms+P then dF(b,bz.c,P,bz.r) b.b.q=bz.q end end local function fz(a) local ds=not a.G if a.PARTIAL then
-ds=a.t>0 and not a.I end return not a.u and a.allowed and ds end local function eR(a,r,s) if a.Q then s=bl(r,s,a.i)
-a.i=a.v if not s then r=a.v and'delete'or'keep' elseif r~='charge'then r='refund' end end di(a,r,s) end
-local function dp(J) local y={J.c and S(J.c)or''} for c,D in ipairs({J.q,J.a,J.r,J.ttl})do y[c+1]=S(D) end
-return table.concat(y,':') end local function bo(eM,cb) local ac=0 for z=1,#cb,1000 do local ar={unpack(eM)}
-for c=z,math.min(z+999,#cb)do ar[#ar+1]=cb[c] end ac=ac+n(unpack(ar)) end return ac end local function eQ(b)
-local B,E,ap=dG(b) if B==0 and not b.b then if b.x>0 or b.B then n('UNLINK',b.o) end if b.P>0 then n('UNLINK',b.n) end
-return end local an,bf,aa={},{},{} local function aI(aO,z,bI) aO[#aO+1]=z aO[#aO+1]=bI end for E,K in ipairs(b.D)do
-aa[#aa+1]=K end for E,t in ipairs(b.K or{})do aI(bf,S(t.j.a),t.id) end for E,l in ipairs(b.l)do
-local ao=l.id~=b.id and cc(l,b.now_ms) if ao then aI(an,l.id,dp(ao)) aI(bf,S(ao.a),l.id) elseif l.id~=b.id then
-aa[#aa+1]=l.id end end if b.b and b.b~=b.v then aI(an,b.id,dp(b.b)) elseif not b.b and b.v then aa[#aa+1]=b.id end
-if b.b then ap=math.max(ap,dB(b.b)) local fj=not b.v or b.b.a~=b.v.a if b.M or b.ae or b.H and fj then
-aI(bf,S(b.b.a),b.id) end end local dA=b.H and 0 or 1 if b.B~=dA then aI(an,'',S(dA)) end bo({'HSET',b.o},an)
-bo({'HDEL',b.o},aa) if b.J and b.J>0 then aI(bf,'-'..S(b.J+1),'') end if b.M and b.P>0 then n('UNLINK',b.n) end
-bo({'ZADD',b.n},bf) if b.J==0 then aa[#aa+1]='' end bo({'ZREM',b.n},aa) local aM,bd,C=b.f,ap+5000,nil
-local gf=not aM and not b.p and b.x>0 if not gf and(not aM or aM<ap or(b.p and aM>bd))then C=bd end cF(b.o,C)
-if C or b.M and aM then cF(b.n,C or aM) end end local function eS(a,az) if not az and a.g=='charge'then
-a.g,a.k='keep',nil end if a.SHADOW and dt then a.g,a.k=dt(a,a.g,a.k) end local b=a.N if b and az and a.u then
-fK(b,a.u,a.RESERVE.ttl) elseif b and az and fz(a)then local s=bl(a.g,a.k,a.i) dF(b,a.t,a.RESERVE.ttl,aX(a,s)) end
-eR(a,a.g,a.k) if b then eQ(b) end end local function dM(a) return a.u and a.u.c or a.G and a.c or a.t end
-local function dr(a) if not a.allowed then return 0 end return a.PARTIAL and dM(a)or 1 end local function fg(a,am)
-local at,fQ,ai,cD,eY=bs(a) return{ 'allowed',dr(a), 'count',a.count, 'ttl',a.ttl, 'limit',a.w, 'remaining',at,
-'retry_after_ms',fQ, 'next_ms',ai, 'reset_ms',cD, 'delay_ms',eY, 'now_ms',a.now_ms, 'shadow',a.G and 1 or 0,
-'charged',am, } end local function fv(bj) local dT={} for E,a in ipairs(bj)do local z,aD=a.AS or('WINDOW'):lower(),2
-a.F=z while dT[a.F]do a.F=m('%s-%d',z,aD) aD=aD+1 end dT[a.F]=true end end local function by(c)
-return m('%.0f',dC(c,999999999999999)) end local function fJ(a) local T=(nil)and(nil)(a)or a.A local bV,F=1000,T%1000
-while F>0 do bV,F=F,bV%F end local eD=1000/bV local aU=bU(bg(T,eD),1000)
-return m('"%s";q=%s;w=%s',a.F,by(bg(a.limit,eD)),by(aU)) end local function fo(t,cf) if t.allowed~=cf.allowed then
-return not t.allowed end local v,cg=t.retry_after_ms,cf.retry_after_ms if v~=cg then return v<0 or(cg>=0 and v>cg) end
-return t.remaining<cf.remaining end local function fl(bj) local cG,dN=bj[1],{} fv(bj) for c,a in ipairs(bj)do
-dN[c]=fJ(a) a.remaining,a.retry_after_ms,a.next_ms,a.reset_ms=bs(a) if fo(a,cG)then cG=a end end local a=cG local au={
-'X-RateLimit-Limit', m('%.0f',a.w), 'X-RateLimit-Remaining', m('%.0f',a.remaining), } local function bx(ah,D)
-au[#au+1]=ah au[#au+1]=D end if a.reset_ms>=0 then bx('X-RateLimit-Reset',m('%.0f',aj(a.now_ms+a.reset_ms))) end
-bx('RateLimit-Policy',table.concat(dN,', ')) local ft=a.next_ms>=0 and';t='..by(aj(a.next_ms))or''
-bx('RateLimit',m('"%s";r=%s%s',a.F,by(a.remaining),ft)) if not a.allowed and a.retry_after_ms>=0 then
-bx('Retry-After',m('%.0f',aj(a.retry_after_ms))) end return au end local function fB(a,am) if a.form=='FULL'then
-return fg(a,am) end return{dr(a),a.count,a.ttl,fl({a})} end
-bP={W=eJ,X=eS,Y=dj,Z=eU,aa=dn,error_reply=fa,ab=dq,E=G,ac=fd,ag=fq,S=fu,ah=fB,ai=dJ,aj=fF,V=dM,ak=fP,al=fZ,am=ga,an=gc,aq=gp,as=gq}
-end return bP end if as then return o().error_reply(as) end local br,aR=pcall(fT,KEYS,ARGV)
-return br and aR or o().error_reply(aR) end local function fe(dc,ae) local H,m,n=string.find,string.format,redis.call
-local bh local cI=ae[1] local bL=ae[2] local bM=ae[3] if not bL then return end local bm=ae[4] local cm local L local Z
-if(bM=='LINE')and(not bm)then cm=4 L=1 Z='LINE' else local cj local ck local cl if bM then if bm then
-if not(((((ae[5]=='LINE')and(not ae[6]))and((#bm)<16))and(bM=='COST'))and H(bm,'^[1-9]%d*$'))then return end cj=6
-ck=bm+0 cl='LINE' else if(((ae[5]=='LINE')and(not ae[6]))and(bM=='COST'))and H('','^[1-9]%d*$')then return end return
-end else cj=3 ck=1 cl=nil end cm=cj L=ck Z=cl end if not(((#bL)<16)and H(bL,'^[1-9]%d*$'))then return end local j=bL+0
-if not(((#cI)<10)and H(cI,'^[1-9]%d*$'))then return end local cJ=cI*1000 if not(cJ<9e12)then return end local gh=ae[cm]
-if gh then return end local dX=n('TIME') local x=(dX[1]*1e06)+dX[2] local ak=(x-(x%1000))/1000 local av=dc[1]
-if not av then return end if H(av,':reserved',1,true)then return end if not((#dc)==1)then return end
-local bN=n('GET',av) if bN then if not(((#bN)<16)and H(bN,'^[1-9]%d*$'))then return end local Q=bN+0
-if not redis.REDIS_VERSION_NUM then return end local aJ=n('PEXPIRETIME',av) if aJ<0 then return end if 2^53<=aJ then
-return end if aJ<=ak then return end local bO=ak+cJ local M=(aJ<bO)and aJ or bO local gi=(Q+L)<=j if 2^53<=Q then return
-end if gi then local aw=Q+L if M<=ak then return end local aT=(M<bO)and M or bO local cK=(aw<j)and(j-aw)or 0 local aF
-if(aw+j)<=j then aF=0 else if not((aT*1000)<2^53)then return end local dY=aT*1000 local cL=(x<dY)and(dY-x)or 0
-local dZ=cL%1000 aF=(dZ==0)and(cL/1000)or(((cL-dZ)/1000)+1) end if 2^53<=aF then return end local ea=aF%1000
-local eb=(aF<0)and(-1)or((ea==0)and(aF/1000)or(((aF-ea)/1000)+1)) local cq if Z=='LINE'then local cp local bC
-if cK<j then local cQ=cK+1 local bB if j<cQ then bB=nil else if(aw+cQ)<=j then bB=0 else if not((aT*1000)<2^53)then
-return end local ek=aT*1000 local cR=(x<ek)and(ek-x)or 0 local el=cR%1000 bB=(el==0)and(cR/1000)or(((cR-el)/1000)+1) end
-end local em=bB or(-1) local co if cQ==j then co=em else local cn if(aw+j)<=j then cn=0 else if not((aT*1000)<2^53)then
-return end local en=aT*1000 local cS=(x<en)and(en-x)or 0 local eo=cS%1000 cn=(eo==0)and(cS/1000)or(((cS-eo)/1000)+1) end
-co=cn end cp=em bC=co else cp=0 bC=0 end if 2^53<=bC then return end
-local gl=m('1 %.0f %.0f %.0f %.0f 0 %.0f %.0f 0 %.0f 0 %.0f',Q,eb,j,cK,cp,bC,ak,L) cq=gl else if Z then return end
-cq={1,Q,eb} end if aJ==M then local ep=aw-Q local cr if ep==1 then cr='1' else cr=m('%.0f',ep) end
-local gw=n('INCRBY',av,cr) else if Q==aw then local gx=n('PEXPIREAT',av,m('%.0f',M)) else
-local gy=n('SET',av,m('%.0f',aw),'PXAT',m('%.0f',M)) end end bh=cq else if not(M==aJ)then return end
-local cM=(Q<j)and(j-Q)or 0 local aq if j<L then aq=nil else if not((M*1000)<2^53)then return end local ec=M*1000
-local cN=(x<ec)and(ec-x)or 0 local ed=cN%1000 aq=(ed==0)and(cN/1000)or(((cN-ed)/1000)+1) end local bA if aq then
-if 2^53<=aq then return end local ee=aq%1000 local gj=(aq<0)and(-1)or((ee==0)and(aq/1000)or(((aq-ee)/1000)+1)) bA=gj
-else bA=-1 end local ef=(bA==0)and 1 or bA local cw if Z=='LINE'then local cs if j<L then cs=nil else
-if not((M*1000)<2^53)then return end local eq=M*1000 local cT=(x<eq)and(eq-x)or 0 local er=cT%1000
-cs=(er==0)and(cT/1000)or(((cT-er)/1000)+1) end local es=cs or(-1) local bE local cv if cM<j then local cU=cM+1 local bD
-if j<cU then bD=nil else if(Q+cU)<=j then bD=0 else if not((M*1000)<2^53)then return end local et=M*1000
-local cV=(x<et)and(et-x)or 0 local eu=cV%1000 bD=(eu==0)and(cV/1000)or(((cV-eu)/1000)+1) end end local ev=bD or(-1)
-local cu if cU==j then cu=ev else local ct if(Q+j)<=j then ct=0 else if not((M*1000)<2^53)then return end
-local ew=M*1000 local cW=(x<ew)and(ew-x)or 0 local ex=cW%1000 ct=(ex==0)and(cW/1000)or(((cW-ex)/1000)+1) end cu=ct end
-bE=cu cv=ev else bE=0 cv=0 end if(2^53<=es)or(2^53<=bE)then return end
-local gm=m('0 %.0f %.0f %.0f %.0f %.0f %.0f %.0f 0 %.0f 0 0',Q,ef,j,cM,es,cv,bE,ak) cw=gm else if Z then return end
-cw={0,Q,ef} end bh=cw end else local gk=L<=j if gk then local ax=ak+cJ if ax<=ak then return end
-local cO=(L<j)and(j-L)or 0 local aG if(L+j)<=j then aG=0 else if not((ax*1000)<2^53)then return end local eg=ax*1000
-local cP=(x<eg)and(eg-x)or 0 local eh=cP%1000 aG=(eh==0)and(cP/1000)or(((cP-eh)/1000)+1) end if 2^53<=aG then return end
-local ei=aG%1000 local ej=(aG<0)and(-1)or((ei==0)and(aG/1000)or(((aG-ei)/1000)+1)) local cA if Z=='LINE'then local cz
-local bG if cO<j then local cX=cO+1 local bF if j<cX then bF=nil else if(L+cX)<=j then bF=0 else
-if not((ax*1000)<2^53)then return end local ey=ax*1000 local cY=(x<ey)and(ey-x)or 0 local ez=cY%1000
-bF=(ez==0)and(cY/1000)or(((cY-ez)/1000)+1) end end local eA=bF or(-1) local cy if cX==j then cy=eA else local cx
-if(L+j)<=j then cx=0 else if not((ax*1000)<2^53)then return end local eB=ax*1000 local cZ=(x<eB)and(eB-x)or 0
-local eC=cZ%1000 cx=(eC==0)and(cZ/1000)or(((cZ-eC)/1000)+1) end cy=cx end cz=eA bG=cy else cz=0 bG=0 end
-if 2^53<=bG then return end local gn=m('1 0 %.0f %.0f %.0f 0 %.0f %.0f 0 %.0f 0 %.0f',ej,j,cO,cz,bG,ak,L) cA=gn else
-if Z then return end cA={1,0,ej} end local go=m('%.0f',L) local gz=n('SET',av,go,'PXAT',m('%.0f',ax)) bh=cA else
-local cB if Z=='LINE'then cB=m('0 0 -1 %.0f %.0f -1 0 0 0 %.0f 0 0',j,j,ak) else if Z then return end cB={0,0,(-1)} end
-bh=cB end end return bh end local br,aR=pcall(fe,KEYS,ARGV) if br and aR then return aR end return fY(not br and aR)
+G(a.RESERVED and'RESERVATION_AND_RESERVED'or'RESERVATION_AND_AT') end end local eJ={FULL=true,LINE=true,HEADERS=true}
+local function fA(aE,dE) if aE then G(aE==dE and'FORM_TWICE'or'TWO_FORMS') end return dE end local function fJ(a,y,f,O)
+while y[f]do local A,P=y[f]:upper(),nil for E,dw in ipairs(dg)do P=dw[1]==A and dw or P end if P then fS(P,a,O)
+if P[2]==A then a[A]=true f=f+1 else a[A]=fL(A,y[f+1],y[f+2]) f=f+(A=='RESERVE'and 3 or 2) end fR(a)
+elseif eJ[A]and aF(O,'form')then a.form=fA(a.form,A) f=f+1 else return f end end return f end
+local eK={DAY=86400000,WEEK=7*86400000,MONTH=31*86400000,YEAR=366*86400000} local function gu(a,g) local K=dM(g)
+if not K then a.ak=g:upper() K=eK[a.ak] if not K then
+G(aF((' COST PARTIAL ALWAYS RESERVE RESERVATION '),'ANCHOR')and'CALENDAR_WINDOW'or'WINDOW')
+elseif not aF((' COST PARTIAL ALWAYS RESERVE RESERVATION '),'ANCHOR')then
+X(m('ERR invalid window: %s takes no windows of the calendar',('WINDOW'))) end end return K end local function fn(i)
+return i:sub(-9)==':reserved'or i:sub(-14)==':reserved:ends' end local function fT(i) if fn(i)then G('RESERVED_KEY') end
+end local function ge(a,Y,f,i) local bA,u=Y[f]or'',Y[f+1] local aj=((nil)and(nil)(a)or'')..':reserved'
+if(bA~=i..aj and bA~='{'..i..'}'..aj)or u~=bA..':ends'then G('KEYS') end a.ab,a.k=bA,u return f+2 end
+local function dk(a) local fB=a.PARTIAL and a.p<a.c a.B=a.SHADOW and not a.q and(fB or not a.allowed)
+if not a.allowed and(a.B or a.q)then a.allowed=true if not(nil)then local E,E,E,cG=bw(a) a.ttl=al(cG) end end end
+local function dP(a) bx(a,'keep',a.g) return a.remaining end local function dI(a,aY,h)
+if h==0 or(aY and not cc(a.now_ms,br(aY,a.w)))then return'keep' end local u,af=bm(a,a.g) if af+h>=(2^53)then
+G('INEXACT_REPLY') end u=u and a.g.d>=0 and u or a.now_ms+a.w return'charge',{d=af+h,e=u} end local function dF(h)
+return h==0 and 1 or h end local function eW(a) local h=a.c bu(a,0) local r,s=dI(a,nil,h) if h>0 then a.f,a.i=r,s end
+local dT=bo(a.f,a.i,a.g) bx(a,a.f,dT) a.allowed=a.s>0 and v(a,0)==0 a.m=a.s>0 and h or dF(h) if(nil)then
+a.count,a.ttl=(nil)(dT,a.now_ms) elseif a.allowed then a.ttl=al(bf(v(a,a.s))) else local v=v(a,a.m)
+a.ttl=v and math.max(1,al(bf(v)))or-1 end end local function eX(a) local h=a.c if a.PARTIAL then h=math.min(h,dP(a)) end
+a.p=h if a.ALWAYS then eW(a) else bu(a,h) end end local function ba(a,p) local C=p and p.e
+return C and C>a.now_ms and C or a.now_ms+a.w end local function aR(g)
+local k=bc(g,'9223372036854775807')or G('FOREIGN_RESERVATION') local c=bz(k) return c-c==0 and c or G('INEXACT_STATE')
+end local function bb(g) local h,eR,be,ba,Q=ar(g,'^(%d*):(%d+):(%d+):(%d+):(%d+)$')
+if not h or#Q>16 or tonumber(Q)>1e15 or Q=='0'then G('FOREIGN_RESERVATION') end return{ c=h~=''and aR(h)or nil,
+n=aR(eR), a=aR(be), o=aR(ba), ttl=aR(Q), } end local function fe(i,W) if not redis.REDIS_VERSION_NUM then return dr(i,W)
+end local f=n('PEXPIRETIME',i) return f>=0 and f or nil end local function fY(i,bL) bL=m('%.0f',bL)
+local dR=n('ZRANGE',i,bL,bL,'WITHSCORES')[2] return dR and tonumber(dR) end local gx,aN,bO,gy=4000,1000,1000,2*500
+local function cH(b,H) b.j,b.y={},{} for E,t in ipairs(H)do if t.h.c then b.j[#b.j+1]={id=t.id,v=t.h}
+elseif t.id~=b.id then b.y[#b.y+1]=t.id end end aN=math.max(0,aN-#b.j-#b.y) table.sort(b.j,function(d,e)
+if d.v.n~=e.v.n then return d.v.n<e.v.n end return aZ(d.id,e.id) end) b.aq=true end local function fW(b)
+local z=n('ZRANGE',b.k,'0',m('%.0f',aN),'WITHSCORES') local aP,u,H,cl={},{},{},false b.u=nil for c=1,#z,2 do
+local be=tonumber(z[c+1]) if be>b.now_ms or#aP==aN then b.u=be break end aP[#aP+1],u[#u+1]=z[c],be end
+local ax=#aP>0 and n('HMGET',b.l,unpack(aP))or{} for c,J in ipairs(aP)do local I=ax[c]and bb(ax[c])
+if not I or I.a~=u[c]then return false end H[c]={id=J,h=I} cl=cl or J==b.id end
+if b.b and b.b.a<=b.now_ms and not cl then H[#H+1]={id=b.id,h=b.b} end cH(b,H) local ck=0 for E,l in ipairs(b.j)do
+ck=l.id==b.id and 1 or ck end local fG=#b.j+#b.y-ck b.m=b.t-(b.r and 1 or 0)==fG and 0 or nil return true end
+local function dC(I) return I.c and math.max(I.a+I.ttl,I.o)or I.a end local function fV(b) local l,aU,dJ={},{},nil
+local bV=n('HGETALL',b.l) for c=1,#bV,2 do local J=bV[c] if J~=''then local t={id=J,h=bb(bV[c+1])}
+if t.h.a<=b.now_ms then l[#l+1]=t elseif J~=b.id then aU[#aU+1]=t end end end if#l>aN then table.sort(l,function(d,e)
+if d.h.a~=e.h.a then return d.h.a<e.h.a end return aZ(d.id,e.id) end) for c=#l,aN+1,-1 do local t=table.remove(l,c)
+if t.id==b.id then dJ=t else aU[#aU+1]=t end end l[#l+1]=dJ end b.u,b.m,b.G=nil,0,aU for E,t in ipairs(aU)do
+b.u=math.min(b.u or t.h.a,t.h.a) b.m=math.max(b.m,dC(t.h)) end cH(b,l) end local function eN(b,S)
+local bN=b.x==1 and n('ZSCORE',b.k,'') b.aa=bN and true or false b.u=nil if S>0 then
+local H=n('HSCAN',b.l,bN and T(-1-tonumber(bN))or'0','COUNT',T(S)) b.F,b.H,b.G=tonumber(H[1]),not bN,{}
+for c=1,#H[2],2 do local J=H[2][c] if J~=''and J~=b.id then b.G[#b.G+1]={id=J,h=bb(H[2][c+1])} elseif J~=''then
+bb(H[2][c+1]) end end table.sort(b.G,function(d,e) return aZ(d.id,e.id) end) b.D=b.F==0 end
+if b.b and b.b.a<=b.now_ms then cH(b,{{id=b.id,h=b.b}}) b.m=b.t==1 and 0 or nil end end local function fv(a,J)
+local i=a.ab local H=n('HMGET',i,J,'') local b={l=i,k=a.k,id=J,now_ms=a.now_ms,j={},y={}} b.r=H[1]and bb(H[1])or nil
+b.b=b.r b.x=H[2]and aR(H[2])or nil b.t=n('HLEN',i)-(b.x and 1 or 0) b.e=fe(i,b.now_ms) b.J=n('ZCARD',b.k) b.u=fY(b.k,0)
+local fE=b.t==b.J and(b.x==0 or b.t==0 and not b.x) local fi=math.min(b.u or math.huge,b.b and b.b.a or math.huge)
+b.D=fE and(fi>b.now_ms or fW(b)) if not b.D then local ap=b.t+(b.x and 1 or 0) local S=ap<=bO and ap or math.min(bO,500)
+bO=bO-S if S==ap then b.D,b.H=true,true fV(b) else eN(b,S) end end return b end local function fZ(a,bt,bU)
+local p,cF=a.g,bt.c or 0 if bt.o<=a.now_ms then return'keep' elseif bU>=cF then local r,s=dI(a,nil,bU-cF)
+if r=='charge'and not bm(a,p)then s.e=math.min(bt.o,a.now_ms+a.w) end return r,s
+elseif not p or p.d<=0 or p.e~=bt.o then return'keep' end local D=p.d-(cF-bU) if D<=0 then return'delete' end
+return'refund',{d=D,e=p.e} end local function cf(l,W) local aB=l.v if W>=aB.a+aB.ttl then return nil end return{ n=aB.n,
+a=aB.a+aB.ttl, o=(l.Z or aB.c==0)and aB.o or 0, ttl=aB.ttl, } end local function fl(a) local b=a.I
+for E,l in ipairs(b.j)do if l.v.c>0 and b.now_ms<l.v.o then local r,s=fZ(a,l.v,0) if r~='keep'then if not a.K then
+a.K,a.r=true,a.g end l.Z=true a.g=bo(r,s,a.g) end end end if b.b and b.b.a<=b.now_ms then b.b=nil
+for E,l in ipairs(b.j)do if l.id==b.id then b.b=cf(l,b.now_ms) end end end end local function fC(b)
+return b.b and b.b.c and b.b or nil end local function dH(b) local B,bd,as=b.t-(b.r and 1 or 0)-#b.y,b.u,b.m or 0
+for E,l in ipairs(b.j)do local aq=l.id~=b.id and cf(l,b.now_ms) if aq then bd=math.min(bd or aq.a,aq.a)
+as=math.max(as,aq.a) elseif l.id~=b.id then B=B-1 end end return B,bd,as end local function fk(b) local B,bd=dH(b)
+if b.b or B<100000 then return nil end return math.max(1,(bd or 0)-b.now_ms) end local function eZ(a) local h,b=a.c,a.I
+fl(a) a.q,a.E=fC(b),fk(b) if a.q then h=0 elseif a.PARTIAL then h=math.min(h,dP(a)) end local dl=(nil)or bu dl(a,h)
+if a.E and a.allowed then dl(a,0) a.allowed,a.m=false,dF(h) if not(nil)then a.ttl=al(a.E) end end a.p=h dk(a) end
+local function fu(a) a.I=fv(a,a.RESERVE.id) dA(a,'write') eZ(a) end local function du(a,r,s) local p=a.g
+if r=='rebase'then return'keep' elseif r=='charge'and p and p.d>=0 and bm(a,p)then return'charge',{d=s.d,e=p.e} end
+return r,s end local function dG(b,h,Q,ba) local W=b.now_ms b.b={c=h,n=W,a=W+Q,o=ba,ttl=Q} end local function fO(b,bD,Q)
+if bD.a<b.now_ms+Q then dG(b,bD.c,Q,bD.o) b.b.n=bD.n end end local function fD(a) local dt=not a.B if a.PARTIAL then
+dt=a.p>0 and not a.E end return not a.q and a.allowed and dt end local function eU(a,r,s) if a.K then s=bo(r,s,a.g)
+a.g=a.r if not s then r=a.r and'delete'or'keep' elseif r~='charge'then r='refund' end end dj(a,r,s) end
+local function dq(I) local y={I.c and T(I.c)or''} for c,D in ipairs({I.n,I.a,I.o,I.ttl})do y[c+1]=T(D) end
+return table.concat(y,':') end local function bs(eP,ce) local ad=0 for z=1,#ce,1000 do local au={unpack(eP)}
+for c=z,math.min(z+999,#ce)do au[#au+1]=ce[c] end ad=ad+n(unpack(au)) end return ad end local function eT(b)
+local B,E,as=dH(b) if B==0 and not b.b then if b.t>0 or b.x then n('UNLINK',b.l) end if b.J>0 then n('UNLINK',b.k) end
+return end local ap,bh,ab={},{},{} local function aK(aQ,z,bM) aQ[#aQ+1]=z aQ[#aQ+1]=bM end for E,J in ipairs(b.y)do
+ab[#ab+1]=J end for E,t in ipairs(b.G or{})do aK(bh,T(t.h.a),t.id) end for E,l in ipairs(b.j)do
+local aq=l.id~=b.id and cf(l,b.now_ms) if aq then aK(ap,l.id,dq(aq)) aK(bh,T(aq.a),l.id) elseif l.id~=b.id then
+ab[#ab+1]=l.id end end if b.b and b.b~=b.r then aK(ap,b.id,dq(b.b)) elseif not b.b and b.r then ab[#ab+1]=b.id end
+if b.b then as=math.max(as,dC(b.b)) local fm=not b.r or b.b.a~=b.r.a if b.H or b.aa or b.D and fm then
+aK(bh,T(b.b.a),b.id) end end local dB=b.D and 0 or 1 if b.x~=dB then aK(ap,'',T(dB)) end bs({'HSET',b.l},ap)
+bs({'HDEL',b.l},ab) if b.F and b.F>0 then aK(bh,'-'..T(b.F+1),'') end if b.H and b.J>0 then n('UNLINK',b.k) end
+bs({'ZADD',b.k},bh) if b.F==0 then ab[#ab+1]='' end bs({'ZREM',b.k},ab) local aO,bg,C=b.e,as+5000,nil
+local gj=not aO and not b.m and b.t>0 if not gj and(not aO or aO<as or(b.m and aO>bg))then C=bg end cI(b.l,C)
+if C or b.H and aO then cI(b.k,C or aO) end end local function eV(a,aC) if not aC and a.f=='charge'then
+a.f,a.i='keep',nil end if a.SHADOW and du then a.f,a.i=du(a,a.f,a.i) end local b=a.I if b and aC and a.q then
+fO(b,a.q,a.RESERVE.ttl) elseif b and aC and fD(a)then local s=bo(a.f,a.i,a.g) dG(b,a.p,a.RESERVE.ttl,ba(a,s)) end
+eU(a,a.f,a.i) if b then eT(b) end end local function dN(a) return a.q and a.q.c or a.B and a.c or a.p end
+local function ds(a) if not a.allowed then return 0 end return a.PARTIAL and dN(a)or 1 end local function fj(a,ao)
+local aw,fU,ak,cG,fb=bw(a) return{ 'allowed',ds(a), 'count',a.count, 'ttl',a.ttl, 'limit',a.s, 'remaining',aw,
+'retry_after_ms',fU, 'next_ms',ak, 'reset_ms',cG, 'delay_ms',fb, 'now_ms',a.now_ms, 'shadow',a.B and 1 or 0,
+'charged',ao, } end local function fz(bl) local dV={} for E,a in ipairs(bl)do local z,Z=a.AS or('WINDOW'):lower(),2
+a.A=z while dV[a.A]do a.A=m('%s-%d',z,Z) Z=Z+1 end dV[a.A]=true end end local function bC(c)
+return m('%.0f',dD(c,999999999999999)) end local function fN(a) local K=(nil)and(nil)(a)or a.w local bZ,F=1000,K%1000
+while F>0 do bZ,F=F,bZ%F end local eG=1000/bZ local bq=bY(bi(K,eG),1000)
+return m('"%s";q=%s;w=%s',a.A,bC(bi(a.limit,eG)),bC(bq)) end local function fs(t,ci) if t.allowed~=ci.allowed then
+return not t.allowed end local v,cj=t.retry_after_ms,ci.retry_after_ms if v~=cj then return v<0 or(cj>=0 and v>cj) end
+return t.remaining<ci.remaining end local function fo(bl) local cJ,dO=bl[1],{} fz(bl) for c,a in ipairs(bl)do
+dO[c]=fN(a) a.remaining,a.retry_after_ms,a.next_ms,a.reset_ms=bw(a) if fs(a,cJ)then cJ=a end end local a=cJ local ax={
+'X-RateLimit-Limit', m('%.0f',a.s), 'X-RateLimit-Remaining', m('%.0f',a.remaining), } local function bB(aj,D)
+ax[#ax+1]=aj ax[#ax+1]=D end if a.reset_ms>=0 then bB('X-RateLimit-Reset',m('%.0f',al(a.now_ms+a.reset_ms))) end
+bB('RateLimit-Policy',table.concat(dO,', ')) local fx=a.next_ms>=0 and';t='..bC(al(a.next_ms))or''
+bB('RateLimit',m('"%s";r=%s%s',a.A,bC(a.remaining),fx)) if not a.allowed and a.retry_after_ms>=0 then
+bB('Retry-After',m('%.0f',al(a.retry_after_ms))) end return ax end local function fF(a,ao) if a.form=='FULL'then
+return fj(a,ao) end return{ds(a),a.count,a.ttl,fo({a})} end
+bT={Q=eM,S=eV,U=dk,V=eX,W=dp,error_reply=fd,X=dr,z=G,Y=fg,ac=fu,M=fy,ad=fF,ae=dK,af=fJ,P=dN,ag=fT,ah=gd,ai=ge,aj=gg,am=gt,ao=gu}
+end return bT end if av then return o().error_reply(av) end local bv,aT=pcall(fX,KEYS,ARGV)
+return bv and aT or o().error_reply(aT) end local function fh(de,ag)
+local L,ar,m,n=string.find,string.match,string.format,redis.call local bj local dY=ag[1] local bP=ag[2] local bQ=ag[3]
+if not bP then return end local bp=ag[4] local cp local M local aa if(bQ=='LINE')and(not bp)then cp=4 M=1 aa='LINE' else
+local cm local cn local co if bQ then if bp then
+if not(((((ag[5]=='LINE')and(not ag[6]))and((#bp)<16))and(bQ=='COST'))and L(bp,'^[1-9]%d*$'))then return end cm=6
+cn=bp+0 co='LINE' else if(((ag[5]=='LINE')and(not ag[6]))and(bQ=='COST'))and L('','^[1-9]%d*$')then return end return
+end else cm=3 cn=1 co=nil end cp=cm M=cn aa=co end if not(((#bP)<16)and L(bP,'^[1-9]%d*$'))then return end local j=bP+0
+local dZ,aV=ar(dY,'^([1-9]%d*)(%l*)$') if dZ then if(#dY)<16 then
+local cL=(aV=='')and 1000 or((aV=='ms')and 1 or((aV=='s')and 1000 or((aV=='m')and 60000 or((aV=='h')and 3.6e6 or((aV=='d')and 8.64e7 or nil)))))
+local aW=cL and(dZ*cL)or cL if(not aW)or((aW<1)or(1e15<aW))then return end if not(aW<9e12)then return end
+local gl=ag[cp] if gl then return end local ea=n('TIME') local x=(ea[1]*1e6)+ea[2] local am=(x-(x%1000))/1000
+local ay=de[1] if not ay then return end if L(ay,':reserved',1,true)then return end if not((#de)==1)then return end
+local bR=n('GET',ay) if bR then if not(((#bR)<16)and L(bR,'^[1-9]%d*$'))then return end local R=bR+0
+if not redis.REDIS_VERSION_NUM then return end local aL=n('PEXPIRETIME',ay) if aL<0 then return end if 2^53<=aL then
+return end if aL<=am then return end local bS=am+aW local N=(aL<bS)and aL or bS local gm=(R+M)<=j if 2^53<=R then return
+end if gm then local az=R+M if N<=am then return end local aX=(N<bS)and N or bS local cM=(az<j)and(j-az)or 0 local aH
+if(az+j)<=j then aH=0 else if not((aX*1000)<2^53)then return end local eb=aX*1000 local cN=(x<eb)and(eb-x)or 0
+local ec=cN%1000 aH=(ec==0)and(cN/1000)or(((cN-ec)/1000)+1) end if 2^53<=aH then return end local ed=aH%1000
+local ee=(aH<0)and(-1)or((ed==0)and(aH/1000)or(((aH-ed)/1000)+1)) local ct if aa=='LINE'then local cs local bG
+if cM<j then local cS=cM+1 local bF if j<cS then bF=nil else if(az+cS)<=j then bF=0 else if not((aX*1000)<2^53)then
+return end local en=aX*1000 local cT=(x<en)and(en-x)or 0 local eo=cT%1000 bF=(eo==0)and(cT/1000)or(((cT-eo)/1000)+1) end
+end local ep=bF or(-1) local cr if cS==j then cr=ep else local cq if(az+j)<=j then cq=0 else if not((aX*1000)<2^53)then
+return end local eq=aX*1000 local cU=(x<eq)and(eq-x)or 0 local er=cU%1000 cq=(er==0)and(cU/1000)or(((cU-er)/1000)+1) end
+cr=cq end cs=ep bG=cr else cs=0 bG=0 end if 2^53<=bG then return end
+local gp=m('1 %.0f %.0f %.0f %.0f 0 %.0f %.0f 0 %.0f 0 %.0f',R,ee,j,cM,cs,bG,am,M) ct=gp else if aa then return end
+ct={1,R,ee} end if aL==N then local es=az-R local cu if es==1 then cu='1' else cu=m('%.0f',es) end
+local gA=n('INCRBY',ay,cu) else if R==az then local gB=n('PEXPIREAT',ay,m('%.0f',N)) else
+local gC=n('SET',ay,m('%.0f',az),'PXAT',m('%.0f',N)) end end bj=ct else if not(N==aL)then return end
+local cO=(R<j)and(j-R)or 0 local at if j<M then at=nil else if not((N*1000)<2^53)then return end local ef=N*1000
+local cP=(x<ef)and(ef-x)or 0 local eg=cP%1000 at=(eg==0)and(cP/1000)or(((cP-eg)/1000)+1) end local bE if at then
+if 2^53<=at then return end local eh=at%1000 local gn=(at<0)and(-1)or((eh==0)and(at/1000)or(((at-eh)/1000)+1)) bE=gn
+else bE=-1 end local ei=(bE==0)and 1 or bE local cz if aa=='LINE'then local cv if j<M then cv=nil else
+if not((N*1000)<2^53)then return end local et=N*1000 local cV=(x<et)and(et-x)or 0 local eu=cV%1000
+cv=(eu==0)and(cV/1000)or(((cV-eu)/1000)+1) end local ev=cv or(-1) local cy local bI if cO<j then local cW=cO+1 local bH
+if j<cW then bH=nil else if(R+cW)<=j then bH=0 else if not((N*1000)<2^53)then return end local ew=N*1000
+local cX=(x<ew)and(ew-x)or 0 local ex=cX%1000 bH=(ex==0)and(cX/1000)or(((cX-ex)/1000)+1) end end local ey=bH or(-1)
+local cx if cW==j then cx=ey else local cw if(R+j)<=j then cw=0 else if not((N*1000)<2^53)then return end
+local ez=N*1000 local cY=(x<ez)and(ez-x)or 0 local eA=cY%1000 cw=(eA==0)and(cY/1000)or(((cY-eA)/1000)+1) end cx=cw end
+cy=ey bI=cx else cy=0 bI=0 end if(2^53<=ev)or(2^53<=bI)then return end
+local gq=m('0 %.0f %.0f %.0f %.0f %.0f %.0f %.0f 0 %.0f 0 0',R,ei,j,cO,ev,cy,bI,am) cz=gq else if aa then return end
+cz={0,R,ei} end bj=cz end else local go=M<=j if go then local aA=am+aW if aA<=am then return end
+local cQ=(M<j)and(j-M)or 0 local aI if(M+j)<=j then aI=0 else if not((aA*1000)<2^53)then return end local ej=aA*1000
+local cR=(x<ej)and(ej-x)or 0 local ek=cR%1000 aI=(ek==0)and(cR/1000)or(((cR-ek)/1000)+1) end if 2^53<=aI then return end
+local el=aI%1000 local em=(aI<0)and(-1)or((el==0)and(aI/1000)or(((aI-el)/1000)+1)) local cD if aa=='LINE'then local cC
+local bK if cQ<j then local cZ=cQ+1 local bJ if j<cZ then bJ=nil else if(M+cZ)<=j then bJ=0 else
+if not((aA*1000)<2^53)then return end local eB=aA*1000 local da=(x<eB)and(eB-x)or 0 local eC=da%1000
+bJ=(eC==0)and(da/1000)or(((da-eC)/1000)+1) end end local eD=bJ or(-1) local cB if cZ==j then cB=eD else local cA
+if(M+j)<=j then cA=0 else if not((aA*1000)<2^53)then return end local eE=aA*1000 local db=(x<eE)and(eE-x)or 0
+local eF=db%1000 cA=(eF==0)and(db/1000)or(((db-eF)/1000)+1) end cB=cA end cC=eD bK=cB else cC=0 bK=0 end
+if 2^53<=bK then return end local gr=m('1 0 %.0f %.0f %.0f 0 %.0f %.0f 0 %.0f 0 %.0f',em,j,cQ,cC,bK,am,M) cD=gr else
+if aa then return end cD={1,0,em} end local gs=m('%.0f',M) local gD=n('SET',ay,gs,'PXAT',m('%.0f',aA)) bj=cD else
+local cE if aa=='LINE'then cE=m('0 0 -1 %.0f %.0f -1 0 0 0 %.0f 0 0',j,j,am) else if aa then return end cE={0,0,(-1)}
+end bj=cE end end else return end else return end return bj end local bv,aT=pcall(fh,KEYS,ARGV) if bv and aT then
+return aT end return gc(not bv and aT)

@@ -106,7 +106,7 @@ def test_a_user_who_may_not_run_scripts(server: Server) -> None:
 
 
 def test_a_script_whose_reply_is_lost_is_not_sent_again(server: Server) -> None:
-    with contextlib.closing(Forwarder(server.port, b"pcall(run_multi", times=1)) as address:
+    with contextlib.closing(Forwarder(server.port, b"RL.MULTI, without the module", times=1)) as address:
         limiter = Limiter(redis.Redis(port=address.port, retry=None, socket_timeout=30))
         with pytest.raises(redis.ConnectionError):
             limiter.reserve(LIMITS, "1m", id="given")

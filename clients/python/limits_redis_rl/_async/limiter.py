@@ -135,8 +135,8 @@ class AsyncLockout:
         limiter, words = self._limiter, self._users + self._addresses
         call: Words = ["RL.MULTI", len(words), *itertools.chain.from_iterable(words), "HEADERS"]
         try:
-            reply = await send(
-                limiter.guard, limiter.client, words[0][1], lambda: limiter.client.execute_command(*call)
+            [reply] = await send(
+                limiter.guard, limiter.client, words[0][1], lambda: execute(limiter.guard, limiter.client, [call])
             )
         except Exception as error:
             if limiter.guard.undecided(error, limiter.fail_open):

@@ -136,8 +136,8 @@ class Lockout:
         limiter, words = self._limiter, self._users + self._addresses
         call: Words = ["RL.MULTI", len(words), *itertools.chain.from_iterable(words), "HEADERS"]
         try:
-            reply = send(
-                limiter.guard, limiter.client, words[0][1], lambda: limiter.client.execute_command(*call)
+            [reply] = send(
+                limiter.guard, limiter.client, words[0][1], lambda: execute(limiter.guard, limiter.client, [call])
             )
         except Exception as error:
             if limiter.guard.undecided(error, limiter.fail_open):
