@@ -53,7 +53,8 @@ const MAY_NAME: &[(&str, &str)] = &[
     ),
     (
         "service/rules/src",
-        "load: authorize fields files key model overrides problem rate wildcard yaml
+        "load: authorize fields files key model overrides pools problem rate wildcard yaml
+        pools: fields key model overrides problem rate
         rate: defaults fields model problem yaml
         overrides: defaults fields files model problem rate yaml
         authorize: fields model yaml

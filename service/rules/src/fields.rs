@@ -24,6 +24,7 @@ pub enum Kind {
     Descriptor,
     RateLimit,
     Replaces,
+    Pool,
     /// Its reader checks what is in it.
     Authorize,
     AuthorizeEntry,
@@ -35,16 +36,19 @@ impl Kind {
     /// The keys that mean something in such a map.
     const fn keys(self) -> &'static str {
         match self {
-            Self::File => "domain descriptors all_or_nothing hash_tag on_unavailable on_overload instances authorize",
+            Self::File => {
+                "domain descriptors all_or_nothing hash_tag on_unavailable on_overload instances authorize pools"
+            }
             Self::Descriptor => {
                 "key value rate_limit descriptors shadow_mode quota_mode detailed_metric value_to_metric \
                 share_threshold metadata"
             }
             Self::RateLimit => {
                 "unit requests_per_unit unlimited name replaces algorithm window anchor limit burst block max charge \
-                grants unit_scale"
+                grants unit_scale else"
             }
             Self::Replaces => "name",
+            Self::Pool => "name rate_limit",
             Self::Authorize => "trusted_proxies deny_status if_none descriptors",
             Self::AuthorizeEntry => "key header client_address path",
             Self::Nothing => "",
@@ -54,7 +58,8 @@ impl Kind {
     fn of_value(self, key: &str) -> Self {
         match (self, key) {
             (Self::File | Self::Descriptor, "descriptors") => Self::Descriptor,
-            (Self::Descriptor, "rate_limit") => Self::RateLimit,
+            (Self::Descriptor | Self::Pool, "rate_limit") => Self::RateLimit,
+            (Self::File, "pools") => Self::Pool,
             (Self::RateLimit, "replaces") => Self::Replaces,
             _ => Self::Nothing,
         }
@@ -66,6 +71,7 @@ impl Kind {
             Self::Descriptor => "in a descriptor",
             Self::RateLimit => "in a rate_limit",
             Self::Replaces => "in replaces",
+            Self::Pool => "in a pool",
             Self::Authorize => "in authorize",
             Self::AuthorizeEntry => "in an entry of authorize",
             Self::Nothing => "here",

@@ -21,8 +21,9 @@ impl Rules {
     fn write_to(&self, text: &mut Sink) -> fmt::Result {
         let mut domains: Vec<_> = self.domains.iter().collect();
         domains.sort_unstable_by_key(|(name, _)| *name);
-        for (name, Domain { options, root, script_keys }) in domains {
+        for (name, Domain { options, pools, root, script_keys }) in domains {
             write!(text, "domain {name:?} {options:?} {script_keys} ")?;
+            pools.values().try_for_each(|pool| pool.write_to(text))?;
             root.write_to(text)?;
         }
         Ok(())
@@ -55,12 +56,14 @@ impl Limit {
             name,
             replaces,
             rate,
+            otherwise,
             shadow,
             quota,
             detailed_metric,
             metadata,
             // What the files do not say, or its rules say already. A new field must be named here.
             number: _,
+            is_pool: _,
             place: _,
             path: _,
             names: _,
@@ -68,6 +71,9 @@ impl Limit {
             values_in_metric: _,
         } = self;
         write!(text, "limit {name:?} {replaces:?} {shadow} {quota} {detailed_metric} {metadata:?} ")?;
+        if let Some(pool) = otherwise {
+            write!(text, "else {:?} ", pool.name)?;
+        }
         match rate {
             None => text.write_str("unlimited "),
             Some(Rate { policy, unit, charge, grants, unit_scale }) => {

@@ -31,6 +31,21 @@ pub fn key_start(domain: &str, rate: &Rate) -> Box<str> {
     start.into()
 }
 
+/// How headers and denials name a rule: by the name of its limit, else by its path. `_` stands for what no policy's name
+/// has, and a long name is cut.
+pub fn policy_name(limit: &str, path: &str) -> String {
+    const MOST: usize = 64;
+    let allowed = |c: char| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '_' };
+    if limit.is_empty() { path } else { limit }.chars().take(MOST).map(allowed).collect()
+}
+
+/// The key of a pool, after the prefix. No descriptor makes it: an entry has a `=` or a `~`.
+pub fn pool_key(domain: &str, rate: &Rate, name: &str) -> Box<str> {
+    let mut key = key_start(domain, rate).into_string();
+    escape(&mut key, &bounded(name), "");
+    key.into()
+}
+
 /// The key of a descriptor's state.
 pub fn key(prefix: &str, domain: &Domain, entries: &[Entry<'_>], found: &Found<'_>) -> String {
     let start = &*found.limit.key_start;

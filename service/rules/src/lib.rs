@@ -11,6 +11,7 @@ mod load;
 mod matching;
 mod model;
 mod overrides;
+mod pools;
 mod problem;
 mod rate;
 mod wildcard;

@@ -10,9 +10,10 @@ use redis_rl_client::{Algorithm, Policy, Window};
 use super::authorize;
 use super::fields::{Entries, Findings, Kind, Pair, Reporter, at_of, field, joined, key_text};
 use super::files::Source;
-use super::key::key_start;
-use super::model::{Domain, Level, Limit, Options, Rule, Rules};
+use super::key::{key_start, policy_name};
+use super::model::{Domain, Level, Limit, Options, Pools, Rule, Rules};
 use super::overrides::Overrides;
+use super::pools;
 use super::problem::Mark;
 use super::rate;
 use super::wildcard::Wildcard;
@@ -63,7 +64,9 @@ pub fn load_files(files: &[File<'_>], mut findings: Findings, settings: &Setting
         if is_first && !file.is_of_scripts {
             // They decide how the rules are charged, so they are read from all files of the domain before its rules.
             let options = options(of_domain, &mut findings);
-            rules.domains.insert(file.domain.as_str().into(), Domain { options, ..Domain::default() });
+            let names = of_domain.iter().map(|file| (&file.name, file.entries.as_slice()));
+            let pools = pools::read(names, of_pools(&file.domain, &options, settings), &mut findings, &mut limits);
+            rules.domains.insert(file.domain.as_str().into(), Domain { options, pools, ..Domain::default() });
         }
         let reporter = &mut Reporter { file: file.name.clone(), findings: &mut findings };
         if !is_first && of_domain.iter().any(|other| other.is_of_scripts) {
@@ -78,8 +81,8 @@ pub fn load_files(files: &[File<'_>], mut findings: Findings, settings: &Setting
         } else if let Some(domain) = rules.domains.get_mut(file.domain.as_str()) {
             let descriptors = reporter.maps(&file.entries, "descriptors");
             let names = vec![file.domain.clone()];
-            let (options, keys, limits) = (&domain.options, Vec::new(), &mut limits);
-            let mut loader = Loader { reporter, options, settings, keys, names, limits };
+            let (options, pools, keys, limits) = (&domain.options, &domain.pools, Vec::new(), &mut limits);
+            let mut loader = Loader { reporter, options, pools, settings, keys, names, limits };
             loader.add_rules(&mut domain.root, Above::default(), &descriptors);
         }
     }
@@ -124,6 +127,11 @@ pub fn file<'a>(name: Arc<str>, entries: Vec<Pair<'a>>, findings: &mut Findings)
         return None;
     }
     Some(File { name, entries, domain, is_of_scripts })
+}
+
+/// How the pools of a domain are read.
+fn of_pools<'d>(name: &'d str, options: &'d Options, settings: &'d Settings) -> pools::Domain<'d> {
+    pools::Domain { name, options, overrides: &settings.overrides, in_cluster: settings.cluster }
 }
 
 /// The options of a domain, from all of its files.
@@ -196,6 +204,7 @@ struct Above {
 struct Loader<'l, 'f> {
     reporter: &'l mut Reporter<'f>,
     options: &'l Options,
+    pools: &'l Pools,
     settings: &'l Settings,
     /// Those of the rules on the way.
     keys: Vec<String>,
@@ -292,9 +301,13 @@ impl Loader<'_, '_> {
         let path = self.names.join(".");
         let domain = self.names.first().cloned().unwrap_or_default();
         let defaults = self.settings.overrides.of(&domain, &path, name);
-        let mut rate = rate::read(self.reporter, node.at, fields, self.options, defaults)?;
+        let mut rate = rate::read(self.reporter, node.at, fields, self.options, defaults, false)?;
+        let mut otherwise = None;
         if let Some(rate) = &mut rate {
             self.check_slot(here, at);
+            let of_pools = of_pools(&domain, self.options, self.settings);
+            otherwise = pools::otherwise(self.reporter, fields, of_pools, self.pools);
+            otherwise = otherwise.filter(|pool| pools::fits(self.reporter, fields, rate, pool));
             rate.policy = rate.policy.try_name(&policy_name(name, &path)).unwrap_or(rate.policy);
         }
         Some(Arc::new(Limit {
@@ -306,6 +319,8 @@ impl Loader<'_, '_> {
             replaces: replaces.into(),
             key_start: rate.map(|rate| key_start(&domain, &rate)).unwrap_or_default(),
             rate,
+            otherwise,
+            is_pool: false,
             shadow,
             quota,
             detailed_metric,
@@ -338,14 +353,6 @@ impl Loader<'_, '_> {
 const fn next(numbers: &mut usize) -> usize {
     *numbers += 1;
     *numbers - 1
-}
-
-/// How headers and denials name a rule: by the name of its limit, else by its path. `_` stands for what no policy's name
-/// has, and a long name is cut.
-fn policy_name(limit: &str, path: &str) -> String {
-    const MOST: usize = 64;
-    let allowed = |c: char| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '_' };
-    if limit.is_empty() { path } else { limit }.chars().take(MOST).map(allowed).collect()
 }
 
 /// The domain of the configuration of the service that the Lua scripts come from.

@@ -23,10 +23,15 @@ pub struct Rules {
     pub domains: HashMap<Box<str>, Domain, RandomState>,
 }
 
+/// Pools by their names.
+pub type Pools = BTreeMap<Box<str>, Arc<Limit>>;
+
 /// The rules of a domain.
 #[derive(Debug, Default)]
 pub struct Domain {
     pub options: Options,
+    /// What limits name by `else`.
+    pub pools: Pools,
     pub root: Level,
     /// Whether the keys of its rules are those of the two Lua scripts.
     pub script_keys: bool,
@@ -138,7 +143,10 @@ pub struct Limit {
     pub replaces: Box<[Box<str>]>,
     /// `None` for unlimited.
     pub rate: Option<Rate>,
-    /// How its keys begin, after the prefix.
+    /// The pool that is asked if this limit denies.
+    pub otherwise: Option<Arc<Self>>,
+    pub is_pool: bool,
+    /// How its keys begin, after the prefix; of a pool, its key.
     pub key_start: Box<str>,
     pub shadow: bool,
     pub quota: bool,
@@ -203,22 +211,28 @@ impl fmt::Display for Rules {
 }
 
 impl Rules {
-    /// How many limits there are. An unlimited rule is none.
+    /// How many limits there are. An unlimited rule is none, and a pool limits nothing by itself.
     pub fn limits(&self) -> usize {
-        self.domains.values().flat_map(Domain::limits).filter(|limit| limit.rate.is_some()).count()
+        let limits = self.domains.values().flat_map(Domain::limits);
+        limits.filter(|limit| limit.rate.is_some() && !limit.is_pool).count()
     }
 }
 
 impl Domain {
-    /// The limits of all rules, and what is unlimited.
+    /// The limits of all rules, what is unlimited, and the pools.
     pub fn limits(&self) -> Vec<&Arc<Limit>> {
-        let mut limits = Vec::new();
+        let mut limits: Vec<_> = self.pools.values().collect();
         self.root.collect(&mut limits);
         limits
     }
 }
 
 impl Limit {
+    /// The pools that are asked one after the other if it denies.
+    pub fn pools(&self) -> impl Iterator<Item = &Arc<Self>> {
+        std::iter::successors(self.otherwise.as_ref(), |pool| pool.otherwise.as_ref())
+    }
+
     /// Whether it is one of the limits that others replace, by their names.
     pub fn is_among(&self, replaced: &[Box<str>]) -> bool {
         !self.name.is_empty() && replaced.contains(&self.name)
@@ -260,6 +274,9 @@ impl fmt::Display for Limit {
             if on {
                 write!(f, ", {word}")?;
             }
+        }
+        if let Some(pool) = &self.otherwise {
+            write!(f, ", else {}", Printable(&pool.name))?;
         }
         match &self.place {
             Some(place) => write!(f, ", at {place}"),

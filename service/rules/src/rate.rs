@@ -38,13 +38,14 @@ pub fn read(
     fields: &Entries<'_>,
     options: &Options,
     defaults: Defaults,
+    is_pool: bool,
 ) -> Option<Option<Rate>> {
     let errors = reporter.findings.errors.len();
     let rate = if reporter.flag(fields, "unlimited") {
         unlimited(reporter, fields);
         Some(None)
     } else {
-        limited(reporter, at, fields, options, defaults).map(Some)
+        limited(reporter, at, fields, options, defaults, is_pool).map(Some)
     };
     rate.filter(|_| reporter.findings.errors.len() == errors)
 }
@@ -83,7 +84,9 @@ fn unlimited(reporter: &mut Reporter<'_>, fields: &Entries<'_>) {
         reporter.error(at_of(fields, "unit"), "an unlimited rate_limit has no unit");
     }
     reporter.number(fields, "requests_per_unit", 0);
-    for name in ["algorithm", "window", "anchor", "limit", "burst", "block", "max", "charge", "grants", "unit_scale"] {
+    for name in
+        ["algorithm", "window", "anchor", "limit", "burst", "block", "max", "charge", "grants", "unit_scale", "else"]
+    {
         if let Some(node) = field(fields, name) {
             reporter.error(node.at, format!("an unlimited rate_limit has no {name}"));
         }
@@ -96,6 +99,7 @@ fn limited(
     fields: &Entries<'_>,
     options: &Options,
     defaults: Defaults,
+    is_pool: bool,
 ) -> Option<Rate> {
     let own = reporter.choice(fields, "algorithm", &algorithms().collect::<Vec<_>>());
     if own.is_some_and(|algorithm| algorithm.traits().id) {
@@ -147,7 +151,9 @@ fn limited(
         policy = reporter.get(fields, "anchor", expected, anchored).unwrap_or(policy);
     }
     let grants = grants(reporter, fields, &policy, options);
-    let charge = charge(reporter, fields, (algorithm, default.is_some()), options, grants.is_some());
+    // Of the limits that are asked one after the other, only the one that allows is charged.
+    let is_tried = is_pool || field(fields, "else").is_some();
+    let charge = charge(reporter, fields, (algorithm, default.is_some()), options, [grants.is_some(), is_tried]);
     Some(Rate { policy, unit: unit_or(fields, window), charge, grants, unit_scale })
 }
 
@@ -246,7 +252,7 @@ fn charge(
     fields: &Entries<'_>,
     (algorithm, is_default): (Algorithm, bool),
     options: &Options,
-    has_grants: bool,
+    [has_grants, is_tried]: [bool; 2],
 ) -> Charge {
     let known = [("always", Charge::Always), ("allowed", Charge::Allowed)];
     let given = reporter.choice(fields, "charge", &known);
@@ -259,11 +265,15 @@ fn charge(
         if has_grants {
             reporter.error(at, "invalid charge: grants imply 'charge: allowed'");
         }
+        if is_tried {
+            reporter.error(at, "invalid charge: of a limit and its pools, only the one that allows is charged");
+        }
         if options.all_or_nothing {
             reporter.error(at, "invalid charge: all_or_nothing charges only what is allowed");
         }
     }
     // A default is for rules that were written for `fixed`, which always charges.
-    let always = (is_default || algorithm.traits().counts_denials) && !options.all_or_nothing && !has_grants;
+    let always = (is_default || algorithm.traits().counts_denials) && !options.all_or_nothing;
+    let always = always && !has_grants && !is_tried;
     given.unwrap_or(if always { Charge::Always } else { Charge::Allowed })
 }

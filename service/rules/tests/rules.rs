@@ -330,6 +330,32 @@ domain: d|on_overload: allow
   :2:14: invalid on_overload: expected local, deny or error
 domain: d|instances: 3|on_overload: deny
   :2:12: invalid instances: neither on_unavailable nor on_overload is 'local', which takes it
+domain: d|pools: [{name: a, rate_limit: {unit: day, limit: 1, else: nix}}]
+  :2:59: invalid else: the domain has no pool 'nix'
+domain: d|pools: [{name: a, rate_limit: {unit: day, limit: 1, else: b}}, {name: b, rate_limit: {unit: day, limit: 1, else:   a}}]
+  :2:116: invalid else: a circle of pools: a, b
+domain: d|pools: [{name: a, rate_limit: {unit: day, limit: 1, else: a}}]
+  :2:59: invalid else: a circle of pools: a
+domain: d|pools: [{name: a, rate_limit: {unlimited: true}}]
+  :2:9: a pool cannot be unlimited
+domain: d|pools: [{name: a}]
+  :2:9: a pool must have a rate_limit
+domain: d|pools: [{rate_limit: {unit: day, limit: 1}}]
+  :2:9: a pool must have a name
+domain: d|pools: [{name: a, rate_limit: {unit: day, limit: 1}}, {name: a, rate_limit: {unit: day, limit: 1}}]
+  :2:55: the pool 'a' is here twice
+domain: d|pools: [{name: a, rate_limit: {unit: day, limit: 1, charge: always}}]
+  :2:61: invalid charge: of a limit and its pools, only the one that allows is charged
+domain: d|pools: [{name: a, rate_limit: {unit: day, limit: 1, name: n}}]
+  :2:59: the rate_limit of a pool has no name
+domain: d|pools: [{name: a, quota: 1, rate_limit: {unit: day, limit: 1}}]
+  :2:19: unknown key 'quota' in a pool
+domain: d|pools: [{name: a, rate_limit: {unit: day, limit: 1}}]|descriptors: [{key: k, rate_limit: {algorithm: lease, limit: 1, else: a}}]
+  :3:71: invalid else: a lease and another limit cannot stand in for each other
+domain: d|descriptors: [{key: k, rate_limit: {unlimited: true, else: nix}}]
+  :2:60: an unlimited rate_limit has no else
+domain: d|pools: [{name: a, rate_limit: {unit: day, limit: 1}}]|descriptors: [{key: k, rate_limit: {unit: day, limit: 1, charge: always, else: a}}]
+  :3:66: invalid charge: of a limit and its pools, only the one that allows is charged
 ";
 
 #[test]
@@ -444,6 +470,48 @@ fn all_or_nothing_in_a_cluster_needs_one_slot() {
     assert!(errors_of(&[&rules("hash_tag: tenant", "path")], &cluster)[0].contains("needs the entry 'tenant'"));
     let shared = rules("hash_tag: tenant", "tenant, value: a*, share_threshold: true");
     assert!(errors_of(&[&shared], &cluster)[0].contains("cannot share_threshold"));
+}
+
+#[test]
+fn at_most_four_pools_follow_a_limit_whose_keys_are_no_pool() {
+    let chain = |pools: usize| {
+        let pool = |n: usize| {
+            let otherwise = if n < pools { format!(", else: p{}", n + 1) } else { String::new() };
+            format!("  - {{name: p{n}, rate_limit: {{unit: day, limit: {n}{otherwise}}}}}\n")
+        };
+        let pools: String = (1..=pools).rev().map(pool).collect();
+        format!("domain: d\npools:\n{pools}descriptors: [{{key: p1, rate_limit: {{unit: day, limit: 9, else: p1}}}}]\n")
+    };
+    let rules = load(&chain(4));
+    let found = find(&rules, "d", &[("p1", "")]).expect("a rule");
+    let keys: Vec<_> = found.limit.pools().map(|pool| pool.key_start.to_string()).collect();
+    assert_eq!(keys, (1..=4).map(|n| format!("rl:d:fixed:86400:p{n}")).collect::<Vec<_>>());
+    assert_eq!(key(&rules, "d", &[("p1", "")]), "rl:d:fixed:86400:p1=");
+    assert_eq!(rules.limits(), 1);
+    let shown = rules.to_string();
+    assert!(shown.contains("d.p1: FIXED 86400 9, charge allowed, else p1, at") && shown.contains("d.pools.p4: FIXED"));
+    // Pools are read in the order of their names.
+    let backwards = chain(5).replace("name: p", "name: q").replace("else: p", "else: q");
+    let backwards = (1..=5).fold(backwards, |text, n| text.replace(&format!("q{n}"), &format!("r{}", 6 - n)));
+    for (pools, text) in [(5, backwards), (5, chain(5)), (6, chain(6)), (1_000, chain(1_000))] {
+        let errors = errors_of(&[&text], &Settings::default());
+        assert!(errors.iter().all(|error| error.ends_with("invalid else: more than 4 pools follow each other")));
+        assert!(!errors.is_empty(), "{pools}");
+    }
+    let whole = chain(1).replace("domain: d", "domain: d\nall_or_nothing: true\nhash_tag: p1");
+    let cluster = Settings { cluster: true, ..Settings::default() };
+    assert_eq!(errors_of(&[&whole], &Settings::default()), [""; 0]);
+    assert!(errors_of(&[&whole], &cluster)[0].ends_with("with all_or_nothing in a cluster, all keys are in one slot"));
+    // What a pool says is part of the meaning.
+    let [hash, other, without] =
+        [chain(2), chain(2).replace("limit: 2", "limit: 3"), chain(2).replace(", else: p2", "")]
+            .map(|text| load(&text).hash());
+    assert!(hash != other && hash != without);
+    // Files of one domain have their pools together.
+    let (first, second) = (chain(1), "domain: d\npools: [{name: q, rate_limit: {unit: day, limit: 1, else: p1}}]\n");
+    let merged = Settings { merge_domains: true, ..Settings::default() };
+    assert_eq!(errors_of(&[&first, second], &merged), [""; 0]);
+    assert_eq!(errors_of(&[second, &first.replace("else: p1}", "else: q}")], &merged), [""; 0]);
 }
 
 #[test]

@@ -10,7 +10,7 @@ use envoy_types::pb::envoy::service::ratelimit::v3::RateLimitRequest;
 use rlaas_rules::Printable;
 
 use super::{RuleArgs, say_shadow_mode};
-use crate::decide::{Plan, read_descriptor, show_slot};
+use crate::decide::{Plan, read_descriptor, show_pool, show_slot};
 
 /// The arguments of `rlaas explain`.
 #[derive(Debug, Args)]
@@ -63,10 +63,11 @@ impl Explain {
                 return Ok(ExitCode::FAILURE);
             }
         };
-        for (descriptor, slot) in request.descriptors.iter().zip(&plan.slots) {
+        for (i, (descriptor, slot)) in request.descriptors.iter().zip(&plan.slots).enumerate() {
             let entries = descriptor.entries.iter().map(|Entry { key, value }| format!("({key}, {value})"));
             writeln!(out, "descriptor {}", Printable(&entries.collect::<Vec<_>>().join(", ")))?;
             show_slot(name, slot, out)?;
+            plan.pools(i).iter().try_for_each(|pool| show_pool(pool, out))?;
         }
         if plan.all_or_nothing {
             writeln!(out, "all_or_nothing: one RL.MULTI has these limits; if one denies, none is charged")?;

@@ -38,7 +38,9 @@ pub fn of_lease(policy: &Policy, algorithm: Algorithm, window: Window) -> Result
     Ok(if policy.is_shadow() { lease.shadow() } else { lease })
 }
 
-/// The limits that are to be checked.
+/// The limits that are to be checked, and their pools.
 pub fn checks(plan: &mut Plan) -> impl Iterator<Item = &mut Check> {
-    plan.slots.iter_mut().filter_map(|slot| if let Slot::Check(check) = slot { Some(&mut **check) } else { None })
+    let own = plan.slots.iter_mut();
+    let own = own.filter_map(|slot| if let Slot::Check(check) = slot { Some(&mut **check) } else { None });
+    own.chain(plan.pools.iter_mut().flat_map(|(_, pools)| pools))
 }

@@ -9,6 +9,7 @@ mod log;
 mod metrics;
 mod outcomes;
 mod plan;
+mod pools;
 pub mod proto;
 pub mod redis;
 mod reply;
@@ -22,7 +23,7 @@ mod unmatched;
 /// The descriptors of the protocol, a `FileDescriptorSet`.
 pub const DESCRIPTORS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/descriptors.bin"));
 
-/// What an operator is told wherever limits are shown.
+/// The text for operators wherever limits are shown.
 pub const SHADOW_MODE: &str = "SHADOW_MODE=true: no request is denied, whatever its limits say";
 
 pub use call::Call;
@@ -33,5 +34,5 @@ pub use plan::{Bounds, Check, Hits, Plan, Slot};
 pub use reply::{HeaderNames, Overall, ReplySettings};
 pub use service::{Service, ServiceSettings};
 pub use state::Snapshot;
-pub use text::{read_descriptor, show_descriptor, show_slot};
+pub use text::{read_descriptor, show_descriptor, show_pool, show_slot};
 pub use trace::Traces;

@@ -21,62 +21,25 @@ pub struct How {
     pub timeout: Duration,
 }
 
-/// Decides on the limits of a request. Units that are given back are sent in any case: they lift no limit, and kept they
-/// would deny others.
-pub async fn decide(plan: &Plan, limiter: &Limiter, snapshot: &Snapshot, how: How) -> Outcomes {
-    let limiter = limiter.with_fallback(how.fallback).with_timeout(how.timeout);
-    let decider = Decider { limiter, snapshot, how };
-    let mut outcomes: Outcomes = plan.slots.iter().map(|_| None).collect();
-    let (together, alone): (Vec<_>, Vec<_>) = checks(plan).partition(|(_, check)| is_sent_together(check));
-    let decided = async {
-        if plan.all_or_nothing {
-            set(&mut outcomes, decider.all_or_nothing(&together).await);
-        } else {
-            set(&mut outcomes, numbers(&together).zip(decider.each(&together).await));
-        }
-    };
-    if alone.is_empty() {
-        decided.await;
-        return outcomes;
-    }
-    let single = join_all(alone.iter().map(|numbered| decider.one(*numbered)));
-    let ((), mut single) = join(decided, single).await;
-    if how.fallback != Fallback::Error {
-        // Units that could not be given back deny nobody. A charge has the decision of the fallback already.
-        single.retain(|(_, outcome)| !outcome.as_ref().is_err_and(Error::is_unavailable));
-    }
-    set(&mut outcomes, single);
-    outcomes
-}
-
 /// Whether the server could not decide on a limit, and the fallback neither.
 pub fn has_no_decision(outcomes: &Outcomes) -> bool {
     outcomes.iter().flatten().any(|outcome| outcome.as_ref().is_err_and(Error::is_unavailable))
 }
 
 /// What is to be checked, by the numbers of the descriptors.
-fn checks(plan: &Plan) -> impl Iterator<Item = Numbered<'_>> {
+pub fn checks(plan: &Plan) -> impl Iterator<Item = Numbered<'_>> {
     plan.slots.iter().enumerate().filter_map(|(i, slot)| match slot {
         Slot::Check(check) => Some((i, &**check)),
         _ => None,
     })
 }
 
-type Numbered<'p> = (usize, &'p Check);
-type Decided = (usize, Result<Decision, Error>);
+/// A check, and the number of its slot.
+pub type Numbered<'p> = (usize, &'p Check);
+pub type Decided = (usize, Result<Decision, Error>);
 
 fn numbers(checks: &[Numbered<'_>]) -> impl Iterator<Item = usize> {
     checks.iter().map(|(i, _)| *i)
-}
-
-fn set(outcomes: &mut Outcomes, decided: impl IntoIterator<Item = Decided>) {
-    for (i, outcome) in decided {
-        // A limit that was not checked, because another one denies, has no figures.
-        let checked = !outcome.as_ref().is_ok_and(|decision| decision.source == Source::Unchecked);
-        if let Some(place) = outcomes.get_mut(i).filter(|_| checked) {
-            *place = Some(outcome);
-        }
-    }
 }
 
 /// Units that are given back, and grants, have calls of their own.
@@ -84,19 +47,67 @@ const fn is_sent_together(check: &Check) -> bool {
     !matches!((check.hits, check.grants), (Hits::GiveBack(_), _) | (Hits::Charge(_), Some(_)))
 }
 
-struct Decider<'s> {
+pub struct Decider<'s> {
     limiter: Limiter,
     snapshot: &'s Snapshot,
-    how: How,
+    pub how: How,
 }
 
-impl Decider<'_> {
+impl<'s> Decider<'s> {
+    pub fn new(limiter: &Limiter, snapshot: &'s Snapshot, how: How) -> Self {
+        Self { limiter: limiter.with_fallback(how.fallback).with_timeout(how.timeout), snapshot, how }
+    }
+
+    /// The same with so much time.
+    pub fn within(&self, timeout: Duration) -> Self {
+        let how = How { timeout, ..self.how };
+        Self { limiter: self.limiter.with_timeout(timeout), snapshot: self.snapshot, how }
+    }
+
+    /// Asks about checks in one round trip, of which all are charged or none, or each by itself. Units that are given back
+    /// are sent in any case: they lift no limit, and kept they would deny others.
+    pub async fn round(&self, asked: &[Numbered<'_>], all_or_nothing: bool) -> Vec<Decided> {
+        let (together, alone): (Vec<_>, Vec<_>) = asked.iter().copied().partition(|(_, check)| is_sent_together(check));
+        let decided = async {
+            if all_or_nothing {
+                self.all_or_nothing(&together).await
+            } else {
+                numbers(&together).zip(self.each(&together).await).collect()
+            }
+        };
+        let mut decided = if alone.is_empty() {
+            decided.await
+        } else {
+            let single = join_all(alone.iter().map(|numbered| self.one(*numbered)));
+            let (mut decided, mut single) = join(decided, single).await;
+            if self.how.fallback != Fallback::Error {
+                // Units that could not be given back deny nobody. A charge has the decision of the fallback already.
+                single.retain(|(_, outcome)| !outcome.as_ref().is_err_and(Error::is_unavailable));
+            }
+            decided.append(&mut single);
+            decided
+        };
+        // A limit that was not checked, because another one denies, has no figures.
+        decided.retain(|(_, outcome)| !outcome.as_ref().is_ok_and(|decision| decision.source == Source::Unchecked));
+        decided
+    }
+
     async fn each(&self, checks: &[Numbered<'_>]) -> Vec<Result<Decision, Error>> {
         let requests: Vec<Request<'_>> = checks.iter().map(|(_, check)| check.request()).collect();
         if self.how.overloaded {
             return self.limiter.decide_without_server(&requests, self.how.fallback);
         }
-        self.limiter.check_each(&requests).await
+        if !checks.iter().any(|(_, check)| check.is_tried()) {
+            return self.limiter.check_each(&requests).await;
+        }
+        let each = checks.iter().zip(&requests).map(async |((_, check), request)| {
+            if !check.is_tried() {
+                return self.limiter.check_request(request).await;
+            }
+            let decisions = self.limiter.check_all(std::slice::from_ref(request)).await?;
+            decisions.limits.into_iter().next().ok_or(Error::UnknownReply)
+        });
+        join_all(each).await
     }
 
     async fn one(&self, (i, check): Numbered<'_>) -> Decided {
@@ -184,9 +195,12 @@ impl<'p> Merged<'p> {
         let hits = |check: &Check| if let Hits::Charge(hits) = check.hits { hits } else { 0 };
         let (sums, at) = sum_by_key(charges.iter().map(|(_, check)| (check.key.as_str(), hits(check))));
         let request = |(place, (_, sum)): (usize, &(&str, u64))| {
-            let own = charges.iter().zip(&at).filter(|(_, at)| **at == place).map(|((_, check), _)| *check);
+            let own = || charges.iter().zip(&at).filter(|(_, at)| **at == place).map(|((_, check), _)| *check);
+            // A reservation is one estimate for all descriptors that have come to one pool.
+            let reserved = own().filter(|check| check.reservation.is_some()).map(hits).max();
+            let cost = reserved.unwrap_or(*sum);
             // Two limits of one key: that of a rule, and one that a descriptor brought along.
-            own.min_by_key(|check| check.policy.limit()).map(|check| check.request().cost(*sum))
+            own().min_by_key(|check| check.policy.limit()).map(|check| check.request().cost(cost))
         };
         let requests = sums.iter().enumerate().filter_map(request).collect();
         Self { requests, at }

@@ -98,12 +98,16 @@ pub struct Check {
     pub reservation: Option<Arc<Reservation>>,
     /// The entries as the metrics name them, if values of the request are in the names.
     pub metric: Option<Vec<String>>,
+    /// The check of the rule, where this is one of its pools.
+    pub instead_of: Option<Box<Self>>,
 }
 
 /// The limits of a request, one slot for each descriptor.
 #[derive(Debug)]
 pub struct Plan {
     pub slots: Vec<Slot>,
+    /// What is asked one after the other if the limit of a slot denies, by the number of the slot.
+    pub pools: Vec<(usize, Vec<Check>)>,
     pub all_or_nothing: bool,
 }
 
@@ -130,19 +134,47 @@ impl Plan {
         }
         let Some(domain) = domain else {
             let slots = request.descriptors.iter().map(|_| Slot::None).collect();
-            return Ok(Self { slots, all_or_nothing: false });
+            return Ok(Self { slots, pools: Vec::new(), all_or_nothing: false });
         };
         let (mut slots, mut entries) = (Vec::with_capacity(request.descriptors.len()), Vec::new());
+        let mut pools = Vec::new();
         for descriptor in &request.descriptors {
             entries.clear();
             entries.extend(descriptor.entries.iter().map(|entry| (entry.key.as_str(), entry.value.as_str())));
-            slots.push(slot(request, descriptor, &entries, domain, prefix)?);
+            let slot = slot(request, descriptor, &entries, domain, prefix)?;
+            if let Slot::Check(check) = &slot
+                && check.limit.otherwise.is_some()
+                // What is given back was charged to the limit, as far as is known.
+                && !matches!(check.hits, Hits::GiveBack(_))
+            {
+                let of_pool = |pool| Check::of_pool(pool, check.hits, prefix);
+                pools.push((slots.len(), check.limit.pools().filter_map(of_pool).collect()));
+            }
+            slots.push(slot);
         }
-        let mut plan = Self { slots, all_or_nothing: domain.options.all_or_nothing };
+        let mut plan = Self { slots, pools, all_or_nothing: domain.options.all_or_nothing };
         plan.replace();
         match plan.cannot_be_whole(domain, cluster).filter(|_| plan.all_or_nothing) {
             Some(text) => Err(text),
             None => Ok(plan),
+        }
+    }
+
+    /// The pools of a slot, in the order in which they are asked.
+    pub fn pools(&self, slot: usize) -> &[Check] {
+        self.pools.iter().find(|(of, _)| *of == slot).map(|(_, pools)| pools.as_slice()).unwrap_or_default()
+    }
+
+    /// Puts a pool, counted from 0, in the place of the limit of its slot.
+    pub fn put_pool(&mut self, slot: usize, pool: usize) {
+        let Some((_, pools)) = self.pools.iter_mut().find(|(of, _)| *of == slot) else { return };
+        if let Some(Slot::Check(check)) = self.slots.get_mut(slot)
+            && pool < pools.len()
+        {
+            let pool = Box::new(pools.swap_remove(pool));
+            pools.clear();
+            let own = std::mem::replace(check, pool);
+            check.instead_of = Some(own);
         }
     }
 
@@ -179,6 +211,7 @@ impl Plan {
                 other => other,
             };
         }
+        self.pools.retain(|(slot, _)| matches!(self.slots.get(*slot), Some(Slot::Check(_))));
     }
 }
 
@@ -226,7 +259,18 @@ fn slot(
     let hits = any_hits.bounded(&rate);
     let policy = if limit.shadow { rate.policy.shadow() } else { rate.policy };
     let Rate { unit, charge, grants, .. } = rate;
-    Ok(Slot::Check(Box::new(Check { limit, policy, unit, charge, grants, hits, key, reservation: None, metric })))
+    Ok(Slot::Check(Box::new(Check {
+        limit,
+        policy,
+        unit,
+        charge,
+        grants,
+        hits,
+        key,
+        reservation: None,
+        metric,
+        instead_of: None,
+    })))
 }
 
 /// The part of a key that says its slot in a cluster: what is in the first braces, else the whole key.
@@ -288,6 +332,26 @@ fn parts(entries: &[Entry<'_>]) -> Vec<String> {
 }
 
 impl Check {
+    /// So many hits of a pool, which is limited.
+    fn of_pool(pool: &Arc<Limit>, hits: Hits, prefix: &str) -> Option<Self> {
+        let rate = pool.rate?;
+        let Rate { policy, unit, charge, grants, .. } = rate;
+        let (hits, key) = (hits.bounded(&rate), format!("{prefix}{}", pool.key_start));
+        let (reservation, metric, instead_of) = (None, None, None);
+        Some(Self { limit: pool.clone(), policy, unit, charge, grants, hits, key, reservation, metric, instead_of })
+    }
+
+    /// The limit of the rule, also where one of its pools is charged.
+    pub fn rule(&self) -> &Limit {
+        self.instead_of.as_ref().map_or(&self.limit, |own| &own.limit)
+    }
+
+    /// Whether it is asked as RL.MULTI: alone, the command would count what is denied here and charged elsewhere.
+    pub fn is_tried(&self) -> bool {
+        let counts = self.charge == Charge::Allowed && self.policy.algorithm().traits().counts_denials;
+        counts && matches!(self.hits, Hits::Charge(_)) && (self.limit.is_pool || self.limit.otherwise.is_some())
+    }
+
     /// The request that asks for it.
     pub fn request(&self) -> Request<'_> {
         let mut request = self.policy.request(&self.key).with_key_as_it_is();
@@ -316,7 +380,9 @@ impl Check {
             Some(Reservation { id, ttl }) => format!(" RESERVE {id} {}ms", ttl.as_millis()),
             None => String::new(),
         };
-        rules::command(&self.policy, &self.key, hits, &(reservation + options))
+        let command = rules::command(&self.policy, &self.key, hits, &(reservation + options));
+        let is_alone = !self.is_tried() || options == " PARTIAL";
+        if is_alone { command } else { command.replacen("RL.", "RL.MULTI 1 ", 1) }
     }
 }
 

@@ -83,7 +83,7 @@ pub fn reply(
             failure.get_or_insert(error);
         }
         if !matches!(slot, Slot::Unlimited(_)) {
-            let quota = settings.quota || matches!(slot, Slot::Check(check) if check.limit.quota);
+            let quota = settings.quota || matches!(slot, Slot::Check(check) if check.rule().quota);
             overall.add(quota, status.code() == Code::OverLimit);
         }
         statuses.push(status);
@@ -97,7 +97,7 @@ pub fn reply(
         let (slot, status) = shown(plan, &statuses, settings.quota)?;
         Some(headers(names, slot, status))
     });
-    let dynamic_metadata = settings.dynamic_metadata.then(|| dynamic_metadata(request, plan, &statuses));
+    let dynamic_metadata = settings.dynamic_metadata.then(|| dynamic_metadata(request, plan, &statuses, over));
     let overall = if over && !settings.shadow { Code::OverLimit } else { Code::Ok };
     Ok(RateLimitResponse {
         overall_code: overall.into(),
@@ -161,7 +161,7 @@ fn shown<'s>(
     all_quota: bool,
 ) -> Option<(&'s Slot, &'s DescriptorStatus)> {
     let denies = |(slot, status): &(&Slot, &DescriptorStatus)| {
-        let quota = all_quota || matches!(slot, Slot::Check(check) if check.limit.quota);
+        let quota = all_quota || matches!(slot, Slot::Check(check) if check.rule().quota);
         status.code() == Code::OverLimit && !quota
     };
     let last = plan.slots.iter().zip(statuses).rfind(denies);
@@ -186,7 +186,7 @@ fn headers(names: &HeaderNames, slot: &Slot, status: &DescriptorStatus) -> Vec<H
     all
 }
 
-fn dynamic_metadata(request: &RateLimitRequest, plan: &Plan, statuses: &[DescriptorStatus]) -> Struct {
+fn dynamic_metadata(request: &RateLimitRequest, plan: &Plan, statuses: &[DescriptorStatus], over: bool) -> Struct {
     let mut fields = HashMap::new();
     fields.insert("domain".to_owned(), text(bounded(&request.domain).into_owned()));
     let descriptors = request.descriptors.iter().map(descriptor).collect();
@@ -194,14 +194,16 @@ fn dynamic_metadata(request: &RateLimitRequest, plan: &Plan, statuses: &[Descrip
     if request.hits_addend != 0 {
         fields.insert("hitsAddend".to_owned(), value(Kind::NumberValue(f64::from(request.hits_addend))));
     }
-    let denied = denied(plan, statuses);
-    if !denied.is_empty() {
-        fields.insert("deniedBy".to_owned(), list(denied.into_iter().map(|name| text(name.to_owned())).collect()));
+    let charged = if over && plan.all_or_nothing { Vec::new() } else { charged_pools(plan, statuses) };
+    for (field, names) in [("deniedBy", denied(plan, statuses)), ("chargedPools", charged)] {
+        if !names.is_empty() {
+            fields.insert(field.to_owned(), list(names.into_iter().map(|name| text(name.to_owned())).collect()));
+        }
     }
     let mut merged = BTreeMap::new();
     for (slot, status) in plan.slots.iter().zip(statuses) {
         if let (Slot::Check(check), Code::Ok) = (slot, status.code())
-            && let Some(metadata) = &check.limit.metadata
+            && let Some(metadata) = &check.rule().metadata
         {
             merge(&mut merged, metadata);
         }
@@ -217,6 +219,16 @@ fn denied<'p>(plan: &'p Plan, statuses: &[DescriptorStatus]) -> Vec<&'p str> {
     let over = plan.slots.iter().zip(statuses).filter(|(_, status)| status.code() == Code::OverLimit);
     let name = |(slot, _): (&'p Slot, _)| if let Slot::Check(check) = slot { Some(check.policy.label()) } else { None };
     over.filter_map(name).collect()
+}
+
+/// The names of the pools that allow what the limits of rules deny.
+fn charged_pools<'p>(plan: &'p Plan, statuses: &[DescriptorStatus]) -> Vec<&'p str> {
+    let allowed = plan.slots.iter().zip(statuses).filter(|(_, status)| status.code() == Code::Ok);
+    let name = |(slot, _): (&'p Slot, _)| match slot {
+        Slot::Check(check) if check.instead_of.is_some() => Some(check.policy.label()),
+        _ => None,
+    };
+    allowed.filter_map(name).collect()
 }
 
 fn descriptor(descriptor: &RateLimitDescriptor) -> Value {

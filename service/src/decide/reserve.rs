@@ -65,7 +65,14 @@ impl Service {
         let reservation = self.reservation(&wanted).inspect_err(|_| self.metrics.count_service_error())?;
         let request = RateLimitRequest { domain: wanted.domain, descriptors: wanted.descriptors, hits_addend: 0 };
         let request = with_hits(request, wanted.amount.max(1));
-        let prepare = |plan, domain: Option<&Domain>| self.reserved(plan, domain, &reservation);
+        let has_own_id = !wanted.reservation_id.is_empty();
+        let prepare = |plan: Plan, domain: Option<&Domain>| {
+            // Sent again, it could charge a pool besides the limit that knows the id.
+            match has_own_id && !plan.pools.is_empty() {
+                true => Err(Status::failed_precondition("a limit with else takes no reservation_id of the caller")),
+                false => self.reserved(plan, domain, &reservation),
+            }
+        };
         let (reply, decisions) = self.decide_planned(&snapshot, &request, call, prepare).await?;
         let is_held = reply.overall_code() == Code::Ok && decisions.limits.iter().any(is_reserved);
         let reservation_id = if is_held { reservation.id.clone() } else { String::new() };
@@ -96,6 +103,9 @@ impl Service {
         reservation: &Arc<Reservation>,
     ) -> Result<Plan, Status> {
         reservable(&mut plan)?;
+        if self.settings.cluster && !plan.pools.is_empty() {
+            return Err(Status::failed_precondition("a limit with else has no reservations in a cluster"));
+        }
         for check in checks(&mut plan) {
             let name = check.policy.label();
             let Hits::Charge(hits) = check.hits else {
@@ -175,9 +185,13 @@ impl Service {
         let plan = Plan::new(request, domain, &self.settings.prefix, self.settings.cluster);
         let mut plan = plan.map_err(Status::invalid_argument)?;
         reservable(&mut plan)?;
-        let settled = checks(&mut plan).map(|check| settle(&self.limiter, check, id));
+        // Only the one that was charged knows the id. Several descriptors may have one pool.
+        let mut each: Vec<_> = checks(&mut plan).map(|check| &*check).collect();
+        each.sort_by_key(|check| Reverse(units(check)));
+        let mut keys = HashSet::new();
+        each.retain(|check| keys.insert(check.key.as_str()));
         let mut is_known = false;
-        for settled in join_all(settled).await {
+        for settled in join_all(each.into_iter().map(|check| settle(&self.limiter, check, id))).await {
             is_known |= settled.map_err(|error| self.cannot_decide(&error))?;
         }
         Ok(is_known)
@@ -226,6 +240,7 @@ fn reservable(plan: &mut Plan) -> Result<(), Status> {
 fn reported(plan: Plan) -> Result<Plan, Status> {
     let mut plan = without_leases(plan)?;
     plan.all_or_nothing = false;
+    plan.pools.clear();
     for check in checks(&mut plan) {
         if !check.policy.algorithm().traits().always {
             return Err(unable(check, "cannot count beyond its limit"));
@@ -235,19 +250,14 @@ fn reported(plan: Plan) -> Result<Plan, Status> {
     Ok(plan)
 }
 
+const fn units(check: &Check) -> u64 {
+    if let Hits::Charge(units) = check.hits { units } else { 0 }
+}
+
 /// One check for each key: the largest of its hits.
 fn once_each_key(plan: &mut Plan) {
-    let units = |slot: &Slot| {
-        if let Slot::Check(check) = slot
-            && let Hits::Charge(units) = check.hits
-        {
-            units
-        } else {
-            0
-        }
-    };
     let mut slots: Vec<_> = plan.slots.iter_mut().collect();
-    slots.sort_by_key(|slot| Reverse(units(slot)));
+    slots.sort_by_key(|slot| Reverse(if let Slot::Check(check) = slot { units(check) } else { 0 }));
     let mut keys = HashSet::new();
     for slot in slots {
         if matches!(slot, Slot::Check(check) if !keys.insert(check.key.clone())) {

@@ -15,8 +15,9 @@ use super::call::Call;
 use super::leases::{count_leases, without_leases};
 use super::log::{errors_left_out, log};
 use super::metrics::Metrics;
-use super::outcomes::{How, decide, has_no_decision};
+use super::outcomes::{How, has_no_decision};
 use super::plan::{Bounds, Plan};
+use super::pools::decide;
 use super::redis::{Known, words};
 use super::reply::{ReplySettings, reply};
 use super::state::Snapshot;
@@ -251,10 +252,10 @@ impl Service {
                     if is_busy { options.on_overload } else { options.on_unavailable }
                 },
             );
-        let mut outcomes = decide(&plan, &self.limiter, snapshot, How { overloaded, fallback, timeout }).await;
+        let mut outcomes = decide(&mut plan, &self.limiter, snapshot, How { overloaded, fallback, timeout }).await;
         // Only the server holds leases.
         if fallback != Fallback::Error && has_no_decision(&outcomes) && count_leases(&mut plan) {
-            outcomes = decide(&plan, &self.limiter, snapshot, How { overloaded: true, fallback, timeout }).await;
+            outcomes = decide(&mut plan, &self.limiter, snapshot, How { overloaded: true, fallback, timeout }).await;
         }
         self.metrics.count(&request.domain, &plan, &outcomes, is_busy, &snapshot.counters);
         log(request, &plan, &outcomes, is_busy, began.elapsed());

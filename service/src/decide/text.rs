@@ -7,7 +7,7 @@ use envoy_types::pb::envoy::extensions::common::ratelimit::v3::rate_limit_descri
 use redis_rl_client::bounded;
 use rlaas_rules::Printable;
 
-use super::plan::Slot;
+use super::plan::{Check, Slot};
 
 /// A descriptor of `KEY=VALUE[,KEY=VALUE…]`. A backslash takes the next character as it is.
 ///
@@ -73,6 +73,14 @@ pub fn show_slot(domain: &str, slot: &Slot, out: &mut impl Write) -> io::Result<
         writeln!(out, "  replaced by another descriptor of this request: not charged")?;
     }
     Ok(())
+}
+
+/// Prints what is asked if the limit before it denies.
+pub fn show_pool(check: &Check, out: &mut impl Write) -> io::Result<()> {
+    let place = check.limit.place.as_ref().map(|place| format!(" at {place}")).unwrap_or_default();
+    writeln!(out, "  else     {}{place}", Printable(&check.limit.path))?;
+    writeln!(out, "  key      {}", Printable(&check.key))?;
+    writeln!(out, "  command  {}", Printable(&check.command()))
 }
 
 #[cfg(test)]

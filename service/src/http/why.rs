@@ -10,7 +10,7 @@ use rlaas_rules::Printable;
 use tonic::Status;
 
 use super::{Rejected, json};
-use crate::decide::{Call, Check, Plan, Service, Slot, show_descriptor, show_slot};
+use crate::decide::{Call, Check, Plan, Service, Slot, show_descriptor, show_pool, show_slot};
 
 /// More remembered denials than there can be of a request.
 const ALL: usize = usize::MAX;
@@ -36,13 +36,18 @@ async fn each(service: &Service, body: &Bytes, resets: bool) -> Result<String, R
     let domain = snapshot.rules.domains.get(request.domain.as_str());
     let plan = Plan::new(&request, domain, &service.settings.prefix, service.settings.cluster)?;
     let mut text = super::shadow(service).into_bytes();
-    for (descriptor, slot) in request.descriptors.iter().zip(&plan.slots) {
+    for (i, (descriptor, slot)) in request.descriptors.iter().zip(&plan.slots).enumerate() {
         text.extend(format!("descriptor {}\n", Printable(&show_descriptor(descriptor))).into_bytes());
         // Writing to memory cannot fail.
         _ = show_slot(&request.domain, slot, &mut text);
         if let Slot::Check(check) | Slot::Replaced(check) = slot {
             let said = if resets { held(service, check).await } else { holds(service, check).await };
             text.extend(said.into_bytes());
+        }
+        // Others are charged there, too: it is not reset.
+        for pool in plan.pools(i).iter().filter(|_| !resets) {
+            _ = show_pool(pool, &mut text);
+            text.extend(holds(service, pool).await.into_bytes());
         }
     }
     Ok(String::from_utf8_lossy(&text).into_owned())

@@ -37,6 +37,13 @@ pub struct Verdict {
     pub retry_after_ms: i64,
 }
 
+impl Verdict {
+    /// How long to wait; the longest for never.
+    pub fn wait(&self) -> u64 {
+        u64::try_from(self.retry_after_ms).unwrap_or(u64::MAX)
+    }
+}
+
 /// The keys of a limit, by numbers from 0 without gaps.
 pub trait Keys: Debug {
     /// Decides, and charges if `commit`. The next new key has the number after the last one.

@@ -16,6 +16,8 @@ use super::times::Counts;
 #[derive(Debug)]
 pub struct LimitReplay {
     pub limit: Arc<Limit>,
+    /// The numbers of the limits that are asked one after the other if it denies.
+    pub pools: Vec<usize>,
     /// `None` for unlimited, and for a lease.
     counted: Option<(Rate, Box<dyn Keys>)>,
     /// By the text of the key after that of the limit.
@@ -89,6 +91,7 @@ impl LimitReplay {
             allowed_at: Counts::default(),
             denied_at: Counts::default(),
             probe,
+            pools: Vec::new(),
             limit,
         })
     }
@@ -114,6 +117,13 @@ impl LimitReplay {
                 Some(number)
             }
         }
+    }
+
+    /// Decides on a request of a key. Charges it as the service does: of limits with pools, only what is allowed.
+    pub fn charge(&mut self, key: usize, time: i64, units: u64) -> Verdict {
+        let is_tried = !self.pools.is_empty() || self.limit.is_pool;
+        let commit = !is_tried || self.ask(key, time, units, false).allowed;
+        self.ask(key, time, units, commit)
     }
 
     /// Decides on a request of a key, and charges it if `commit`.

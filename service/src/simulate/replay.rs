@@ -1,18 +1,21 @@
 //! Replays requests through a set of rules: with the plans of the service, and the keys in memory.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeSet, BinaryHeap};
+use std::collections::{BTreeSet, BinaryHeap, HashMap};
 
 use clap::Args;
 use envoy_types::pb::envoy::service::ratelimit::v3::RateLimitRequest;
 use rlaas_rules::{Authorize, Level, Printable, Rules};
 
 use super::descriptors::{Found, Template};
+use super::keys::Verdict;
 use super::limits::LimitReplay;
 use super::logs::{Field, Logs, Request, usual};
 use super::times::Slots;
 use crate::decide::{Overall, Plan, Slot, sum_by_key};
 
+/// How often is asked: a limit, and four pools.
+const ROUNDS: usize = 5;
 /// How many descriptors an error suggests.
 const SUGGESTED: usize = 5;
 
@@ -118,9 +121,11 @@ impl Replay {
         for (name, domain) in chosen {
             let mut own: Vec<_> = domain.limits().into_iter().cloned().collect();
             own.sort_by(|a, b| a.path.cmp(&b.path));
+            let first = limits.len();
             for limit in own {
                 limits.push(LimitReplay::new(limit, settings.suggest.is_some())?);
             }
+            find_pools(&mut limits, first);
             let authorize = domain.options.authorize.as_ref().filter(|_| settings.descriptors.is_empty());
             domains.push(Replayed {
                 name: name.clone(),
@@ -262,25 +267,19 @@ impl Replay {
 
     /// Charges the keys of a request as the service does. Returns whether it is denied.
     fn decide(&mut self, at: usize, time: i64, checks: Vec<(Key, u64)>, is_first: bool) -> bool {
-        // As RL.MULTI, which charges all or none.
-        let commit = !self.domains[at].all_or_nothing
-            || checks.iter().all(|(key, units)| {
-                let limit = &mut self.limits[key.limit];
-                limit.limit.shadow || limit.ask(key.number, time, *units, false).allowed
-            });
+        let decided = self.ask(time, &checks, self.domains[at].all_or_nothing);
         let slot = self.slot(time);
         let mut overall = Overall::default();
         let mut wait = Some(0_u64);
         let before = self.denied_by.len();
-        for (key, units) in &checks {
-            let limit = &mut self.limits[key.limit];
-            let verdict = limit.ask(key.number, time, *units, commit);
-            limit.count(key.number, time, slot, &verdict);
-            if let Some(probe) = limit.probe.as_mut().filter(|_| is_first) {
-                probe.add(key.number, time, *units);
+        for ((own, units), (key, verdict)) in checks.iter().zip(&decided) {
+            self.limits[key.limit].count(key.number, time, slot, verdict);
+            let rule = &mut self.limits[own.limit];
+            if let Some(probe) = rule.probe.as_mut().filter(|_| is_first) {
+                probe.add(own.number, time, *units);
             }
-            let denies = !verdict.allowed && !limit.limit.shadow;
-            overall.add(limit.limit.quota, denies);
+            let denies = !verdict.allowed && !rule.limit.shadow;
+            overall.add(rule.limit.quota, denies);
             if denies {
                 self.denied_by.push(*key);
                 let told = u64::try_from(verdict.retry_after_ms).ok();
@@ -298,6 +297,60 @@ impl Replay {
             self.retries.push(Reverse(Retry { time, request, domain: at, checks }));
         }
         true
+    }
+
+    /// Asks the limits of a request, and the pools of those that deny. Returns for each the one that decides.
+    fn ask(&mut self, time: i64, checks: &[(Key, u64)], all_or_nothing: bool) -> Vec<(Key, Verdict)> {
+        let mut asked: Vec<_> = checks.iter().map(|(key, units)| (*key, *units, 0)).collect();
+        let mut decided: Vec<Option<(Key, Verdict)>> = vec![None; checks.len()];
+        let mut open: Vec<usize> = (0..checks.len()).collect();
+        for round in 1..=ROUNDS {
+            // As RL.MULTI, which charges all or none.
+            let sums = sum_by_key(asked.iter().map(|(key, units, _)| (*key, *units)));
+            let mut verdicts = Vec::with_capacity(open.len());
+            for &i in &open {
+                let ((key, units), limit) = if all_or_nothing {
+                    let sum = sums.0[sums.1[i]];
+                    (sum, &mut self.limits[sum.0.limit])
+                } else {
+                    ((asked[i].0, asked[i].1), &mut self.limits[asked[i].0.limit])
+                };
+                verdicts.push(match all_or_nothing {
+                    true => limit.ask(key.number, time, units, false),
+                    false => limit.charge(key.number, time, units),
+                });
+            }
+            let (mut moved, mut ends) = (Vec::new(), false);
+            for (&i, verdict) in open.iter().zip(verdicts) {
+                let (key, _, pool) = &mut asked[i];
+                let next = self.limits[checks[i].0.limit].pools.get(*pool).copied();
+                let passes_on = !verdict.allowed && !self.limits[key.limit].limit.shadow;
+                let is_sooner = |(before, known): &(Key, Verdict)| {
+                    *before != *key && !known.allowed && !verdict.allowed && known.wait() <= verdict.wait()
+                };
+                if !decided[i].as_ref().is_some_and(is_sooner) {
+                    decided[i] = Some((*key, verdict));
+                }
+                let next = next.filter(|_| round < ROUNDS);
+                ends |= passes_on && next.is_none();
+                if let Some(next) = next.filter(|_| passes_on) {
+                    (*key, *pool) = (Key { limit: next, number: 0 }, *pool + 1);
+                    moved.push(i);
+                }
+            }
+            if all_or_nothing && !ends && moved.is_empty() {
+                for (key, units) in sums.0 {
+                    self.limits[key.limit].ask(key.number, time, units, true);
+                }
+            }
+            if moved.is_empty() || all_or_nothing && ends {
+                break;
+            }
+            if !all_or_nothing {
+                open = moved;
+            }
+        }
+        decided.into_iter().flatten().collect()
     }
 
     /// Notes that the other set of rules decides otherwise on the last request, which this one denies.
@@ -347,6 +400,19 @@ impl Replay {
                 limit.keys.values_mut().filter_map(|key| key.denials.as_mut()).for_each(|denials| denials.at.fold());
             }
         }
+    }
+}
+
+/// Finds the pools of limits among those from `first` on. A pool has one key.
+fn find_pools(limits: &mut [LimitReplay], first: usize) {
+    let mut pools = HashMap::new();
+    for (number, limit) in limits.iter_mut().enumerate().skip(first).filter(|(_, limit)| limit.limit.is_pool) {
+        let name = limit.limit.name.clone();
+        limit.key(&name, 1);
+        pools.insert(name, number);
+    }
+    for limit in limits.iter_mut().skip(first) {
+        limit.pools = limit.limit.pools().filter_map(|pool| pools.get(&pool.name).copied()).collect();
     }
 }
 

@@ -13,6 +13,7 @@ mod front;
 mod http;
 mod operation;
 mod pairs;
+mod pools;
 mod process;
 mod promises;
 mod proxies;

@@ -26,16 +26,19 @@ authorize:
     - [{{key: path, path: true}}]
     - [{{key: path, path: true}}, {{key: address, client_address: true}}]
     - [{{key: address, client_address: true}}]
+pools:
+  - {{name: spare, rate_limit: {{algorithm: rolling, window: 8s, limit: 4, else: last}}}}
+  - {{name: last, rate_limit: {{window: 6s, limit: 2}}}}
 descriptors:
   - key: user
-    rate_limit: {{name: user, unit: minute, requests_per_unit: 6}}
+    rate_limit: {{name: user, unit: minute, requests_per_unit: 6, else: last}}
   - key: user
     value: h1
     rate_limit: {{algorithm: counter, window: 10s, limit: 3, charge: {charge}}}
   - key: user
     value: h2
     quota_mode: {each}
-    rate_limit: {{algorithm: window, window: 7s, limit: 2}}
+    rate_limit: {{algorithm: window, window: 7s, limit: 2, else: spare}}
   - key: user
     value: h3
     rate_limit: {{unlimited: true}}
@@ -51,7 +54,7 @@ descriptors:
       - {{key: address, rate_limit: {{algorithm: gcra, window: 20s, limit: 5, burst: 2, replaces: [{{name: user}}]}}}}
   - key: address
     quota_mode: {each}
-    rate_limit: {{window: 5s, limit: 3, algorithm: token}}
+    rate_limit: {{window: 5s, limit: 3, algorithm: token, else: spare}}
 "
     )
 }

@@ -197,7 +197,7 @@ impl Known {
             Kind::Bucket => now,
         };
         self.over = !figures.allowed && figures.remaining == 0;
-        // Whoever has lost its connection has decided by now.
+        // Each caller whose connection was lost has decided by now.
         if self.unknown == 0
             && let Some(trouble) = &mut self.trouble
         {

@@ -96,6 +96,17 @@ impl Decision {
         &self.policy
     }
 
+    /// When the same request would be allowed, by the server's clock: milliseconds since 1970. The largest value for never.
+    pub fn allowed_at_ms(&self) -> u64 {
+        match self.retry_after {
+            RetryAfter::Never => u64::MAX,
+            other => {
+                let wait = other.duration().unwrap_or_default().as_millis();
+                self.now_ms.saturating_add(u64::try_from(wait).unwrap_or(u64::MAX))
+            }
+        }
+    }
+
     /// A decision without the server.
     pub(crate) fn of_fallback(policy: &Policy, allowed: bool, charged: u64, retry_after: RetryAfter) -> Self {
         let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();

@@ -9,7 +9,7 @@ use tokio::time::{Instant, sleep};
 
 use super::{Builder, Limiter};
 use crate::core::{Recalled, SentAt, TopDenial};
-use crate::decision::{Decision, Decisions};
+use crate::decision::{Decision, Decisions, Source};
 use crate::error::Error;
 use crate::fallback::Fallback;
 use crate::link::Link;
@@ -117,6 +117,36 @@ impl Limiter {
         let decisions = decisions.or_else(|error| self.core.fall_back_all(requests, self.fallback, error));
         self.send_local();
         decisions
+    }
+
+    /// Checks alternatives, one after the other: the first that allows is charged, and no other. So a tenant uses its own
+    /// quota, and then what is left of a pool for all; [`Decision::policy`] says which it was. Each takes a round trip,
+    /// unless a remembered denial decides; they share the timeout. If all deny, the decision is that of the one that would
+    /// allow first.
+    ///
+    /// # Errors
+    /// As [`check`](Self::check), or there is no request.
+    pub async fn check_first(&self, requests: &[Request<'_>]) -> Result<Decision, Error> {
+        let started = Instant::now();
+        let mut denied: Option<Decision> = None;
+        for request in requests {
+            let limiter = self.with_timeout(self.timeout.saturating_sub(started.elapsed()));
+            // Alone, such a command would count what it denies.
+            let counts = request.policy.algorithm().traits().counts_denials && !request.always && !request.partial;
+            let decision = if counts {
+                let decisions = limiter.check_all(std::slice::from_ref(request)).await?;
+                decisions.limits.into_iter().next().ok_or(Error::UnknownReply)?
+            } else {
+                limiter.check_request(request).await?
+            };
+            // `Deny` decides about the whole, and `Local` about each.
+            let is_of_all = decision.source == Source::Fallback && !matches!(self.fallback, Fallback::Local { .. });
+            if decision.allowed || is_of_all {
+                return Ok(decision);
+            }
+            denied = denied.filter(|before| before.allowed_at_ms() <= decision.allowed_at_ms()).or(Some(decision));
+        }
+        denied.ok_or(Error::UnknownReply)
     }
 
     /// Checks requests that do not depend on each other, in one round trip: each has a decision of its own, in the order

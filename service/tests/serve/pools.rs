@@ -1,0 +1,394 @@
+//! A quota of its own, else a pool: only the limit that allows is charged.
+
+use std::io::{Read as _, Write as _};
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::thread;
+use std::time::Duration;
+
+use envoy_types::pb::envoy::service::ratelimit::v3::rate_limit_response::Code;
+use serde_json::{Value, json};
+
+use super::envoy::in_front_of;
+use super::one_server;
+use super::process::{Options, Rlaas, http, until};
+use super::steps::check;
+use crate::support::*;
+
+const RULES: &str = "domain: d
+pools:
+  - {name: spare, rate_limit: {unit: year, requests_per_unit: 3, else: last}}
+  - {name: last, rate_limit: {algorithm: counter, window: 1000h, limit: 1}}
+descriptors:
+  - {key: tenant, rate_limit: {unit: year, requests_per_unit: 2, else: spare}}
+  - {key: user, rate_limit: {algorithm: rolling, unit: year, requests_per_unit: 2, else: last}}
+  - {key: try, shadow_mode: true, rate_limit: {unit: year, requests_per_unit: 0, else: spare}}
+  - {key: one, quota_mode: true, rate_limit: {unit: year, requests_per_unit: 1, else: spare}}
+  - {key: two, quota_mode: true, rate_limit: {unit: year, requests_per_unit: 9}}
+  - {key: plain, rate_limit: {unit: year, requests_per_unit: 1}}
+  - {key: granted, rate_limit: {unit: year, requests_per_unit: 2, grants: 2, else: spare}}
+";
+const SPARE: &str = "GET rl:d:fixed:31536000:spare";
+
+/// What is asked, and what each descriptor and the request get. Of limits that end together, the first denies.
+const STEPS: &[(&str, &str)] = &[
+    ("tenant=a", "ok 1: ok"),
+    ("tenant=a", "ok 0: ok"),
+    ("tenant=a", "ok 2: ok"),
+    ("tenant=b", "ok 1: ok"),
+    // More than the quota has is not split.
+    ("tenant=b +2", "ok 0: ok"),
+    (SPARE, "3"),
+    ("tenant=a", "ok 0: ok"),
+    ("tenant=a", "over 0: over"),
+    ("tenant=b", "ok 0: ok"),
+    ("tenant=b", "over 0: over"),
+    // What was denied is counted nowhere.
+    (SPARE, "3"),
+    ("GET rl:d:fixed:31536000:tenant=a", "2"),
+    ("GET rl:d:fixed:31536000:tenant=b", "2"),
+    ("METRIC ratelimit_service_rate_limit_total_hits{domain=\"d\",key1=\"pools\",key2=\"spare\"", "3"),
+    ("METRIC ratelimit_service_rate_limit_over_limit{domain=\"d\",key1=\"tenant\"", "2"),
+    ("FLUSHALL", ""),
+    // Shadow mode denies nobody.
+    ("try=x", "ok 0: ok"),
+    (SPARE, ""),
+    // A look, and what is given back: that is the limit's own.
+    ("tenant=c ?", "ok 2: ok"),
+    ("tenant=c +2", "ok 0: ok"),
+    ("tenant=c -2", "ok 2: ok"),
+    // Two descriptors with one pool.
+    ("tenant=d +2 | user=d +2", "ok 0 | ok 0: ok"),
+    ("tenant=d | user=d", "ok 2 | ok 0: ok"),
+    ("tenant=d | user=d", "ok 1 | over 0: over"),
+    (SPARE, "2"),
+    // quota_mode is that of the rule, whichever limit decides.
+    ("one=x | two=x", "ok 0 | ok 8: ok"),
+    ("one=x | two=x", "ok 0 | ok 7: ok"),
+    ("one=x | two=x", "over 0 | ok 6: ok"),
+    ("FLUSHALL", ""),
+    ("granted=x", "ok 1: ok"),
+    ("granted=x", "ok 0: ok"),
+    ("granted=x", "ok 2: ok"),
+    (SPARE, "1"),
+    // The limit of a request is that of the rule alone.
+    ("tenant=e limit 1 YEAR", "ok 0: ok"),
+    ("tenant=e limit 1 YEAR", "ok 1: ok"),
+    (SPARE, "2"),
+];
+
+#[test]
+fn the_first_limit_that_allows_is_charged_and_no_other() {
+    for_each_server(|bin| {
+        let server = Server::start(bin);
+        check(&server, &Rlaas::with_env(&server, RULES, &[("RLAAS_DENIALS", "0")]), STEPS);
+    });
+}
+
+#[test]
+fn with_all_or_nothing_all_limits_that_deny_move_on_together() {
+    let server = one_server();
+    let steps: &[_] = &[
+        ("tenant=a +2 | user=a +2", "ok 0 | ok 0: ok"),
+        ("tenant=a | user=a", "ok 2 | ok 0: ok"),
+        (SPARE, "1"),
+        // The last pool is empty: nothing is charged, and the reply shows what each limit would say.
+        ("tenant=a | user=a", "ok 1 | over 0: over"),
+        (SPARE, "1"),
+        ("plain=a | tenant=a", "ok 0 | ok 1: ok"),
+        ("plain=a | tenant=a", "over 0 | over 0: over"),
+        ("plain=b | tenant=b +3", "ok 0 | over 1: over"),
+        (SPARE, "2"),
+        // Both come to one pool, which is charged once, with the sum.
+        ("FLUSHALL", ""),
+        ("tenant=c +2 | tenant=d +2", "ok 0 | ok 0: ok"),
+        ("tenant=c | tenant=d +2", "ok 0 | ok 0: ok"),
+        (SPARE, "3"),
+    ];
+    // It takes neither quota_mode nor grants.
+    let lines = RULES.lines().filter(|line| !line.contains("quota_mode") && !line.contains("grants"));
+    let rules = lines.collect::<Vec<_>>().join("\n").replace("domain: d", "domain: d\nall_or_nothing: true");
+    check(&server, &Rlaas::with_env(&server, &rules, &[("RLAAS_DENIALS", "0")]), steps);
+}
+
+/// The naive model: a list of what is left for each descriptor, the first of which that has enough is charged.
+/// guarantee: pools
+#[test]
+fn as_a_naive_model_says() {
+    const LIMITS: [(&str, &[usize]); 3] = [("a", &[0, 3, 4]), ("b", &[1, 4]), ("c", &[2, 3, 4])];
+    let rules = |whole: bool| {
+        format!(
+            "domain: d
+all_or_nothing: {whole}
+pools:
+  - {{name: q, rate_limit: {{algorithm: window, unit: year, limit: 9}}}}
+  - {{name: p, rate_limit: {{unit: year, limit: 7, else: q}}}}
+descriptors:
+  - {{key: a, rate_limit: {{unit: year, limit: 5, else: p}}}}
+  - {{key: b, rate_limit: {{algorithm: rolling, unit: year, limit: 6, else: q}}}}
+  - {{key: c, rate_limit: {{algorithm: counter, unit: year, limit: 4, else: p}}}}
+"
+        )
+    };
+    for (whole, denials) in [(false, "0"), (false, "100"), (true, "0"), (true, "100")] {
+        let server = one_server();
+        let service = Rlaas::with_env(&server, &rules(whole), &[("RLAAS_DENIALS", denials)]);
+        let mut random = fastrand::Rng::with_seed(53);
+        for round in 0..15 {
+            redis::cmd("FLUSHALL").exec(&mut server.con()).expect("FLUSHALL");
+            let (mut left, value) = ([5_u64, 6, 4, 7, 9], round);
+            // The pools are shared: a remembered denial of theirs would outlive FLUSHALL.
+            let steps = if denials == "0" || round == 0 { 12 } else { 0 };
+            for _ in 0..steps {
+                let asked: Vec<_> =
+                    LIMITS.iter().filter_map(|of| Some((of, random.u64(0..4))).filter(|(_, hits)| *hits > 0)).collect();
+                if asked.is_empty() {
+                    continue;
+                }
+                let (expected, after) = if whole { together(left, &asked) } else { each(left, &asked) };
+                left = after;
+                let text: Vec<_> = asked.iter().map(|((key, _), hits)| format!("{key}={value} +{hits}")).collect();
+                let allowed = service.code(&*text.join(" | ")) == Code::Ok;
+                assert_eq!(allowed, expected, "{whole} {denials} {round}: {text:?}, then {left:?}");
+            }
+        }
+    }
+}
+
+type Asked<'a> = (&'a (&'static str, &'static [usize]), u64);
+
+/// First the own limits of all descriptors, then the first pool of those that deny, and so on.
+fn each(mut left: [u64; 5], asked: &[Asked<'_>]) -> (bool, [u64; 5]) {
+    let mut open: Vec<_> = asked.iter().map(|((_, limits), hits)| (*limits, *hits)).collect();
+    let mut allowed = true;
+    while !open.is_empty() {
+        open.retain_mut(|(limits, hits)| {
+            let [limit, rest @ ..] = *limits else { unreachable!() };
+            let fits = left[*limit] >= *hits;
+            left[*limit] -= if fits { *hits } else { 0 };
+            allowed &= fits || !rest.is_empty();
+            *limits = rest;
+            !fits && !rest.is_empty()
+        });
+    }
+    (allowed, left)
+}
+
+/// All that deny move on, until none denies or one has no further pool.
+fn together(left: [u64; 5], asked: &[Asked<'_>]) -> (bool, [u64; 5]) {
+    let mut now: Vec<_> = asked.iter().map(|((_, limits), hits)| (*limits, *hits)).collect();
+    loop {
+        let mut cost = [0; 5];
+        now.iter().for_each(|(limits, hits)| cost[limits[0]] += hits);
+        let denies = |limits: &&[usize]| cost[limits[0]] > left[limits[0]];
+        let denying = now.iter().filter(|(limits, _)| denies(limits)).count();
+        if denying == 0 {
+            return (true, std::array::from_fn(|limit| left[limit] - cost[limit]));
+        }
+        for (limits, _) in now.iter_mut().filter(|(limits, _)| denies(limits)) {
+            *limits = &limits[1..];
+        }
+        if now.iter().any(|(limits, _)| limits.is_empty()) {
+            return (false, left);
+        }
+    }
+}
+
+#[test]
+fn the_reply_names_the_limit_that_was_charged() {
+    let server = one_server();
+    let rules = "domain: d
+authorize: {descriptors: [[{key: tenant, header: X-Tenant}]]}
+pools: [{name: spare, rate_limit: {algorithm: token, window: 1000h, limit: 500, burst: 1}}]
+descriptors:
+  - {key: tenant, metadata: {team: a}, rate_limit: {algorithm: window, window: 9000h, limit: 1, else: spare}}
+";
+    let env = [
+        ("LIMIT_RESPONSE_HEADERS_ENABLED", "true"),
+        ("RESPONSE_DYNAMIC_METADATA", "true"),
+        ("RLAAS_LOG_LEVEL", "debug"),
+    ];
+    let service = Rlaas::with_env(&server, rules, &env);
+    let ask = || -> Value {
+        let body = r#"{"domain": "d", "descriptors": [{"entries": [{"key": "tenant", "value": "a"}]}]}"#;
+        serde_json::from_str(&http(&service.http, "POST /json", &[], body).body).expect("JSON")
+    };
+    let named = |reply: &Value| {
+        let headers = reply["responseHeadersToAdd"].as_array().expect("headers");
+        let header = headers.iter().find(|header| header["key"] == "RateLimit").expect("a header");
+        let metadata = &reply["dynamicMetadata"];
+        let name = header["value"].as_str().and_then(|value| value.split('"').nth(1)).expect("a name").to_owned();
+        (name, metadata["chargedPools"].clone(), metadata["deniedBy"].clone(), metadata["metadata"]["team"].clone())
+    };
+    assert_eq!(named(&ask()), ("d.tenant".to_owned(), Value::Null, Value::Null, json!("a")));
+    let of_pool = ask();
+    assert_eq!(named(&of_pool), ("spare".to_owned(), json!(["spare"]), Value::Null, json!("a")));
+    assert_eq!(of_pool["statuses"][0]["currentLimit"]["name"], "spare");
+    // The pool allows it sooner, after two hours.
+    let denied = ask();
+    assert_eq!(named(&denied), ("spare".to_owned(), Value::Null, json!(["spare"]), Value::Null));
+    assert_eq!(denied["statuses"][0]["durationUntilReset"], "7200s");
+    let denied = http(&service.http, "GET /authorize/d", &[("X-Tenant", "a")], "");
+    assert_eq!((denied.status, denied.header("retry-after")), (429, Some("7200")));
+    assert!(denied.body.contains(r#""violated-policies":["spare"]"#), "{denied:?}");
+    service.until_log("rule=\"d.pools.spare\"");
+
+    let body = r#"{"domain": "d", "descriptors": [{"entries": [{"key": "tenant", "value": "a"}]}]}"#;
+    let why = http(&service.debug, "POST /why", &[], body).body;
+    let parts: Vec<_> = why.lines().map(|line| line.split(" at ").next().unwrap_or_default().trim_end()).collect();
+    let expected = [
+        "  used     1 of 1",
+        "  else     d.pools.spare",
+        "  key      rl:d:token:3600000:spare",
+        "  name     spare",
+        "  used     1 of 1",
+    ];
+    let found: Vec<_> = parts.iter().filter(|line| expected.contains(line)).copied().collect();
+    assert_eq!(found, expected, "{why}");
+}
+
+#[test]
+fn a_remembered_denial_of_the_own_limit_costs_no_round_trip_and_a_pool_that_is_away_is_an_outage() {
+    for (says, outcome) in [("deny", "over 0: over"), ("allow", "ok 0: ok"), ("error", "Unavailable")] {
+        let mut server = one_server();
+        let rules = format!(
+            "domain: d
+on_unavailable: {says}
+pools: [{{name: spare, rate_limit: {{algorithm: rolling, unit: year, limit: 99}}}}]
+descriptors: [{{key: tenant, rate_limit: {{algorithm: counter, unit: year, limit: 1, else: spare}}}}]
+"
+        );
+        let service = Rlaas::with_env(&server, &rules, &[("RLAAS_TIMEOUT", "1s")]);
+        let calls = || {
+            let stats: String = redis::cmd("INFO").arg("commandstats").query(&mut server.con()).expect("INFO");
+            let line = stats.lines().find(|line| line.to_ascii_lowercase().starts_with("cmdstat_rl.counter:"));
+            line.and_then(|line| line.split(',').next()).map(str::to_owned)
+        };
+        check(&server, &service, &[("tenant=a", "ok 0: ok"), ("tenant=a", "ok 98: ok")]);
+        let before = calls();
+        check(&server, &service, &[("tenant=a", "ok 97: ok"), ("tenant=a", "ok 96: ok")]);
+        assert_eq!(calls(), before);
+        server.kill();
+        check(&server, &service, &[("tenant=a", outcome)]);
+    }
+}
+
+/// Passes on what it is sent, each time after a while.
+fn delayed(server: u16, delay: Duration) -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = listener.local_addr().expect("an address").port();
+    let pass = move |mut from: TcpStream, mut to: TcpStream, delay| {
+        thread::spawn(move || {
+            let mut bytes = [0; 65_536];
+            while let Ok(len @ 1..) = from.read(&mut bytes) {
+                thread::sleep(delay);
+                if to.write_all(&bytes[..len]).is_err() {
+                    break;
+                }
+            }
+            _ = to.shutdown(Shutdown::Both);
+        });
+    };
+    thread::spawn(move || {
+        for client in listener.incoming().map_while(Result::ok) {
+            let Ok(server) = TcpStream::connect(("127.0.0.1", server)) else { break };
+            let both = client.try_clone().ok().zip(server.try_clone().ok());
+            let (to_client, to_server) = both.expect("two of each");
+            pass(client, to_server, delay);
+            pass(server, to_client, Duration::ZERO);
+        }
+    });
+    port
+}
+
+#[test]
+fn the_own_limit_and_its_pool_have_one_time() {
+    let server = one_server();
+    let port = delayed(server.port(), Duration::from_millis(150));
+    let rules = "domain: d
+pools: [{name: spare, rate_limit: {algorithm: rolling, unit: year, limit: 99}}]
+descriptors:
+  - {key: tenant, rate_limit: {algorithm: counter, unit: year, limit: 0, else: spare}}
+  - {key: plain, rate_limit: {algorithm: counter, unit: year, limit: 99}}
+";
+    for (timeout, expected) in [("240ms", None), ("10s", Some(Code::Ok))] {
+        let env = [("RLAAS_TIMEOUT", timeout), ("RLAAS_DENIALS", "0")];
+        let service = Rlaas::with(&Options { redis: format!("redis://127.0.0.1:{port}"), rules, env: &env });
+        let code = |ask: &str| service.try_ask(ask).ok().map(|reply| reply.overall_code());
+        until("one round trip is in time", || code("plain=x") == Some(Code::Ok));
+        assert_eq!(code("tenant=a"), expected, "{timeout}");
+    }
+}
+
+#[test]
+fn a_reservation_moves_on_and_its_commit_finds_it() {
+    let server = one_server();
+    let rules = "domain: d
+pools: [{name: spare, rate_limit: {unit: year, requests_per_unit: 100}}]
+descriptors:
+  - {key: tenant, rate_limit: {unit: year, requests_per_unit: 100, else: spare}}
+  - {key: user, rate_limit: {algorithm: rolling, unit: year, requests_per_unit: 100, else: spare}}
+  - {key: all, rate_limit: {algorithm: counter, unit: year, requests_per_unit: 1000}}
+";
+    let service = Rlaas::start(&server, rules);
+    let post = |what: &str, more: &str| {
+        let entries =
+            ["tenant", "user", "all"].map(|key| format!(r#"{{"entries": [{{"key": "{key}", "value": "x"}}]}}"#));
+        let body = format!(r#"{{"domain": "d", "descriptors": [{}], {more}}}"#, entries.join(", "));
+        http(&service.http, &format!("POST /{what}"), &[], &body)
+    };
+    let reserve = |amount: u32| -> Value {
+        serde_json::from_str(&post("reserve", &format!("\"amount\": {amount}")).body).expect("JSON")
+    };
+    // What the own limit of the tenant counts, and the pool.
+    let counted = || {
+        let body = r#"{"domain": "d", "descriptors": [{"entries": [{"key": "tenant", "value": "x"}]}]}"#;
+        let why = http(&service.debug, "POST /why", &[], body).body;
+        let used = |line: &str| line.strip_prefix("  used     ")?.split(' ').next()?.parse().ok();
+        why.lines().filter_map(used).collect::<Vec<u32>>()
+    };
+    let commit = |id: &Value, actual: u32| {
+        let settled = post("commit", &format!("\"reservationId\": {id}, \"actualAmount\": {actual}"));
+        settled.body.contains("true")
+    };
+    // The largest part of a limit is a half.
+    let [first, second] = [reserve(40), reserve(50)];
+    let third = reserve(30);
+    assert_eq!(counted(), [90, 30], "one estimate, though two descriptors have moved on");
+    assert!(commit(&third["reservationId"], 7) && !commit(&third["reservationId"], 9));
+    assert_eq!(counted(), [90, 7]);
+    assert!(commit(&first["reservationId"], 10) && commit(&second["reservationId"], 10));
+    assert_eq!(counted(), [20, 7]);
+    // All alternatives are full: nothing is reserved.
+    let ids = [reserve(50), reserve(30), reserve(50), reserve(43)].map(|reply| reply["reservationId"].clone());
+    assert!(ids.iter().all(Value::is_string), "{ids:?}");
+    let denied = reserve(1);
+    assert_eq!((&denied["code"], counted()), (&json!("OVER_LIMIT"), vec![100, 100]));
+    let own = post("reserve", "\"amount\": 1, \"reservationId\": \"mine\"");
+    assert!(own.status == 400 && own.body.contains("reservation_id"), "{own:?}");
+    // Without an id, the own limit is charged, whatever it says.
+    assert_eq!(post("commit", "\"actualAmount\": 5").status, 200);
+    assert_eq!(counted(), [100, 100]);
+}
+
+#[test]
+fn a_gateway_knows_which_requests_are_beyond_the_own_quota() {
+    let server = one_server();
+    let rules = "domain: web
+pools: [{name: spare, rate_limit: {algorithm: rolling, unit: year, limit: 1}}]
+descriptors: [{key: k, rate_limit: {unit: year, requests_per_unit: 1, else: spare}}]
+";
+    let service = Rlaas::with_env(&server, rules, &[("RESPONSE_DYNAMIC_METADATA", "true")]);
+    let envoy = in_front_of(&[&service], "");
+    until("the service is healthy", || envoy.status("/free", &[]) == 200);
+    let pools = || {
+        let response = envoy.get("/", &[("x-k", "a")]);
+        (
+            response.status,
+            response.header("x-pools").unwrap_or("-").to_owned(),
+            response.header("retry-after").is_some(),
+        )
+    };
+    assert_eq!(pools(), (200, "-".to_owned(), false));
+    assert_eq!(pools(), (200, "[\"spare\"]".to_owned(), false));
+    assert_eq!(pools(), (429, "-".to_owned(), true));
+}
