@@ -1,1408 +1,382 @@
 -- RL.COUNTER, without the module: docs/lua.md. Put together by scripts/generate-lua; do not edit.
-local COLD, cold
-local find, format, match, part_of = string.find, string.format, string.match, string.sub
-local function parse_request(words, at, accepted)
-local window, limit, option = words[at], words[at + 1], words[at + 2]
-if not limit then
-cold().fail('ARITY')
-end
-local r = {
-key = '',
-now = 0,
-now_ms = 0,
-window_ms = 0,
-window = 0,
-limit = 0,
-capacity = 0,
-cost = 1,
-form = nil,
-delay = 0,
-state = nil,
-after = nil,
-allowed = false,
-count = 0,
-ttl = 0,
-change = 'keep',
-remaining = 0,
-decided_cost = 1,
-}
-at = at + 2
-if option == 'LINE' and not words[at + 1] and accepted ~= ' COST BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE ' then
-r.form, at = option, at + 1
-elseif option then
-local value = words[at + 1] or ''
-local is_short = accepted == ' form COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE ' and words[at + 2] == 'LINE' and not words[at + 3] and #value < 16
-if is_short and option == 'COST' and (' COST PARTIAL ALWAYS RESERVE RESERVATION ') ~= ' ID ' and find(value, '^[1-9]%d*$') then
-r.form, r.cost, at = 'LINE', value + 0, at + 3
-elseif is_short and option == 'ID' and (' COST PARTIAL ALWAYS RESERVE RESERVATION ') == ' ID ' and value ~= '' then
-r.form, r.ID, at = 'LINE', value, at + 3
-else
-at = cold().parse_options(r, words, at, accepted)
-r.cost = r.COST or 1
-end
-end
-local is_plain = #limit < 16 and find(limit, '^[1-9]%d*$')
-r.limit = is_plain and limit + 0 or cold().parse_count('limit', limit, 0)
-is_plain = #window < 10 and find(window, '^[1-9]%d*$')
-local window_ms = is_plain and window * 1000 or cold().window_of(r, window)
-r.window_ms, r.window, r.capacity = window_ms, window_ms < 9e12 and window_ms * 1000 or cold().mul_large(window_ms, 1000), r.BURST or r.limit
-return r, at
-end
-local function parse_all(words, accepted)
-local r, at = parse_request(words, 1, accepted)
-if words[at] then
-cold().fail_with_usage(r, accepted, words[at])
-end
-return r
-end
-local call = redis.call
-local function read_clock(r)
-local time = call('TIME')
-local now = time[1] * 1000000 + time[2]
-r.now, r.now_ms = now, (now - now % 1000) / 1000
-end
-local function take_keys(r, keys, at, with_book, is_reset)
-local key = keys[at]
-if not key then
-cold().fail('KEYS')
-end
-r.key, at = key, at + 1
-if is_reset then
-r.name = key
-elseif find(key, ':reserved', 1, true) then
-cold().require_other_name(key)
-end
-if with_book then
-at = r.wrong_clock and at + 2 or cold().take_book(r, keys, at, key)
-end
-return at
-end
-local function place(r, keys, with_book, is_reset)
-read_clock(r)
-if #keys ~= take_keys(r, keys, 1, with_book, is_reset) - 1 then
-cold().fail('KEYS')
-end
-end
-local function words_of(text, pattern)
-local a, b, c, d, rest = match(text, pattern)
-if not a then
-return nil
-elseif find(text, ':0%d') then
-return nil
-end
-local last = #d < 17 and d + 0
-return #a < 16 and a + 0 or cold().parse_digits(a),
-#b < 16 and b + 0 or cold().parse_digits(b),
-#c < 16 and c + 0 or cold().parse_digits(c),
-last and last < 9e15 and last or cold().parse_digits(d),
-rest
-end
-local function is_window(ms)
-return ms and ms - ms == 0 and ms >= 1 and ms <= 1e15
-end
-local function mul(a, b)
-if a - a == 0 and b - b == 0 and a * b < (2 ^ 53) then
-return a * b
-end
-return cold().mul_large(a, b)
-end
-local function decode(text)
-local window_ms, number, current, previous, rest = words_of(text, '^C:(%d+):(%d+):(%d+):(%d+)(.*)$')
-if not is_window(window_ms) or not number or not current or not previous or rest ~= '' then
-return nil
-end
-local start_ms = mul(number, window_ms)
-local start = mul(start_ms, 1000)
-if start - start ~= 0 or current - current ~= 0 or previous - previous ~= 0 then
-if cold().is_beyond_count(start) or cold().is_beyond_count(current) or cold().is_beyond_count(previous) then
-return nil
-end
-end
-if start_ms == 0 and previous ~= 0 then
-return nil
-end
-return { window_ms = window_ms, start_ms = start_ms, current = current, previous = previous }
-end
-local function load_record(r)
-local text = call('GET', r.key)
-if text then
-r.state = decode(text) or cold().fail_with_foreign_value(text, ('COUNTER'), 'FOREIGN_VALUE')
-end
-end
-local function state_of(window_ms, start_ms, current, previous)
-return { window_ms = window_ms, start_ms = start_ms, current = current, previous = previous }
-end
-local function align(r, old)
-local now_ms, window_ms = r.now_ms, r.window_ms
-local start_ms = now_ms - now_ms % window_ms
-if not old then
-return state_of(window_ms, start_ms, 0, 0)
-elseif old.start_ms == start_ms and old.window_ms == window_ms then
-return old
-end
-return cold().realign(r, old, start_ms)
-end
-local function sub(a, b)
-if a - a == 0 and b - b == 0 then
-return a > b and a - b or 0
-end
-return cold().sub_large(a, b)
-end
-local function weighted_previous(r, counts)
-local previous = counts.previous
-return previous == 0 and 0 or mul(previous, sub(r.window, r.now - counts.start_ms * 1000))
-end
-local function add(a, b)
-if a - a == 0 and b - b == 0 and a + b < (2 ^ 53) then
-return a + b
-end
-return cold().add_large(a, b)
-end
-local function less(a, b)
-if a - a == 0 and b - b == 0 then
-return a < b
-end
-return cold().less_large(a, b)
-end
-local function exact(n)
-if n - n ~= 0 or n >= (2 ^ 53) then
-cold().fail('INEXACT_REPLY')
-end
-return n
-end
-local function divide(a, b)
-if a - a == 0 and b - b == 0 then
-local rest = a % b
-return (a - rest) / b, rest
-end
-return cold().divide_large(a, b)
-end
-local function divide_up(a, b)
-local quotient, rest = divide(a, b)
-return rest == 0 and quotient or add(quotient, 1)
-end
-local function expires_at(_, counts)
-local windows = counts.current ~= 0 and 2 or counts.previous ~= 0 and 1 or 0
-return add(counts.start_ms, counts.window_ms * windows)
-end
-local function set_forecast(r, counts, weighted)
-r.counts = counts
-r.remaining = sub(sub(r.limit, counts.current), weighted == 0 and 0 or divide_up(weighted, r.window))
-end
-local function time_until_weight_is(r, room, count)
-return count == 0 and 0 or sub(r.window, (divide(mul(room, r.window), count)))
-end
-local function wait(r, cost)
-local room, counts = r.limit - cost, r.counts
-local current, start = counts.current, mul(counts.start_ms, 1000)
-if room < 0 then
-return nil
-elseif less(room, current) then
-start = add(add(start, r.window), time_until_weight_is(r, room, current))
-else
-start = add(start, time_until_weight_is(r, room - current, counts.previous))
-end
-return divide_up(sub(start, r.now), 1000)
-end
-local function seconds_of(ms)
-local rest = ms % 1000
-return ms < 0 and -1 or rest == 0 and ms / 1000 or (ms - rest) / 1000 + 1
-end
-local function ttl_of_denial(r, cost)
-local wait = wait(r, cost == 0 and 1 or cost)
-wait = wait and seconds_of(exact(wait)) or -1
-return wait == 0 and 1 or wait
-end
-local function decide(r, cost)
-local old, limit, window = r.state, r.limit, r.window
-local counts = align(r, old)
-local current, previous = counts.current, weighted_previous(r, counts)
-local needed = mul(add(current, cost == 0 and 1 or cost), window)
-local allowed = not less(mul(limit, window), add(needed, previous))
-r.allowed, r.change = allowed, 'keep'
-r.count = exact(previous == 0 and current or add(current, (divide(previous, window))))
-if allowed and cost > 0 then
-counts = state_of(r.window_ms, counts.start_ms, add(current, cost), counts.previous)
-r.change, r.after = 'charge', counts
-elseif old and limit > 0 and (less(r.now_ms, old.start_ms) or old.window_ms ~= r.window_ms) then
-if current ~= 0 or counts.previous ~= 0 then
-r.change, r.after = 'rebase', counts
-end
-end
-if allowed then
-r.ttl = exact(divide_up(sub(mul(expires_at(r, counts), 1000), r.now), 1000000))
-else
-set_forecast(r, counts, previous)
-r.ttl = ttl_of_denial(r, cost)
-end
-end
-local function decide_request(r)
-if r.PARTIAL or r.ALWAYS then
-cold().decide_rare(r)
-else
-local cost = r.cost
-r.decided_cost = cost
-decide(r, cost)
-end
-if r.SHADOW then
-cold().conclude(r)
-end
-end
-local function forecast(r, _, old)
-local counts = align(r, old)
-set_forecast(r, counts, weighted_previous(r, counts))
-end
-local function figures(r)
-local change, wait = r.change, wait
-forecast(r, change, change == 'keep' and r.state or change ~= 'delete' and r.after or nil)
-local remaining, capacity, retry, next_ms, reset = r.remaining, r.capacity, 0, 0, 0
-if not r.allowed then
-local cost = r.decided_cost
-retry = wait(r, r.needed or (cost == 0 and 1 or cost)) or -1
-if r.full_for and retry >= 0 then
-retry = math.max(retry, r.full_for)
-end
-end
-if remaining < capacity then
-next_ms = wait(r, remaining + 1) or -1
-reset = remaining + 1 == capacity and next_ms or wait(r, capacity) or -1
-end
-if retry - retry ~= 0 or next_ms - next_ms ~= 0 or reset - reset ~= 0 or retry >= (2 ^ 53) or reset >= (2 ^ 53) then
-cold().fail('INEXACT_REPLY')
-end
-return remaining, retry, next_ms, reset, 0
-end
-local function line(r, charged)
-local remaining, retry, next_ms, reset, delay = figures(r)
-local count, ttl, limit, now_ms = r.count, r.ttl, r.capacity, r.now_ms
-local largest = limit + count + ttl + retry + next_ms + reset + delay + charged
-if largest >= 2147483648 or now_ms < 1000000 or now_ms >= 2e15 then
-return cold().long_line(r, charged)
-end
-local late = now_ms % 1000000
-local shadow = r.shadowed and 1 or 0
-return format(
-'%d %d %d %d %d %d %d %d %d %d%06d %d %d',
-r.allowed and (r.PARTIAL and cold().part_allowed(r) or 1) or 0, count, ttl, limit, remaining, retry, next_ms, reset, delay,
-(now_ms - late) / 1000000, late, shadow, charged
-)
-end
-local function reply(r, charged)
-local form = r.form
-if form == 'LINE' then
-return line(r, charged)
-elseif form then
-return cold().other_reply(r, charged)
-end
-return { r.allowed and (r.PARTIAL and cold().part_allowed(r) or 1) or 0, r.count, r.ttl }
-end
-local function charged_by(r)
-if r.open then
-return r.open.cost
-end
-if r.change ~= 'charge' then
-return 0
-elseif r.ALWAYS then
-return r.decided_cost
-elseif not r.allowed or (r.shadowed and not r.PARTIAL) then
-return 0
-end
-return r.decided_cost
-end
-local function expiry_of(key, now_ms)
-if not redis.REDIS_VERSION_NUM then
-return cold().expiry_by_ttl(key, now_ms)
-end
-local at = call('PEXPIRETIME', key)
-return at >= 0 and at or nil
-end
-local function expiry_after(r, change, after)
-local before, depends = r.state, (nil)
-if change == 'keep' and (not before or not depends) then
-return nil
-end
-local held = before and expiry_of(r.key, r.now_ms)
-if held and held >= (2 ^ 53) then
-held = cold().from_digits(cold().digits_of(held))
-end
-if change == 'keep' then
-local needed = expires_at(r, before)
-return held and less(held, needed) and add(needed, 5000) or nil
-end
-local needed = expires_at(r, after)
-local latest = add(needed, 5000)
-if not held then
-return latest
-end
-if depends and change == 'rebase' then
-return cold().moved_expiry(held, expires_at(r, before), needed)
-elseif less(held, needed) then
-return latest
-elseif not less(latest, held) or (depends and less(add(expires_at(r, before), 5000), held)) then
-return nil
-end
-return latest
-end
-local function text_of(n)
-if n - n ~= 0 then
-return cold().text_of_large(n)
-end
-if n < 2147483648 then
-return format('%d', n)
-elseif n < 2e15 then
-local rest = n % 1000000
-return format('%d%06d', (n - rest) / 1000000, rest)
-end
-return format('%.0f', n)
-end
-local function set_expiry(key, at_ms)
-if at_ms then
-call('PEXPIREAT', key, text_of(at_ms))
-end
-end
-local function encode(counts)
-local window_ms, current, previous = counts.window_ms, counts.current, counts.previous
-local number = divide(counts.start_ms, window_ms)
-local large = number - number ~= 0 or current - current ~= 0 or previous - previous ~= 0
-if large or number + window_ms + current + previous >= 2147483648 then
-number, current, previous = text_of(number), text_of(current), text_of(previous)
-return 'C:' .. text_of(window_ms) .. ':' .. number .. ':' .. current .. ':' .. previous
-end
-return format('C:%d:%d:%d:%d', window_ms, number, current, previous)
-end
-local function commit_record(r, change, after)
-local key = r.key
-if change == 'delete' then
-call('UNLINK', key)
-return
-end
-local expires_at = expiry_after(r, change, after)
-if change == 'keep' then
-set_expiry(key, expires_at)
-elseif expires_at then
-call('SET', key, encode(after), 'PXAT', expires_at == 0 and '1' or text_of(expires_at))
-else
-call('SET', key, encode(after), 'KEEPTTL')
-end
-end
-local function run_check(keys, words)
-local r = parse_all(words, ' form COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE ')
-place(r, keys, r.RESERVE)
-if r.RESERVE then
-cold().load_and_reserve(r)
-else
-load_record(r, 'write')
-decide_request(r)
-end
-local answer = reply(r, charged_by(r))
-if r.SHADOW or r.RESERVE then
-cold().commit_rare_request(r, true)
-else
-commit_record(r, r.change, r.after)
-end
-return answer
-end
-function cold()
-if not COLD then
-local errors = {}
-errors.INEXACT_STATE = 'ERR the key holds a number above 9007199254740991, which needs the module'
-errors.AT = 'ERR invalid AT: expected an integer of Unix milliseconds from 0 to 9223372036854775807'
-errors.ANCHOR = 'ERR invalid ANCHOR: expected an integer of Unix seconds from 0 to 253402300799'
-errors.ID = 'ERR invalid ID: expected 1 to 512 bytes'
-errors.AS = 'ERR invalid AS: expected a name of 1 to 64 characters of A-Z a-z 0-9 . _ -'
-errors.RESERVE = 'ERR invalid RESERVE: expected an id of 1 to 128 bytes, and a ttl: a positive integer of seconds, or one '
-.. 'with a unit ms, s, m, h or d, up to 10^12 seconds'
-errors.RESERVATION = 'ERR invalid RESERVATION: expected an id of 1 to 128 bytes'
-errors.PARTIAL_AND_ALWAYS = 'ERR syntax error: PARTIAL and ALWAYS exclude each other'
-errors.RESERVE_AND_ALWAYS = 'ERR syntax error: RESERVE and ALWAYS exclude each other'
-errors.RESERVATION_AND_RESERVED = 'ERR syntax error: RESERVED and RESERVATION exclude each other'
-errors.RESERVATION_AND_AT = 'ERR syntax error: RESERVATION and AT exclude each other'
-errors.FORM_TWICE = 'ERR syntax error: FULL, LINE or HEADERS comes at most once'
-errors.TWO_FORMS = 'ERR syntax error: FULL, LINE and HEADERS exclude each other'
-errors.CALENDAR_WINDOW = 'ERR invalid window: expected a positive integer of seconds, or one with a unit ms, s, m, h or '
-.. 'd, up to 10^12 seconds; or day, week, month or year'
-errors.WINDOW = 'ERR invalid window: expected a positive integer of seconds, or one with a unit ms, s, m, h or d, up to '
-.. '10^12 seconds'
-errors.RESERVED_KEY = 'ERR invalid key: expected one that ends neither in :reserved nor in :reserved:ends, the names of '
-.. 'reservations'
-errors.KEYS = 'ERR invalid KEYS: expected those that this call needs; see docs/lua.md'
-errors.OVERFLOW = 'ERR increment or decrement would overflow'
-errors.FOREIGN_RESERVATION = 'ERR the hash of the reservations holds a value that the module did not write'
-errors.ARITY = 'ERR wrong number of arguments'
-errors.FOREIGN_VALUE = 'ERR the key holds a value that this algorithm did not write'
-errors.INEXACT_REPLY = 'ERR the reply has a number above 9007199254740991, which needs the module'
-local function min(a, b)
-return less(b, a) and b or a
-end
-local LARGE = {
-__sub = function()
-return 1
-end,
-}
-local MAX_COUNT = setmetatable({ (2 ^ 24) - 1, (2 ^ 24) - 1, 2 ^ 15 - 1 }, LARGE)
-local function no_more_than_count(n)
-return min(n, MAX_COUNT)
-end
-local function realign(r, old, start_ms)
-local window_ms = r.window_ms
-if less(r.now_ms, old.start_ms) then
-return state_of(window_ms, start_ms, min(add(old.current, old.previous), r.limit), 0)
-end
-local aligned = state_of(window_ms, start_ms, 0, 0)
-local function place(count, end_ms)
-if end_ms > start_ms then
-aligned.current = no_more_than_count(add(aligned.current, count))
-elseif end_ms + window_ms > start_ms then
-aligned.previous = no_more_than_count(add(aligned.previous, count))
-end
-end
-place(old.current, old.start_ms + old.window_ms)
-place(old.previous, old.start_ms)
-return aligned
-end
-local function fail_with(text)
-error({ err = text }, 0)
-end
-local function fail(name)
-fail_with(errors[name])
-end
-local function fail_with_foreign_value(text, word, otherwise)
-local writers = { C = 'COUNTER', L = 'LEAKY', O = 'LOCKOUT', R = 'ROLLING', T = 'TOKEN' }
-local writer = writers[match(text, '^(%u):')]
-if not writer or writer == word then
-fail(otherwise)
-end
-fail_with('ERR the key holds a state of ' .. writer .. ': use another key for each algorithm')
-end
-local function error_reply(raised)
-if type(raised) == 'table' then
-return raised
-elseif find(raised, '^%u+ ') then
-return redis.error_reply(raised)
-end
-error(raised, 0)
-end
-local function digits_of(n)
-if n - n ~= 0 then
-return n
-end
-local digits, count = {}, 0
-while n > 0 do
-local digit = n % (2 ^ 24)
-count = count + 1
-digits[count] = digit
-n = (n - digit) / (2 ^ 24)
-end
-return digits
-end
-local function from_digits(digits)
-local count = #digits
-while count > 0 and digits[count] == 0 do
-digits[count] = nil
-count = count - 1
-end
-if count > 3 or (count == 3 and digits[3] >= (2 ^ 53) / (2 ^ 24) / (2 ^ 24)) then
-return setmetatable(digits, LARGE)
-end
-return (digits[1] or 0) + (digits[2] or 0) * (2 ^ 24) + (digits[3] or 0) * (2 ^ 24) * (2 ^ 24)
-end
-local function less_large(a, b)
-local a_is_number, b_is_number = a - a == 0, b - b == 0
-if a_is_number or b_is_number then
-return a_is_number
-elseif #a ~= #b then
-return #a < #b
-end
-for n = #a, 1, -1 do
-if a[n] ~= b[n] then
-return a[n] < b[n]
-end
-end
-return false
-end
-local function add_large(a, b)
-a, b = digits_of(a), digits_of(b)
-local sum, carry = {}, 0
-for n = 1, math.max(#a, #b) + 1 do
-local digit = (a[n] or 0) + (b[n] or 0) + carry
-carry = digit >= (2 ^ 24) and 1 or 0
-sum[n] = digit - carry * (2 ^ 24)
-end
-return from_digits(sum)
-end
-local function sub_large(a, b)
-if not less_large(b, a) then
-return 0
-end
-b = digits_of(b)
-local difference, borrow = {}, 0
-for n = 1, #a do
-local digit = a[n] - (b[n] or 0) - borrow
-borrow = digit < 0 and 1 or 0
-difference[n] = digit + borrow * (2 ^ 24)
-end
-return from_digits(difference)
-end
-local function mul_large(a, b)
-a, b = digits_of(a), digits_of(b)
-local product = {}
-for n = 1, #a + #b do
-product[n] = 0
-end
-for n = 1, #a do
-local carry = 0
-for m = 1, #b do
-local digit = product[n + m - 1] + a[n] * b[m] + carry
-carry = math.floor(digit / (2 ^ 24))
-product[n + m - 1] = digit - carry * (2 ^ 24)
-end
-product[n + #b] = carry
-end
-return from_digits(product)
-end
-local function approximately(n)
-if n - n == 0 then
-return n
-end
-local sum = 0
-for index = #n, 1, -1 do
-sum = sum * (2 ^ 24) + n[index]
-end
-return sum
-end
-local function divide_large(a, b)
-local quotient = 0
-while not less(a, b) do
-local part = math.max(1, math.floor(approximately(a) / approximately(b) * (1 - 2 ^ -45)))
-part = from_digits(digits_of(part))
-quotient = add(quotient, part)
-a = sub(a, mul(part, b))
-end
-return quotient, a
-end
-local function text_of_large(n)
-local tail = ''
-while n - n ~= 0 do
-local rest
-n, rest = divide(n, 10000000)
-tail = format('%07.0f', rest) .. tail
-end
-return format('%.0f', n) .. tail
-end
-local function bytes_before(a, b)
-for at = 1, math.min(#a, #b) do
-local x, y = a:byte(at), b:byte(at)
-if x ~= y then
-return x < y
-end
-end
-return #a < #b
-end
-local function from_text(digits)
-if #digits <= 15 or (#digits == 16 and bytes_before(digits, '9007199254740992')) then
-return digits + 0
-end
-local head = #digits % 7
-local n = head > 0 and digits:sub(1, head) + 0 or 0
-for at = head + 1, #digits, 7 do
-n = add(mul(n, 10000000), digits:sub(at, at + 6) + 0)
-end
-return n
-end
-local function parse_digits(digits)
-if #digits > 1 and digits:byte() == 48 then
-return nil
-elseif #digits < 20 or (#digits == 20 and not bytes_before('18446744073709551615', digits)) then
-return from_text(digits)
-end
-end
-local function is_beyond_count(n)
-return less(MAX_COUNT, n)
-end
-local function expiry_by_ttl(key, now_ms)
-local left = call('PTTL', key)
-return left >= 0 and now_ms + left or nil
-end
-local function moved_expiry(held, needed_before, needed)
-if held - held ~= 0 then
-fail('INEXACT_STATE')
-end
-local moved = sub(held, sub(needed_before, needed))
-moved = less(moved, needed) and needed or moved
-return moved ~= held and moved or nil
-end
-local function digits_up_to(text, most)
-if text ~= '0' and not find(text, '^[1-9]%d*$') then
-return nil
-end
-return (#text < #most or (#text == #most and not bytes_before(most, text))) and text or nil
-end
-local function parse_count(name, text, least)
-local digits = text and digits_up_to(text, '9223372036854775807')
-local n = digits and from_text(digits)
-if not n or n == 0 and least > 0 then
-fail_with(format('ERR invalid %s: expected an integer from %d to 9223372036854775807', name, least))
-elseif n - n ~= 0 then
-fail_with(format('ERR invalid %s: the Lua library takes integers up to 9007199254740991', name))
-end
-return n
-end
-local OPTIONS = {
-{ 'COST', 'COST n', 'RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take' },
-{ 'PARTIAL', 'PARTIAL', 'RL.<ALGO> and RL.PEEK take' },
-{ 'ALWAYS', 'ALWAYS', 'RL.<ALGO> and RL.PEEK take' },
-{ 'RESERVED', 'RESERVED n', 'RL.SETTLE takes' },
-{ 'ACTUAL', 'ACTUAL m', 'RL.SETTLE takes' },
-{ 'AT', 'AT ms', 'RL.REFUND and RL.SETTLE take' },
-{ 'BURST', 'BURST n', 'RL.<ALGO>, RL.PEEK, RL.MULTI, RL.REFUND and RL.SETTLE take' },
-{ 'BLOCK', 'BLOCK d', 'RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take' },
-{ 'MAX', 'MAX d', 'RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take' },
-{ 'ANCHOR', 'ANCHOR t', 'RL.<ALGO>, RL.PEEK, RL.MULTI, RL.REFUND, RL.SETTLE and RL.RESET take' },
-{ 'ID', 'ID id', 'RL.<ALGO>, RL.PEEK and RL.MULTI take' },
-{ 'AS', 'AS name', 'RL.<ALGO>, RL.PEEK and RL.MULTI take' },
-{ 'SHADOW', 'SHADOW', 'RL.<ALGO>, RL.PEEK and RL.MULTI take' },
-{ 'RESERVE', 'RESERVE id ttl', 'RL.<ALGO> and RL.MULTI take' },
-{ 'RESERVATION', 'RESERVATION id', 'RL.SETTLE takes' },
-}
-local function is_in(list, word)
-return not find(word, ' ', 1, true) and find(list, ' ' .. word .. ' ', 1, true) ~= nil
-end
-local function takes(r, option)
-return not is_in(' COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID RESERVE RESERVATION ', option) or is_in((' COST PARTIAL ALWAYS RESERVE RESERVATION '), option)
-end
-local function is_nearly(word, option)
-local first, last = 0, 0
-local shorter, longer = math.min(#word, #option), math.max(#word, #option)
-while first < shorter and word:byte(first + 1) == option:byte(first + 1) do
-first = first + 1
-end
-while last < shorter - first and word:byte(-1 - last) == option:byte(-1 - last) do
-last = last + 1
-end
-return first + last >= 2 and longer - first - last <= 2
-end
-local function fail_with_usage(r, accepted, word)
-local options = {}
-for _, row in ipairs(OPTIONS) do
-if is_in(accepted, row[1]) and takes(r, row[1]) then
-options[#options + 1] = row[2]
-end
-end
-for _, form in ipairs({ 'FULL', 'LINE', 'HEADERS' }) do
-options[#options + 1] = form
-end
-for _, option in ipairs(options) do
-if is_nearly(word:upper(), match(option, '^%u+')) then
-fail_with('ERR syntax error: no such option, but there is ' .. option)
-end
-end
-local last = table.remove(options)
-local usage = table.concat(options, ', ')
-fail_with('ERR syntax error: after limit come ' .. usage .. ' or ' .. last .. ', each at most once')
-end
-local function require_option(row, r, accepted)
-local option, algorithm = row[1], r.algorithm
-if not is_in(accepted, option) then
-fail_with(format('ERR invalid %s: only %s it', option, row[3]))
-elseif not takes(r, option) then
-fail_with(format('ERR invalid %s: %s takes none', option, ('COUNTER')))
-elseif r[option] ~= nil then
-fail_with(format('ERR syntax error: %s comes at most once', row[2]))
-end
-end
-local UNITS = { ms = 1, [''] = 1000, s = 1000, m = 60000, h = 3600000, d = 86400000 }
-local function parse_window(text)
-local number, unit = match(text, '^(%d+)(%l*)$')
-local ms = number and UNITS[unit] and digits_up_to(number, '18446744073709551615') and number * UNITS[unit]
-return ms and ms >= 1 and ms <= 1e15 and ms or nil
-end
-local function parse_id(text, most)
-return text and #text >= 1 and #text <= most and text
-end
-local MAX_UNSIGNED = setmetatable({ (2 ^ 24) - 1, (2 ^ 24) - 1, 2 ^ 16 - 1 }, LARGE)
-local function parse_value(option, text, second)
-if option == 'RESERVE' then
-local ttl = second and parse_window(second)
-return parse_id(text, 128) and ttl and { id = text, ttl = ttl } or fail('RESERVE')
-elseif option == 'RESERVATION' then
-return parse_id(text, 128) or fail('RESERVATION')
-end
-if option == 'AS' then
-return text and #text >= 1 and #text <= 64 and not find(text, '[^%w._-]') and text or fail('AS')
-elseif option == 'AT' then
-local digits = text and digits_up_to(text, '9223372036854775807')
-return digits and min(from_text(digits), (divide(MAX_UNSIGNED, 1000))) or fail('AT')
-end
-return parse_count(option, text, option == 'BURST' and 1 or 0)
-end
-local function require_compatible(r)
-if r.ALWAYS and (r.PARTIAL or r.RESERVE) then
-fail(r.PARTIAL and 'PARTIAL_AND_ALWAYS' or 'RESERVE_AND_ALWAYS')
-elseif r.RESERVATION and (r.RESERVED or r.AT) then
-fail(r.RESERVED and 'RESERVATION_AND_RESERVED' or 'RESERVATION_AND_AT')
-end
-end
-local FORMS = { FULL = true, LINE = true, HEADERS = true }
-local function next_form(form, named)
-if form then
-fail(form == named and 'FORM_TWICE' or 'TWO_FORMS')
-end
-return named
-end
-local function parse_options(r, words, at, accepted)
-while words[at] do
-local word, row = words[at]:upper(), nil
-for _, known in ipairs(OPTIONS) do
-row = known[1] == word and known or row
-end
-if row then
-require_option(row, r, accepted)
-if row[2] == word then
-r[word] = true
-at = at + 1
-else
-r[word] = parse_value(word, words[at + 1], words[at + 2])
-at = at + (word == 'RESERVE' and 3 or 2)
-end
-require_compatible(r)
-elseif FORMS[word] and is_in(accepted, 'form') then
-r.form = next_form(r.form, word)
-at = at + 1
-else
-return at
-end
-end
-return at
-end
-local LONGEST = { DAY = 86400000, WEEK = 7 * 86400000, MONTH = 31 * 86400000, YEAR = 366 * 86400000 }
-local function window_of(r, text)
-local window_ms = parse_window(text)
-if not window_ms then
-r.unit = text:upper()
-window_ms = LONGEST[r.unit]
-if not window_ms then
-fail(is_in((' COST PARTIAL ALWAYS RESERVE RESERVATION '), 'ANCHOR') and 'CALENDAR_WINDOW' or 'WINDOW')
-elseif not is_in((' COST PARTIAL ALWAYS RESERVE RESERVATION '), 'ANCHOR') then
-fail_with(format('ERR invalid window: %s takes no windows of the calendar', ('COUNTER')))
-end
-end
-return window_ms
-end
-local function has_name_of_reservations(key)
-return key:sub(-9) == ':reserved' or key:sub(-14) == ':reserved:ends'
-end
-local function require_other_name(key)
-if has_name_of_reservations(key) then
-fail('RESERVED_KEY')
-end
-end
-local function take_book(r, keys, at, key)
-local hash, ends = keys[at] or '', keys[at + 1]
-local name = ((nil) and (nil)(r) or '') .. ':reserved'
-if (hash ~= key .. name and hash ~= '{' .. key .. '}' .. name) or ends ~= hash .. ':ends' then
-fail('KEYS')
-end
-r.hash, r.ends = hash, ends
-return at + 2
-end
-local function conclude(r)
-local only_a_part = r.PARTIAL and r.decided_cost < r.cost
-r.shadowed = r.SHADOW and not r.open and (only_a_part or not r.allowed)
-if not r.allowed and (r.shadowed or r.open) then
-r.allowed = true
-if not (nil) then
-local _, _, _, reset_ms = figures(r)
-r.ttl = seconds_of(reset_ms)
-end
-end
-end
-local function remaining_of(r)
-forecast(r, 'keep', r.state)
-return r.remaining
-end
-local function place_of(counts, at_ms)
-if not at_ms or not less(at_ms, counts.start_ms) then
-return 'current'
-end
-return at_ms + counts.window_ms >= counts.start_ms and 'previous' or nil
-end
-local function overcharge(r, at_ms, cost)
-local counts = align(r, r.state)
-local place = place_of(counts, at_ms)
-if cost == 0 or not place then
-return 'keep'
-end
-local charged = state_of(counts.window_ms, counts.start_ms, counts.current, counts.previous)
-charged[place] = add(charged[place], cost)
-local weighted = add(mul(charged.current, r.window), weighted_previous(r, charged))
-if is_beyond_count(charged[place]) or less(mul(MAX_COUNT, r.window), weighted) then
-fail('OVERFLOW')
-end
-return 'charge', charged
-end
-local function state_after(change, after, before)
-if change == 'keep' then
-return before
-end
-return change ~= 'delete' and after or nil
-end
-local function needed_for(cost)
-return cost == 0 and 1 or cost
-end
-local function decide_always(r)
-local cost = r.cost
-decide(r, 0)
-local change, after = overcharge(r, nil, cost)
-if cost > 0 then
-r.change, r.after = change, after
-end
-local state = state_after(r.change, r.after, r.state)
-forecast(r, r.change, state)
-r.allowed = r.capacity > 0 and wait(r, 0) == 0
-r.needed = r.capacity > 0 and cost or needed_for(cost)
-if (nil) then
-r.count, r.ttl = (nil)(state, r.now_ms)
-elseif r.allowed then
-r.ttl = seconds_of(exact(wait(r, r.capacity)))
-else
-local wait = wait(r, r.needed)
-r.ttl = wait and math.max(1, seconds_of(exact(wait))) or -1
-end
-end
-local function decide_rare(r)
-local cost = r.cost
-if r.PARTIAL then
-cost = math.min(cost, remaining_of(r))
-end
-r.decided_cost = cost
-if r.ALWAYS then
-decide_always(r)
-else
-decide(r, cost)
-end
-end
-local function counts_until(r)
-return r.now_ms - r.now_ms % r.window_ms + 2 * r.window_ms
-end
-local function number_of_field(text)
-local digits = digits_up_to(text, '9223372036854775807') or fail('FOREIGN_RESERVATION')
-local n = from_text(digits)
-return n - n == 0 and n or fail('INEXACT_STATE')
-end
-local function decode_field(text)
-local cost, charged_at, ends_at, counts_until, ttl = match(text, '^(%d*):(%d+):(%d+):(%d+):(%d+)$')
-if not cost or #ttl > 16 or tonumber(ttl) > 1e15 or ttl == '0' then
-fail('FOREIGN_RESERVATION')
-end
-return {
-cost = cost ~= '' and number_of_field(cost) or nil,
-charged_at = number_of_field(charged_at),
-ends_at = number_of_field(ends_at),
-counts_until = number_of_field(counts_until),
-ttl = number_of_field(ttl),
-}
-end
-local function score_at(key, rank)
-rank = format('%.0f', rank)
-local score = call('ZRANGE', key, rank, rank, 'WITHSCORES')[2]
-return score and tonumber(score)
-end
-local expired_left, ended_left, unordered_left, moved_left = 4000, 1000, 1000, 2 * 500
-local function review(book, found)
-book.ended, book.gone = {}, {}
-for _, one in ipairs(found) do
-if one.field.cost then
-book.ended[#book.ended + 1] = { id = one.id, was = one.field }
-elseif one.id ~= book.id then
-book.gone[#book.gone + 1] = one.id
-end
-end
-ended_left = math.max(0, ended_left - #book.ended - #book.gone)
-table.sort(book.ended, function(a, b)
-if a.was.charged_at ~= b.was.charged_at then
-return a.was.charged_at < b.was.charged_at
-end
-return bytes_before(a.id, b.id)
-end)
-book.reviewed = true
-end
-local function review_ordered(book)
-local first = call('ZRANGE', book.ends, '0', format('%.0f', ended_left), 'WITHSCORES')
-local ids, ends, found, own_found = {}, {}, {}, false
-book.next_end = nil
-for n = 1, #first, 2 do
-local ends_at = tonumber(first[n + 1])
-if ends_at > book.now_ms or #ids == ended_left then
-book.next_end = ends_at
-break
-end
-ids[#ids + 1], ends[#ends + 1] = first[n], ends_at
-end
-local texts = #ids > 0 and call('HMGET', book.key, unpack(ids)) or {}
-for n, id in ipairs(ids) do
-local field = texts[n] and decode_field(texts[n])
-if not field or field.ends_at ~= ends[n] then
-return false
-end
-found[n] = { id = id, field = field }
-own_found = own_found or id == book.id
-end
-if book.own and book.own.ends_at <= book.now_ms and not own_found then
-found[#found + 1] = { id = book.id, field = book.own }
-end
-review(book, found)
-local own_ended = 0
-for _, ended in ipairs(book.ended) do
-own_ended = ended.id == book.id and 1 or own_ended
-end
-local others_ended = #book.ended + #book.gone - own_ended
-book.needed = book.len - (book.stored and 1 or 0) == others_ended and 0 or nil
-return true
-end
-local function matters_until(field)
-return field.cost and math.max(field.ends_at + field.ttl, field.counts_until) or field.ends_at
-end
-local function review_all(book)
-local ended, stay, own = {}, {}, nil
-local all = call('HGETALL', book.key)
-for n = 1, #all, 2 do
-local id = all[n]
-if id ~= '' then
-local one = { id = id, field = decode_field(all[n + 1]) }
-if one.field.ends_at <= book.now_ms then
-ended[#ended + 1] = one
-elseif id ~= book.id then
-stay[#stay + 1] = one
-end
-end
-end
-if #ended > ended_left then
-table.sort(ended, function(a, b)
-if a.field.ends_at ~= b.field.ends_at then
-return a.field.ends_at < b.field.ends_at
-end
-return bytes_before(a.id, b.id)
-end)
-for n = #ended, ended_left + 1, -1 do
-local one = table.remove(ended, n)
-if one.id == book.id then
-own = one
-else
-stay[#stay + 1] = one
-end
-end
-ended[#ended + 1] = own
-end
-book.next_end, book.needed, book.order = nil, 0, stay
-for _, one in ipairs(stay) do
-book.next_end = math.min(book.next_end or one.field.ends_at, one.field.ends_at)
-book.needed = math.max(book.needed, matters_until(one.field))
-end
-review(book, ended)
-end
-local function add_to_order(book, most)
-local step = book.earliest == 1 and call('ZSCORE', book.ends, '')
-book.has_step = step and true or false
-book.next_end = nil
-if most > 0 then
-local found = call('HSCAN', book.key, step and text_of(-1 - tonumber(step)) or '0', 'COUNT', text_of(most))
-book.next_step, book.anew, book.order = tonumber(found[1]), not step, {}
-for n = 1, #found[2], 2 do
-local id = found[2][n]
-if id ~= '' and id ~= book.id then
-book.order[#book.order + 1] = { id = id, field = decode_field(found[2][n + 1]) }
-elseif id ~= '' then
-decode_field(found[2][n + 1])
-end
-end
-table.sort(book.order, function(a, b)
-return bytes_before(a.id, b.id)
-end)
-book.complete = book.next_step == 0
-end
-if book.own and book.own.ends_at <= book.now_ms then
-review(book, { { id = book.id, field = book.own } })
-book.needed = book.len == 1 and 0 or nil
-end
-end
-local function load_book(r, id)
-local key = r.hash
-local found = call('HMGET', key, id, '')
-local book = { key = key, ends = r.ends, id = id, now_ms = r.now_ms, ended = {}, gone = {} }
-book.stored = found[1] and decode_field(found[1]) or nil
-book.own = book.stored
-book.earliest = found[2] and number_of_field(found[2]) or nil
-book.len = call('HLEN', key) - (book.earliest and 1 or 0)
-book.expires_at = expiry_of(key, book.now_ms)
-book.order_len = call('ZCARD', book.ends)
-book.next_end = score_at(book.ends, 0)
-local ordered = book.len == book.order_len and (book.earliest == 0 or book.len == 0 and not book.earliest)
-local first_end = math.min(book.next_end or math.huge, book.own and book.own.ends_at or math.huge)
-book.complete = ordered and (first_end > book.now_ms or review_ordered(book))
-if not book.complete then
-local fields = book.len + (book.earliest and 1 or 0)
-local most = fields <= unordered_left and fields or math.min(unordered_left, 500)
-unordered_left = unordered_left - most
-if most == fields then
-book.complete, book.anew = true, true
-review_all(book)
-else
-add_to_order(book, most)
-end
-end
-return book
-end
-local function refund(r, at_ms, cost)
-local counts = align(r, r.state)
-local place = place_of(counts, at_ms)
-local from_current = place == 'current' and cost or 0
-local from_previous = place == 'previous' and cost or 0
-if not at_ms then
-from_previous = sub(cost, counts.current)
-end
-local current, previous = sub(counts.current, from_current), sub(counts.previous, from_previous)
-if not less(current, counts.current) and not less(previous, counts.previous) then
-return 'keep'
-elseif current == 0 and previous == 0 then
-return 'delete'
-end
-return 'refund', state_of(counts.window_ms, counts.start_ms, current, previous)
-end
-local function settle_reserved(r, charge, actual)
-local reserved = charge.cost or 0
-if charge.counts_until <= r.now_ms then
-return 'keep'
-elseif actual < reserved then
-return refund(r, charge.charged_at, reserved - actual)
-end
-return overcharge(r, charge.charged_at, actual - reserved)
-end
-local function mark_of(ended, now_ms)
-local was = ended.was
-if now_ms >= was.ends_at + was.ttl then
-return nil
-end
-return {
-charged_at = was.charged_at,
-ends_at = was.ends_at + was.ttl,
-counts_until = (ended.given_back or was.cost == 0) and was.counts_until or 0,
-ttl = was.ttl,
-}
-end
-local function give_back_book(r)
-local book = r.book
-for _, ended in ipairs(book.ended) do
-if ended.was.cost > 0 and book.now_ms < ended.was.counts_until then
-local change, after = settle_reserved(r, ended.was, 0)
-if change ~= 'keep' then
-if not r.gave_back then
-r.gave_back, r.stored = true, r.state
-end
-ended.given_back = true
-r.state = state_after(change, after, r.state)
-end
-end
-end
-if book.own and book.own.ends_at <= book.now_ms then
-book.own = nil
-for _, ended in ipairs(book.ended) do
-if ended.id == book.id then
-book.own = mark_of(ended, book.now_ms)
-end
-end
-end
-end
-local function open_of_book(book)
-return book.own and book.own.cost and book.own or nil
-end
-local function others_of_book(book)
-local count, earliest, needed = book.len - (book.stored and 1 or 0) - #book.gone, book.next_end, book.needed or 0
-for _, ended in ipairs(book.ended) do
-local mark = ended.id ~= book.id and mark_of(ended, book.now_ms)
-if mark then
-earliest = math.min(earliest or mark.ends_at, mark.ends_at)
-needed = math.max(needed, mark.ends_at)
-elseif ended.id ~= book.id then
-count = count - 1
-end
-end
-return count, earliest, needed
-end
-local function full_for_book(book)
-local count, earliest = others_of_book(book)
-if book.own or count < 100000 then
-return nil
-end
-return math.max(1, (earliest or 0) - book.now_ms)
-end
-local function decide_reserving(r)
-local cost, book = r.cost, r.book
-give_back_book(r)
-r.open, r.full_for = open_of_book(book), full_for_book(book)
-if r.open then
-cost = 0
-elseif r.PARTIAL then
-cost = math.min(cost, remaining_of(r))
-end
-local decide_at = (nil) or decide
-decide_at(r, cost)
-if r.full_for and r.allowed then
-decide_at(r, 0)
-r.allowed, r.needed = false, needed_for(cost)
-if not (nil) then
-r.ttl = seconds_of(r.full_for)
-end
-end
-r.decided_cost = cost
-conclude(r)
-end
-local function load_and_reserve(r)
-r.book = load_book(r, r.RESERVE.id)
-load_record(r, 'write')
-decide_reserving(r)
-end
-local function open_book(book, cost, ttl, counts_until)
-local now_ms = book.now_ms
-book.own = { cost = cost, charged_at = now_ms, ends_at = now_ms + ttl, counts_until = counts_until, ttl = ttl }
-end
-local function prolong_book(book, open, ttl)
-if open.ends_at < book.now_ms + ttl then
-open_book(book, open.cost, ttl, open.counts_until)
-book.own.charged_at = open.charged_at
-end
-end
-local function opens(r)
-local fits = not r.shadowed
-if r.PARTIAL then
-fits = r.decided_cost > 0 and not r.full_for
-end
-return not r.open and r.allowed and fits
-end
-local function commit_change(r, change, after)
-if r.gave_back then
-after = state_after(change, after, r.state)
-r.state = r.stored
-if not after then
-change = r.stored and 'delete' or 'keep'
-elseif change ~= 'charge' then
-change = 'refund'
-end
-end
-commit_record(r, change, after)
-end
-local function encode_field(field)
-local words = { field.cost and text_of(field.cost) or '' }
-for n, value in ipairs({ field.charged_at, field.ends_at, field.counts_until, field.ttl }) do
-words[n + 1] = text_of(value)
-end
-return table.concat(words, ':')
-end
-local function call_in_parts(arguments, many)
-local sum = 0
-for first = 1, #many, 1000 do
-local part = { unpack(arguments) }
-for n = first, math.min(first + 999, #many) do
-part[#part + 1] = many[n]
-end
-sum = sum + call(unpack(part))
-end
-return sum
-end
-local function commit_book(book)
-local count, _, needed = others_of_book(book)
-if count == 0 and not book.own then
-if book.len > 0 or book.earliest then
-call('UNLINK', book.key)
-end
-if book.order_len > 0 then
-call('UNLINK', book.ends)
-end
-return
-end
-local fields, members, removed = {}, {}, {}
-local function set(list, first, second)
-list[#list + 1] = first
-list[#list + 1] = second
-end
-for _, id in ipairs(book.gone) do
-removed[#removed + 1] = id
-end
-for _, one in ipairs(book.order or {}) do
-set(members, text_of(one.field.ends_at), one.id)
-end
-for _, ended in ipairs(book.ended) do
-local mark = ended.id ~= book.id and mark_of(ended, book.now_ms)
-if mark then
-set(fields, ended.id, encode_field(mark))
-set(members, text_of(mark.ends_at), ended.id)
-elseif ended.id ~= book.id then
-removed[#removed + 1] = ended.id
-end
-end
-if book.own and book.own ~= book.stored then
-set(fields, book.id, encode_field(book.own))
-elseif not book.own and book.stored then
-removed[#removed + 1] = book.id
-end
-if book.own then
-needed = math.max(needed, matters_until(book.own))
-local has_moved = not book.stored or book.own.ends_at ~= book.stored.ends_at
-if book.anew or book.has_step or book.complete and has_moved then
-set(members, text_of(book.own.ends_at), book.id)
-end
-end
-local mark_of_order = book.complete and 0 or 1
-if book.earliest ~= mark_of_order then
-set(fields, '', text_of(mark_of_order))
-end
-call_in_parts({ 'HSET', book.key }, fields)
-call_in_parts({ 'HDEL', book.key }, removed)
-if book.next_step and book.next_step > 0 then
-set(members, '-' .. text_of(book.next_step + 1), '')
-end
-if book.anew and book.order_len > 0 then
-call('UNLINK', book.ends)
-end
-call_in_parts({ 'ZADD', book.ends }, members)
-if book.next_step == 0 then
-removed[#removed + 1] = ''
-end
-call_in_parts({ 'ZREM', book.ends }, removed)
-local held, latest, expires_at = book.expires_at, needed + 5000, nil
-local unknown = not held and not book.needed and book.len > 0
-if not unknown and (not held or held < needed or (book.needed and held > latest)) then
-expires_at = latest
-end
-set_expiry(book.key, expires_at)
-if expires_at or book.anew and held then
-set_expiry(book.ends, expires_at or held)
-end
-end
-local function commit_rare_request(r, allowed)
-if not allowed and r.change == 'charge' then
-r.change, r.after = 'keep', nil
-end
-local book = r.book
-if book and allowed and r.open then
-prolong_book(book, r.open, r.RESERVE.ttl)
-elseif book and allowed and opens(r) then
-local after = state_after(r.change, r.after, r.state)
-open_book(book, r.decided_cost, r.RESERVE.ttl, counts_until(r, after))
-end
-commit_change(r, r.change, r.after)
-if book then
-commit_book(book)
-end
-end
-local function part_allowed(r)
-return r.open and r.open.cost or r.shadowed and r.cost or r.decided_cost
-end
-local function first_integer(r)
-if not r.allowed then
-return 0
-end
-return r.PARTIAL and part_allowed(r) or 1
-end
-local function full(r, charged)
-local remaining, retry_after_ms, next_ms, reset_ms, delay_ms = figures(r)
-return {
-'allowed', first_integer(r),
-'count', r.count,
-'ttl', r.ttl,
-'limit', r.capacity,
-'remaining', remaining,
-'retry_after_ms', retry_after_ms,
-'next_ms', next_ms,
-'reset_ms', reset_ms,
-'delay_ms', delay_ms,
-'now_ms', r.now_ms,
-'shadow', r.shadowed and 1 or 0,
-'charged', charged,
-}
-end
-local function long_line(r, charged)
-local pairs_of, figures_only = full(r, charged), {}
-for n = 2, #pairs_of, 2 do
-figures_only[#figures_only + 1] = format('%.0f', pairs_of[n])
-end
-return table.concat(figures_only, ' ')
-end
-local function name_policies(requests)
-local taken = {}
-for _, r in ipairs(requests) do
-local first, number = r.AS or ('COUNTER'):lower(), 2
-r.name = first
-while taken[r.name] do
-r.name = format('%s-%d', first, number)
-number = number + 1
-end
-taken[r.name] = true
-end
-end
-local function header_integer(n)
-return format('%.0f', min(n, 999999999999999))
-end
-local function policy_item(r)
-local window_ms = (nil) and (nil)(r) or r.window_ms
-local divisor, rest = 1000, window_ms % 1000
-while rest > 0 do
-divisor, rest = rest, divisor % rest
-end
-local windows = 1000 / divisor
-local window = divide(mul(window_ms, windows), 1000)
-return format('"%s";q=%s;w=%s', r.name, header_integer(mul(r.limit, windows)), header_integer(window))
-end
-local function is_stricter(one, other)
-if one.allowed ~= other.allowed then
-return not one.allowed
-end
-local wait, other_wait = one.retry_after_ms, other.retry_after_ms
-if wait ~= other_wait then
-return wait < 0 or (other_wait >= 0 and wait > other_wait)
-end
-return one.remaining < other.remaining
-end
-local function headers(requests)
-local strictest, policies = requests[1], {}
-name_policies(requests)
-for n, r in ipairs(requests) do
-policies[n] = policy_item(r)
-r.remaining, r.retry_after_ms, r.next_ms, r.reset_ms = figures(r)
-if is_stricter(r, strictest) then
-strictest = r
-end
-end
-local r = strictest
-local texts = {
-'X-RateLimit-Limit',
-format('%.0f', r.capacity),
-'X-RateLimit-Remaining',
-format('%.0f', r.remaining),
-}
-local function header(name, value)
-texts[#texts + 1] = name
-texts[#texts + 1] = value
-end
-if r.reset_ms >= 0 then
-header('X-RateLimit-Reset', format('%.0f', seconds_of(r.now_ms + r.reset_ms)))
-end
-header('RateLimit-Policy', table.concat(policies, ', '))
-local more = r.next_ms >= 0 and ';t=' .. header_integer(seconds_of(r.next_ms)) or ''
-header('RateLimit', format('"%s";r=%s%s', r.name, header_integer(r.remaining), more))
-if not r.allowed and r.retry_after_ms >= 0 then
-header('Retry-After', format('%.0f', seconds_of(r.retry_after_ms)))
-end
-return texts
-end
-local function other_reply(r, charged)
-if r.form == 'FULL' then
-return full(r, charged)
-end
-return { first_integer(r), r.count, r.ttl, headers({ r }) }
-end
-COLD = { add_large = add_large, commit_rare_request = commit_rare_request, conclude = conclude, decide_rare = decide_rare, digits_of = digits_of, divide_large = divide_large, error_reply = error_reply, expiry_by_ttl = expiry_by_ttl, fail = fail, fail_with_foreign_value = fail_with_foreign_value, fail_with_usage = fail_with_usage, from_digits = from_digits, is_beyond_count = is_beyond_count, less_large = less_large, load_and_reserve = load_and_reserve, long_line = long_line, moved_expiry = moved_expiry, mul_large = mul_large, other_reply = other_reply, parse_count = parse_count, parse_digits = parse_digits, parse_options = parse_options, part_allowed = part_allowed, realign = realign, require_other_name = require_other_name, sub_large = sub_large, take_book = take_book, text_of_large = text_of_large, window_of = window_of }
-end
-return COLD
-end
-local done, result = pcall(run_check, KEYS, ARGV)
-return done and result or cold().error_reply(result)
+local function iY(aP) local cJ,l local S,m,ba,jE=string.find,string.format,string.match,string.sub
+local function iF(H,g,ag) local az,aL,t=H[g],H[g+1],H[g+2] if not aL then l().H('ARITY') end local a={ l='', N=0,
+now_ms=0, e=0, v=0, limit=0, w=0, c=1, form=nil, delay=0, i=nil, u=nil, allowed=false, count=0, ttl=0, j='keep',
+remaining=0, q=1, } g=g+2 if t=='LINE'and not H[g+1]and ag~=' COST BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE 'then
+a.form,g=t,g+1 elseif t then local aG=H[g+1]or''
+local eE=ag==' form COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE 'and H[g+2]=='LINE'and not H[g+3]and#aG<16
+if eE and t=='COST'and(' COST PARTIAL ALWAYS RESERVE RESERVATION ')~=' ID 'and S(aG,'^[1-9]%d*$')then
+a.form,a.c,g='LINE',aG+0,g+3 elseif eE and t=='ID'and(' COST PARTIAL ALWAYS RESERVE RESERVATION ')==' ID 'and aG~=''then
+a.form,a.ID,g='LINE',aG,g+3 else g=l().as(a,H,g,ag) a.c=a.COST or 1 end end local cX=#aL<16 and S(aL,'^[1-9]%d*$')
+a.limit=cX and aL+0 or l().ar('limit',aL,0) cX=#az<10 and S(az,'^[1-9]%d*$') local s=cX and az*1000 or l().az(a,az)
+a.e,a.v,a.w=s,s<9e12 and s*1000 or l().X(s,1000),a.BURST or a.limit return a,g end local function iC(H,ag)
+local a,g=iF(H,1,ag) if H[g]then l().ai(a,ag,H[g]) end return a end local r=redis.call local function iK(a)
+local fg=r('TIME') local dc=fg[1]*1000000+fg[2] a.N,a.now_ms=dc,(dc-dc%1000)/1000 end local function jb(a,as,g,el,cY)
+local q=as[g] if not q then l().H('KEYS') end a.l,g=q,g+1 if cY then a.E=q elseif S(q,':reserved',1,true)then l().au(q)
+end if el then g=a.aC and g+2 or l().aw(a,as,g,q) end return g end local function al(a,as,el,cY) iK(a)
+if#as~=jb(a,as,1,el,cY)-1 then l().H('KEYS') end end local function jz(j,iH) local e,f,cP,cR,F=ba(j,iH) if not e then
+return nil elseif S(j,':0%d')then return nil end local ah=#cR<17 and cR+0 return#e<16 and e+0 or l().P(e),
+#f<16 and f+0 or l().P(f), #cP<16 and cP+0 or l().P(cP), ah and ah<9e15 and ah or l().P(cR), F end local function ii(aa)
+return aa and aa-aa==0 and aa>=1 and aa<=1e15 end local function ad(e,f) if e-e==0 and f-f==0 and e*f<(2^53)then
+return e*f end return l().X(e,f) end local function hM(j) local s,U,v,w,F=jz(j,'^C:(%d+):(%d+):(%d+):(%d+)(.*)$')
+if not ii(s)or not U or not v or not w or F~=''then return nil end local ae=ad(U,s) local aE=ad(ae,1000)
+if aE-aE~=0 or v-v~=0 or w-w~=0 then if l().S(aE)or l().S(v)or l().S(w)then return nil end end if ae==0 and w~=0 then
+return nil end return{e=s,g=ae,current=v,previous=w} end local function eJ(a) local j=r('GET',a.l) if j then
+a.i=hM(j)or l().ah(j,('COUNTER'),'FOREIGN_VALUE') end end local function bv(s,ae,v,w)
+return{e=s,g=ae,current=v,previous=w} end local function bN(a,J) local ap,s=a.now_ms,a.e local ae=ap-ap%s if not J then
+return bv(s,ae,0,0) elseif J.g==ae and J.e==s then return J end return l().at(a,J,ae) end local function am(e,f)
+if e-e==0 and f-f==0 then return e>f and e-f or 0 end return l().av(e,f) end local function ek(a,h) local w=h.previous
+return w==0 and 0 or ad(w,am(a.v,a.N-h.g*1000)) end local function P(e,f) if e-e==0 and f-f==0 and e+f<(2^53)then
+return e+f end return l().Z(e,f) end local function X(e,f) if e-e==0 and f-f==0 then return e<f end return l().an(e,f)
+end local function bD(c) if c-c~=0 or c>=(2^53)then l().H('INEXACT_REPLY') end return c end local function bi(e,f)
+if e-e==0 and f-f==0 then local F=e%f return(e-F)/f,F end return l().V(e,f) end local function cT(e,f)
+if e-e==0 and f-f==0 then local F=e%f return F==0 and e/f or(e-F)/f+1 end local bs,F=l().V(e,f)
+return F==0 and bs or P(bs,1) end local function Z(O,h) local cI=h.current~=0 and 2 or h.previous~=0 and 1 or 0
+return P(h.g,h.e*cI) end local function fb(a,h,cH) a.ac=h
+a.remaining=am(am(a.limit,h.current),cH==0 and 0 or cT(cH,a.v)) end local function fh(a,bu,A)
+return A==0 and 0 or am(a.v,(bi(ad(bu,a.v),A))) end local function G(a,i) local bu,h=a.limit-i,a.ac
+local v,aE=h.current,ad(h.g,1000) if bu<0 then return nil elseif X(bu,v)then aE=P(P(aE,a.v),fh(a,bu,v)) else
+aE=P(aE,fh(a,bu-v,h.previous)) end return cT(am(aE,a.N),1000) end local function aR(aa) local F=aa%1000
+return aa<0 and-1 or F==0 and aa/1000 or(aa-F)/1000+1 end local function jd(a,i) local G=G(a,i==0 and 1 or i)
+G=G and aR(bD(G))or-1 return G==0 and 1 or G end local function bQ(a,i) local J,aL,az=a.i,a.limit,a.v local h=bN(a,J)
+local v,w=h.current,ek(a,h) local I=ad(P(v,i==0 and 1 or i),az) local aW=not X(ad(aL,az),P(I,w)) a.allowed,a.j=aW,'keep'
+a.count=bD(w==0 and v or P(v,(bi(w,az)))) if aW and i>0 then h=bv(a.e,h.g,P(v,i),h.previous) a.j,a.u='charge',h
+elseif J and aL>0 and(X(a.now_ms,J.g)or J.e~=a.e)then if v~=0 or h.previous~=0 then a.j,a.u='rebase',h end end
+if aW then a.ttl=bD(cT(am(ad(Z(a,h),1000),a.N),1000000)) else fb(a,h,w) a.ttl=jd(a,i) end end local function hK(a)
+if a.PARTIAL or a.ALWAYS then l().ad(a) else local i=a.c a.q=i bQ(a,i) end if a.SHADOW then l().ab(a) end end
+local function cV(a,O,J) local h=bN(a,J) fb(a,h,ek(a,h)) end local function bT(a) local z,G=a.j,G
+cV(a,z,z=='keep'and a.i or z~='delete'and a.u or nil) local aQ,cQ,av,aC,bf=a.remaining,a.w,0,0,0 if not a.allowed then
+local i=a.q av=G(a,a.p or(i==0 and 1 or i))or-1 if a.I and av>=0 then av=math.max(av,a.I) end end if aQ<cQ then
+aC=G(a,aQ+1)or-1 bf=aQ+1==cQ and aC or G(a,cQ)or-1 end
+if av-av~=0 or aC-aC~=0 or bf-bf~=0 or av>=(2^53)or bf>=(2^53)then l().H('INEXACT_REPLY') end return aQ,av,aC,bf,0 end
+local function ik(a,Y) local aQ,av,aC,bf,hN=bT(a) local iX=a.F and 1 or 0 return m(
+'%.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f %d %.0f',
+a.allowed and(a.PARTIAL and l().Y(a)or 1)or 0,a.count,a.ttl,a.w,aQ,av,aC,bf, hN,a.now_ms,iX,Y ) end
+local function iN(a,Y) local aY=a.form if aY=='LINE'then return ik(a,Y) elseif aY then return l().aq(a,Y) end
+return{a.allowed and(a.PARTIAL and l().Y(a)or 1)or 0,a.count,a.ttl} end local function hE(a) if a.r then return a.r.c
+end if a.j~='charge'then return 0 elseif a.ALWAYS then return a.q elseif not a.allowed or(a.F and not a.PARTIAL)then
+return 0 end return a.q end local function ez(q,ap) if not redis.REDIS_VERSION_NUM then return l().ag(q,ap) end
+local g=r('PEXPIRETIME',q) return g>=0 and g or nil end local function hR(a,z,Q) local aH,cS=a.i,(nil)
+if z=='keep'and(not aH or not cS)then return nil end local E=aH and ez(a.l,a.now_ms) if E and E>=(2^53)then
+E=l().aj(l().ae(E)) end if z=='keep'then local I=Z(a,aH) return E and X(E,I)and P(I,5000)or nil end local I=Z(a,Q)
+local aK=P(I,5000) if not aH then return aK elseif not E then return aK end if cS and z=='rebase'then
+return l().ap(E,Z(a,aH),I) elseif X(E,I)then return aK elseif not X(aK,E)or(cS and X(P(Z(a,aH),5000),E))then return nil
+end return aK end local function ab(c) if c-c~=0 then return l().ax(c) end return m('%.0f',c) end
+local function dE(q,an) if an then r('PEXPIREAT',q,ab(an)) end end local function ew(h)
+local s,v,w=h.e,h.current,h.previous local U=bi(h.g,s) local ij=U-U~=0 or v-v~=0 or w-w~=0 if ij then
+U,v,w=ab(U),ab(v),ab(w) return'C:'..ab(s)..':'..U..':'..v..':'..w end return m('C:%.0f:%.0f:%.0f:%.0f',s,U,v,w) end
+local function es(a,z,Q) local q=a.l if z=='delete'then r('UNLINK',q) return end local Z=hR(a,z,Q) if z=='keep'then
+dE(q,Z) elseif Z then r('SET',q,ew(Q),'PXAT',Z==0 and'1'or ab(Z)) else r('SET',q,ew(Q),'KEEPTTL') end end
+local function iU(as,H) local a=iC(H,' form COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE ')
+al(a,as,a.RESERVE) if a.RESERVE then l().ao(a) else eJ(a,'write') hK(a) end local hA=iN(a,hE(a))
+if a.SHADOW or a.RESERVE then l().aa(a,true) else es(a,a.j,a.u) end return hA end function l() if not cJ then local D={}
+D.INEXACT_STATE='ERR the key holds a number above 9007199254740991, which needs the module'
+D.AT='ERR invalid AT: expected an integer of Unix milliseconds from 0 to 9223372036854775807'
+D.ANCHOR='ERR invalid ANCHOR: expected an integer of Unix seconds from 0 to 253402300799'
+D.ID='ERR invalid ID: expected 1 to 512 bytes'
+D.AS='ERR invalid AS: expected a name of 1 to 64 characters of A-Z a-z 0-9 . _ -'
+D.RESERVE='ERR invalid RESERVE: expected an id of 1 to 128 bytes, and a ttl: a positive integer of seconds, or one '
+..'with a unit ms, s, m, h or d, up to 10^12 seconds'
+D.RESERVATION='ERR invalid RESERVATION: expected an id of 1 to 128 bytes'
+D.PARTIAL_AND_ALWAYS='ERR syntax error: PARTIAL and ALWAYS exclude each other'
+D.RESERVE_AND_ALWAYS='ERR syntax error: RESERVE and ALWAYS exclude each other'
+D.RESERVATION_AND_RESERVED='ERR syntax error: RESERVED and RESERVATION exclude each other'
+D.RESERVATION_AND_AT='ERR syntax error: RESERVATION and AT exclude each other'
+D.FORM_TWICE='ERR syntax error: FULL, LINE or HEADERS comes at most once'
+D.TWO_FORMS='ERR syntax error: FULL, LINE and HEADERS exclude each other'
+D.CALENDAR_WINDOW='ERR invalid window: expected a positive integer of seconds, or one with a unit ms, s, m, h or '
+..'d, up to 10^12 seconds; or day, week, month or year'
+D.WINDOW='ERR invalid window: expected a positive integer of seconds, or one with a unit ms, s, m, h or d, up to '
+..'10^12 seconds'
+D.RESERVED_KEY='ERR invalid key: expected one that ends neither in :reserved nor in :reserved:ends, the names of '
+..'reservations' D.KEYS='ERR invalid KEYS: expected those that this call needs; see docs/lua.md'
+D.OVERFLOW='ERR increment or decrement would overflow'
+D.FOREIGN_RESERVATION='ERR the hash of the reservations holds a value that the module did not write'
+D.ARITY='ERR wrong number of arguments' D.FOREIGN_VALUE='ERR the key holds a value that this algorithm did not write'
+D.INEXACT_REPLY='ERR the reply has a number above 9007199254740991, which needs the module' local function bY(e,f)
+return X(f,e)and f or e end local cK={ __sub=function() return 1 end, }
+local cL=setmetatable({(2^24)-1,(2^24)-1,2^15-1},cK) local function eO(c) return bY(c,cL) end local function iL(a,J,ae)
+local s=a.e if X(a.now_ms,J.g)then return bv(s,ae,bY(P(J.current,J.previous),a.limit),0) end local by=bv(s,ae,0,0)
+local function al(A,ey) if ey>ae then by.current=eO(P(by.current,A)) elseif ey+s>ae then
+by.previous=eO(P(by.previous,A)) end end al(J.current,J.g+J.e) al(J.previous,J.g) return by end local function ar(j)
+error({err=j},0) end local function R(aB) ar(D[aB]) end local function hT(j,N,iB)
+local jA={C='COUNTER',L='LEAKY',O='LOCKOUT',R='ROLLING',T='TOKEN'} local em=jA[ba(j,'^(%u):')] if not em or em==N then
+R(iB) end ar('ERR the key holds a state of '..em..': use another key for each algorithm') end local function hQ(aP)
+if type(aP)=='table'then return aP elseif S(aP,'^%u+ ')then return redis.error_reply(aP) end error(aP,0) end
+local function aX(c) if c-c~=0 then return c end local n,A={},0 while c>0 do local ao=c%(2^24) A=A+1 n[A]=ao
+c=(c-ao)/(2^24) end return n end local function bE(n) local A=#n while A>0 and n[A]==0 do n[A]=nil A=A-1 end
+if A>3 or(A==3 and n[3]>=(2^53)/(2^24)/(2^24))then return setmetatable(n,cK) end
+return(n[1]or 0)+(n[2]or 0)*(2^24)+(n[3]or 0)*(2^24)*(2^24) end local function eI(e,f) local eq,hC=e-e==0,f-f==0
+if eq or hC then return eq elseif#e~=#f then return#e<#f end for c=#e,1,-1 do if e[c]~=f[c]then return e[c]<f[c] end end
+return false end local function hy(e,f) e,f=aX(e),aX(f) local aw,aI={},0 for c=1,math.max(#e,#f)+1 do
+local ao=(e[c]or 0)+(f[c]or 0)+aI aI=ao>=(2^24)and 1 or 0 aw[c]=ao-aI*(2^24) end return bE(aw) end
+local function iZ(e,f) if not eI(f,e)then return 0 end f=aX(f) local ev,cO={},0 for c=1,#e do
+local ao=e[c]-(f[c]or 0)-cO cO=ao<0 and 1 or 0 ev[c]=ao+cO*(2^24) end return bE(ev) end local function ir(e,f)
+e,f=aX(e),aX(f) local bH={} for c=1,#e+#f do bH[c]=0 end for c=1,#e do local aI=0 for cZ=1,#f do
+local ao=bH[c+cZ-1]+e[c]*f[cZ]+aI aI=math.floor(ao/(2^24)) bH[c+cZ-1]=ao-aI*(2^24) end bH[c+#f]=aI end return bE(bH) end
+local function er(c) if c-c==0 then return c end local aw=0 for ie=#c,1,-1 do aw=aw*(2^24)+c[ie] end return aw end
+local function hP(e,f) local bs=0 while not X(e,f)do local aO=math.max(1,math.floor(er(e)/er(f)*(1-2^-45)))
+aO=bE(aX(aO)) bs=P(bs,aO) e=am(e,ad(aO,f)) end return bs,e end local function jc(c) local dG='' while c-c~=0 do local F
+c,F=bi(c,10000000) dG=m('%07.0f',F)..dG end return m('%.0f',c)..dG end local function bh(e,f) for g=1,math.min(#e,#f)do
+local ht,hu=e:byte(g),f:byte(g) if ht~=hu then return ht<hu end end return#e<#f end local function bU(n)
+if#n<=15 or(#n==16 and bh(n,'9007199254740992'))then return n+0 end local cW=#n%7 local c=cW>0 and n:sub(1,cW)+0 or 0
+for g=cW+1,#n,7 do c=P(ad(c,10000000),n:sub(g,g+6)+0) end return c end local function iD(n) if#n>1 and n:byte()==48 then
+return nil elseif#n<20 or(#n==20 and not bh('18446744073709551615',n))then return bU(n) end end local function eD(c)
+return X(cL,c) end local function hS(q,ap) local eH=r('PTTL',q) return eH>=0 and ap+eH or nil end
+local function iq(E,it,I) if E-E~=0 then R('INEXACT_STATE') end local bG=am(E,am(it,I)) bG=X(bG,I)and I or bG
+return bG~=E and bG or nil end local function bR(j,ak) if j~='0'and not S(j,'^[1-9]%d*$')then return nil end
+return(#j<#ak or(#j==#ak and not bh(ak,j)))and j or nil end local function eT(aB,j,eG)
+local n=j and bR(j,'9223372036854775807') local c=n and bU(n) if not c or c==0 and eG>0 then
+ar(m('ERR invalid %s: expected an integer from %d to 9223372036854775807',aB,eG)) elseif c-c~=0 then
+ar(m('ERR invalid %s: the Lua library takes integers up to 9007199254740991',aB)) end return c end local eo={
+{'COST','COST n','RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take'}, {'PARTIAL','PARTIAL','RL.<ALGO> and RL.PEEK take'},
+{'ALWAYS','ALWAYS','RL.<ALGO> and RL.PEEK take'}, {'RESERVED','RESERVED n','RL.SETTLE takes'},
+{'ACTUAL','ACTUAL m','RL.SETTLE takes'}, {'AT','AT ms','RL.REFUND and RL.SETTLE take'},
+{'BURST','BURST n','RL.<ALGO>, RL.PEEK, RL.MULTI, RL.REFUND and RL.SETTLE take'},
+{'BLOCK','BLOCK d','RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take'},
+{'MAX','MAX d','RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take'},
+{'ANCHOR','ANCHOR t','RL.<ALGO>, RL.PEEK, RL.MULTI, RL.REFUND, RL.SETTLE and RL.RESET take'},
+{'ID','ID id','RL.<ALGO>, RL.PEEK and RL.MULTI take'}, {'AS','AS name','RL.<ALGO>, RL.PEEK and RL.MULTI take'},
+{'SHADOW','SHADOW','RL.<ALGO>, RL.PEEK and RL.MULTI take'}, {'RESERVE','RESERVE id ttl','RL.<ALGO> and RL.MULTI take'},
+{'RESERVATION','RESERVATION id','RL.SETTLE takes'}, } local function aZ(bm,N)
+return not S(N,' ',1,true)and S(bm,' '..N..' ',1,true)~=nil end local function ff(a,t)
+return not aZ(' COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID RESERVE RESERVATION ',t)or aZ((' COST PARTIAL ALWAYS RESERVE RESERVATION '),t)
+end local function ig(N,t) local K,ah=0,0 local fc,io=math.min(#N,#t),math.max(#N,#t)
+while K<fc and N:byte(K+1)==t:byte(K+1)do K=K+1 end while ah<fc-K and N:byte(-1-ah)==t:byte(-1-ah)do ah=ah+1 end
+return K+ah>=2 and io-K-ah<=2 end local function hU(a,ag,N) local bb={} for O,ai in ipairs(eo)do
+if aZ(ag,ai[1])and ff(a,ai[1])then bb[#bb+1]=ai[2] end end for O,aY in ipairs({'FULL','LINE','HEADERS'})do bb[#bb+1]=aY
+end for O,t in ipairs(bb)do if ig(N:upper(),ba(t,'^%u+'))then ar('ERR syntax error: no such option, but there is '..t)
+end end local ah=table.remove(bb) local jf=table.concat(bb,', ')
+ar('ERR syntax error: after limit come '..jf..' or '..ah..', each at most once') end local function iP(ai,a,ag)
+local t,jB=ai[1],a.aA if not aZ(ag,t)then ar(m('ERR invalid %s: only %s it',t,ai[3])) elseif not ff(a,t)then
+ar(m('ERR invalid %s: %s takes none',t,('COUNTER'))) elseif a[t]~=nil then
+ar(m('ERR syntax error: %s comes at most once',ai[2])) end end
+local ep={ms=1,['']=1000,s=1000,m=60000,h=3600000,d=86400000} local function eV(j) local U,fi=ba(j,'^(%d+)(%l*)$')
+local aa=U and ep[fi]and bR(U,'18446744073709551615')and U*ep[fi] return aa and aa>=1 and aa<=1e15 and aa or nil end
+local function eU(j,ak) return j and#j>=1 and#j<=ak and j end local hx=setmetatable({(2^24)-1,(2^24)-1,2^16-1},cK)
+local function iG(t,j,cy) if t=='RESERVE'then local aj=cy and eV(cy)
+return eU(j,128)and aj and{id=j,ttl=aj}or R('RESERVE') elseif t=='RESERVATION'then return eU(j,128)or R('RESERVATION')
+end if t=='AS'then return j and#j>=1 and#j<=64 and not S(j,'[^%w._-]')and j or R('AS') elseif t=='AT'then
+local n=j and bR(j,'9223372036854775807') return n and bY(bU(n),(bi(hx,1000)))or R('AT') end
+return eT(t,j,t=='BURST'and 1 or 0) end local function iO(a) if a.ALWAYS and(a.PARTIAL or a.RESERVE)then
+R(a.PARTIAL and'PARTIAL_AND_ALWAYS'or'RESERVE_AND_ALWAYS') elseif a.RESERVATION and(a.RESERVED or a.AT)then
+R(a.RESERVED and'RESERVATION_AND_RESERVED'or'RESERVATION_AND_AT') end end local hv={FULL=true,LINE=true,HEADERS=true}
+local function iu(aY,eM) if aY then R(aY==eM and'FORM_TWICE'or'TWO_FORMS') end return eM end local function iE(a,H,g,ag)
+while H[g]do local N,ai=H[g]:upper(),nil for O,eF in ipairs(eo)do ai=eF[1]==N and eF or ai end if ai then iP(ai,a,ag)
+if ai[2]==N then a[N]=true g=g+1 else a[N]=iG(N,H[g+1],H[g+2]) g=g+(N=='RESERVE'and 3 or 2) end iO(a)
+elseif hv[N]and aZ(ag,'form')then a.form=iu(a.form,N) g=g+1 else return g end end return g end
+local hw={DAY=86400000,WEEK=7*86400000,MONTH=31*86400000,YEAR=366*86400000} local function jy(a,j) local s=eV(j)
+if not s then a.ay=j:upper() s=hw[a.ay] if not s then
+R(aZ((' COST PARTIAL ALWAYS RESERVE RESERVATION '),'ANCHOR')and'CALENDAR_WINDOW'or'WINDOW')
+elseif not aZ((' COST PARTIAL ALWAYS RESERVE RESERVATION '),'ANCHOR')then
+ar(m('ERR invalid window: %s takes no windows of the calendar',('COUNTER'))) end end return s end local function ic(q)
+return q:sub(-9)==':reserved'or q:sub(-14)==':reserved:ends' end local function iQ(q) if ic(q)then R('RESERVED_KEY') end
+end local function ja(a,as,g,q) local bV,bk=as[g]or'',as[g+1] local aB=((nil)and(nil)(a)or'')..':reserved'
+if(bV~=q..aB and bV~='{'..q..'}'..aB)or bk~=bV..':ends'then R('KEYS') end a.am,a.o=bV,bk return g+2 end
+local function et(a) local iv=a.PARTIAL and a.q<a.c a.F=a.SHADOW and not a.r and(iv or not a.allowed)
+if not a.allowed and(a.F or a.r)then a.allowed=true if not(nil)then local O,O,O,dC=bT(a) a.ttl=aR(dC) end end end
+local function eZ(a) cV(a,'keep',a.i) return a.remaining end local function eX(h,an) if not an or not X(an,h.g)then
+return'current' end return an+h.e>=h.g and'previous'or nil end local function eR(a,an,i) local h=bN(a,a.i)
+local al=eX(h,an) if i==0 or not al then return'keep' end local Y=bv(h.e,h.g,h.current,h.previous) Y[al]=P(Y[al],i)
+local cH=P(ad(Y.current,a.v),ek(a,Y)) if eD(Y[al])or X(ad(cL,a.v),cH)then R('OVERFLOW') end return'charge',Y end
+local function cz(z,Q,aH) if z=='keep'then return aH end return z~='delete'and Q or nil end local function eN(i)
+return i==0 and 1 or i end local function hI(a) local i=a.c bQ(a,0) local z,Q=eR(a,nil,i) if i>0 then a.j,a.u=z,Q end
+local fd=cz(a.j,a.u,a.i) cV(a,a.j,fd) a.allowed=a.w>0 and G(a,0)==0 a.p=a.w>0 and i or eN(i) if(nil)then
+a.count,a.ttl=(nil)(fd,a.now_ms) elseif a.allowed then a.ttl=aR(bD(G(a,a.w))) else local G=G(a,a.p)
+a.ttl=G and math.max(1,aR(bD(G)))or-1 end end local function hJ(a) local i=a.c if a.PARTIAL then i=math.min(i,eZ(a)) end
+a.q=i if a.ALWAYS then hI(a) else bQ(a,i) end end local function bz(a) return a.now_ms-a.now_ms%a.e+2*a.e end
+local function bn(j) local n=bR(j,'9223372036854775807')or R('FOREIGN_RESERVATION') local c=bU(n)
+return c-c==0 and c or R('INEXACT_STATE') end local function bA(j)
+local i,hD,bC,bz,aj=ba(j,'^(%d*):(%d+):(%d+):(%d+):(%d+)$') if not i or#aj>16 or tonumber(aj)>1e15 or aj=='0'then
+R('FOREIGN_RESERVATION') end return{ c=i~=''and bn(i)or nil, k=bn(hD), a=bn(bC), x=bn(bz), ttl=bn(aj), } end
+local function iV(q,cx) cx=m('%.0f',cx) local fa=r('ZRANGE',q,cx,cx,'WITHSCORES')[2] return fa and tonumber(fa) end
+local jC,bj,cB,jD=4000,1000,1000,2*500 local function dD(b,T) b.n,b.D={},{} for O,B in ipairs(T)do if B.f.c then
+b.n[#b.n+1]={id=B.id,A=B.f} elseif B.id~=b.id then b.D[#b.D+1]=B.id end end bj=math.max(0,bj-#b.n-#b.D)
+table.sort(b.n,function(e,f) if e.A.k~=f.A.k then return e.A.k<f.A.k end return bh(e.id,f.id) end) b.aB=true end
+local function iT(b) local K=r('ZRANGE',b.o,'0',m('%.0f',bj),'WITHSCORES') local bl,bk,T,dg={},{},{},false b.z=nil
+for c=1,#K,2 do local bC=tonumber(K[c+1]) if bC>b.now_ms or#bl==bj then b.z=bC break end bl[#bl+1],bk[#bk+1]=K[c],bC end
+local aS=#bl>0 and r('HMGET',b.l,unpack(bl))or{} for c,W in ipairs(bl)do local V=aS[c]and bA(aS[c])
+if not V or V.a~=bk[c]then return false end T[c]={id=W,f=V} dg=dg or W==b.id end
+if b.b and b.b.a<=b.now_ms and not dg then T[#T+1]={id=b.id,f=b.b} end dD(b,T) local df=0 for O,p in ipairs(b.n)do
+df=p.id==b.id and 1 or df end local iA=#b.n+#b.D-df b.p=b.y-(b.t and 1 or 0)==iA and 0 or nil return true end
+local function eL(V) return V.c and math.max(V.a+V.ttl,V.x)or V.a end local function iS(b) local p,bw,eS={},{},nil
+local cN=r('HGETALL',b.l) for c=1,#cN,2 do local W=cN[c] if W~=''then local B={id=W,f=bA(cN[c+1])}
+if B.f.a<=b.now_ms then p[#p+1]=B elseif W~=b.id then bw[#bw+1]=B end end end if#p>bj then table.sort(p,function(e,f)
+if e.f.a~=f.f.a then return e.f.a<f.f.a end return bh(e.id,f.id) end) for c=#p,bj+1,-1 do local B=table.remove(p,c)
+if B.id==b.id then eS=B else bw[#bw+1]=B end end p[#p+1]=eS end b.z,b.p,b.K=nil,0,bw for O,B in ipairs(bw)do
+b.z=math.min(b.z or B.f.a,B.f.a) b.p=math.max(b.p,eL(B.f)) end dD(b,p) end local function hz(b,ak)
+local cA=b.B==1 and r('ZSCORE',b.o,'') b.al=cA and true or false b.z=nil if ak>0 then
+local T=r('HSCAN',b.l,cA and ab(-1-tonumber(cA))or'0','COUNT',ab(ak)) b.J,b.M,b.K=tonumber(T[1]),not cA,{}
+for c=1,#T[2],2 do local W=T[2][c] if W~=''and W~=b.id then b.K[#b.K+1]={id=W,f=bA(T[2][c+1])} elseif W~=''then
+bA(T[2][c+1]) end end table.sort(b.K,function(e,f) return bh(e.id,f.id) end) b.G=b.J==0 end
+if b.b and b.b.a<=b.now_ms then dD(b,{{id=b.id,f=b.b}}) b.p=b.y==1 and 0 or nil end end local function im(a,W)
+local q=a.am local T=r('HMGET',q,W,'') local b={l=q,o=a.o,id=W,now_ms=a.now_ms,n={},D={}} b.t=T[1]and bA(T[1])or nil
+b.b=b.t b.B=T[2]and bn(T[2])or nil b.y=r('HLEN',q)-(b.B and 1 or 0) b.af=ez(q,b.now_ms) b.U=r('ZCARD',b.o) b.z=iV(b.o,0)
+local iy=b.y==b.U and(b.B==0 or b.y==0 and not b.B) local hW=math.min(b.z or math.huge,b.b and b.b.a or math.huge)
+b.G=iy and(hW>b.now_ms or iT(b)) if not b.G then local aJ=b.y+(b.B and 1 or 0)
+local ak=aJ<=cB and aJ or math.min(cB,500) cB=cB-ak if ak==aJ then b.G,b.M=true,true iS(b) else hz(b,ak) end end
+return b end local function iM(a,an,i) local h=bN(a,a.i) local al=eX(h,an) local hX=al=='current'and i or 0
+local eC=al=='previous'and i or 0 if not an then eC=am(i,h.current) end local v,w=am(h.current,hX),am(h.previous,eC)
+if not X(v,h.current)and not X(w,h.previous)then return'keep' elseif v==0 and w==0 then return'delete' end
+return'refund',bv(h.e,h.g,v,w) end local function iW(a,bP,cM) local dB=bP.c or 0 if bP.x<=a.now_ms then return'keep'
+elseif cM<dB then return iM(a,bP.k,dB-cM) end return eR(a,bP.k,cM-dB) end local function db(p,ap) local aV=p.A
+if ap>=aV.a+aV.ttl then return nil end return{ k=aV.k, a=aV.a+aV.ttl, x=(p.ak or aV.c==0)and aV.x or 0, ttl=aV.ttl, }
+end local function ia(a) local b=a.Q for O,p in ipairs(b.n)do if p.A.c>0 and b.now_ms<p.A.x then local z,Q=iW(a,p.A,0)
+if z~='keep'then if not a.W then a.W,a.t=true,a.i end p.ak=true a.i=cz(z,Q,a.i) end end end
+if b.b and b.b.a<=b.now_ms then b.b=nil for O,p in ipairs(b.n)do if p.id==b.id then b.b=db(p,b.now_ms) end end end end
+local function iw(b) return b.b and b.b.c and b.b or nil end local function eQ(b)
+local A,bB,I=b.y-(b.t and 1 or 0)-#b.D,b.z,b.p or 0 for O,p in ipairs(b.n)do local aM=p.id~=b.id and db(p,b.now_ms)
+if aM then bB=math.min(bB or aM.a,aM.a) I=math.max(I,aM.a) elseif p.id~=b.id then A=A-1 end end return A,bB,I end
+local function hZ(b) local A,bB=eQ(b) if b.b or A<100000 then return nil end return math.max(1,(bB or 0)-b.now_ms) end
+local function hL(a) local i,b=a.c,a.Q ia(a) a.r,a.I=iw(b),hZ(b) if a.r then i=0 elseif a.PARTIAL then
+i=math.min(i,eZ(a)) end local eu=(nil)or bQ eu(a,i) if a.I and a.allowed then eu(a,0) a.allowed,a.p=false,eN(i)
+if not(nil)then a.ttl=aR(a.I) end end a.q=i et(a) end local function il(a) a.Q=im(a,a.RESERVE.id) eJ(a,'write') hL(a)
+end local function eP(b,i,aj,bz) local ap=b.now_ms b.b={c=i,k=ap,a=ap+aj,x=bz,ttl=aj} end local function iJ(b,bZ,aj)
+if bZ.a<b.now_ms+aj then eP(b,bZ.c,aj,bZ.x) b.b.k=bZ.k end end local function ix(a) local eB=not a.F if a.PARTIAL then
+eB=a.q>0 and not a.I end return not a.r and a.allowed and eB end local function hG(a,z,Q) if a.W then Q=cz(z,Q,a.i)
+a.i=a.t if not Q then z=a.t and'delete'or'keep' elseif z~='charge'then z='refund' end end es(a,z,Q) end
+local function ex(V) local H={V.c and ab(V.c)or''} for c,aG in ipairs({V.k,V.a,V.x,V.ttl})do H[c+1]=ab(aG) end
+return table.concat(H,':') end local function bO(hB,da) local aw=0 for K=1,#da,1000 do local aO={unpack(hB)}
+for c=K,math.min(K+999,#da)do aO[#aO+1]=da[c] end aw=aw+r(unpack(aO)) end return aw end local function hF(b)
+local A,O,I=eQ(b) if A==0 and not b.b then if b.y>0 or b.B then r('UNLINK',b.l) end if b.U>0 then r('UNLINK',b.o) end
+return end local aJ,bF,au={},{},{} local function bg(bm,K,cy) bm[#bm+1]=K bm[#bm+1]=cy end for O,W in ipairs(b.D)do
+au[#au+1]=W end for O,B in ipairs(b.K or{})do bg(bF,ab(B.f.a),B.id) end for O,p in ipairs(b.n)do
+local aM=p.id~=b.id and db(p,b.now_ms) if aM then bg(aJ,p.id,ex(aM)) bg(bF,ab(aM.a),p.id) elseif p.id~=b.id then
+au[#au+1]=p.id end end if b.b and b.b~=b.t then bg(aJ,b.id,ex(b.b)) elseif not b.b and b.t then au[#au+1]=b.id end
+if b.b then I=math.max(I,eL(b.b)) local ib=not b.t or b.b.a~=b.t.a if b.M or b.al or b.G and ib then
+bg(bF,ab(b.b.a),b.id) end end local eK=b.G and 0 or 1 if b.B~=eK then bg(aJ,'',ab(eK)) end bO({'HSET',b.l},aJ)
+bO({'HDEL',b.l},au) if b.J and b.J>0 then bg(bF,'-'..ab(b.J+1),'') end if b.M and b.U>0 then r('UNLINK',b.o) end
+bO({'ZADD',b.o},bF) if b.J==0 then au[#au+1]='' end bO({'ZREM',b.o},au) local E,aK,Z=b.af,I+5000,nil
+local je=not E and not b.p and b.y>0 if not je and(not E or E<I or(b.p and E>aK))then Z=aK end dE(b.l,Z)
+if Z or b.M and E then dE(b.o,Z or E) end end local function hH(a,aW) if not aW and a.j=='charge'then a.j,a.u='keep',nil
+end local b=a.Q if b and aW and a.r then iJ(b,a.r,a.RESERVE.ttl) elseif b and aW and ix(a)then local Q=cz(a.j,a.u,a.i)
+eP(b,a.q,a.RESERVE.ttl,bz(a,Q)) end hG(a,a.j,a.u) if b then hF(b) end end local function eW(a)
+return a.r and a.r.c or a.F and a.c or a.q end local function eA(a) if not a.allowed then return 0 end
+return a.PARTIAL and eW(a)or 1 end local function hY(a,Y) local aQ,iR,aC,dC,hO=bT(a) return{ 'allowed',eA(a),
+'count',a.count, 'ttl',a.ttl, 'limit',a.w, 'remaining',aQ, 'retry_after_ms',iR, 'next_ms',aC, 'reset_ms',dC,
+'delay_ms',hO, 'now_ms',a.now_ms, 'shadow',a.F and 1 or 0, 'charged',Y, } end local function is(bI) local fe={}
+for O,a in ipairs(bI)do local K,U=a.AS or('COUNTER'):lower(),2 a.E=K while fe[a.E]do a.E=m('%s-%d',K,U) U=U+1 end
+fe[a.E]=true end end local function bX(c) return m('%.0f',bY(c,999999999999999)) end local function iI(a)
+local s=(nil)and(nil)(a)or a.e local cU,F=1000,s%1000 while F>0 do cU,F=F,cU%F end local cI=1000/cU
+local az=bi(ad(s,cI),1000) return m('"%s";q=%s;w=%s',a.E,bX(ad(a.limit,cI)),bX(az)) end local function ih(B,dd)
+if B.allowed~=dd.allowed then return not B.allowed end local G,de=B.retry_after_ms,dd.retry_after_ms if G~=de then
+return G<0 or(de>=0 and G>de) end return B.remaining<dd.remaining end local function id(bI) local dF,eY=bI[1],{} is(bI)
+for c,a in ipairs(bI)do eY[c]=iI(a) a.remaining,a.retry_after_ms,a.next_ms,a.reset_ms=bT(a) if ih(a,dF)then dF=a end end
+local a=dF local aS={ 'X-RateLimit-Limit', m('%.0f',a.w), 'X-RateLimit-Remaining', m('%.0f',a.remaining), }
+local function bW(aB,aG) aS[#aS+1]=aB aS[#aS+1]=aG end if a.reset_ms>=0 then
+bW('X-RateLimit-Reset',m('%.0f',aR(a.now_ms+a.reset_ms))) end bW('RateLimit-Policy',table.concat(eY,', '))
+local ip=a.next_ms>=0 and';t='..bX(aR(a.next_ms))or'' bW('RateLimit',m('"%s";r=%s%s',a.E,bX(a.remaining),ip))
+if not a.allowed and a.retry_after_ms>=0 then bW('Retry-After',m('%.0f',aR(a.retry_after_ms))) end return aS end
+local function iz(a,Y) if a.form=='FULL'then return hY(a,Y) end return{eA(a),a.count,a.ttl,id({a})} end
+cJ={Z=hy,aa=hH,ab=et,ad=hJ,ae=aX,V=hP,error_reply=hQ,ag=hS,H=R,ah=hT,ai=hU,aj=bE,S=eD,an=eI,ao=il,ap=iq,X=ir,aq=iz,ar=eT,P=iD,as=iE,Y=eW,at=iL,au=iQ,av=iZ,aw=ja,ax=jc,az=jy}
+end return cJ end if aP then return l().error_reply(aP) end local bS,bt=pcall(iU,KEYS,ARGV)
+return bS and bt or l().error_reply(bt) end local function hV(en,aA)
+local S,ba,m,r=string.find,string.match,string.format,redis.call local bc local dR=aA[1] local cD=aA[2] local cE=aA[3]
+if not cD then return end local bK=aA[4] local dv local L local at if(cE=='LINE')and(not bK)then dv=4 L=1 at='LINE' else
+local ds local dt local du if cE then if bK then
+if not(((((aA[5]=='LINE')and(not aA[6]))and((#bK)<16))and(cE=='COST'))and S(bK,'^[1-9]%d*$'))then return end ds=6
+dt=bK+0 du='LINE' else if(((aA[5]=='LINE')and(not aA[6]))and(cE=='COST'))and S('','^[1-9]%d*$')then return end return
+end else ds=3 dt=1 du=nil end dv=ds L=dt at=du end if not(((#cD)<16)and S(cD,'^[1-9]%d*$'))then return end local y=cD+0
+if not(((#dR)<10)and S(dR,'^[1-9]%d*$'))then return end local C=dR*1000 if not(C<9e12)then return end local d=C*1000
+local jn=aA[dv] if jn then return end local gd=r('TIME') local k=(gd[1]*1e06)+gd[2] local aF=(k-(k%1000))/1000
+local aq=en[1] if not aq then return end if S(aq,':reserved',1,true)then return end if not((#en)==1)then return end
+local dS=r('GET',aq) if dS then local dT,ge,gf,gg,jo=ba(dS,'^C:(%d+):(%d+):(%d+):(%d+)(.*)$') if not dT then return else
+if S(dS,':0%d')then return else local o=((#gg)<17)and(gg+0) if not((#dT)<16)then return end if not((#ge)<16)then return
+end if not((#gf)<16)then return end if o then if not(o<9e15)then return end local bL=dT+0 local gh=ge+0 local x=gf+0
+if(not((1<=bL)and(bL<=1e15)))or(not(jo==''))then return else if not((gh*bL)<2^53)then return end local ac=gh*bL
+if not((ac*1000)<2^53)then return end local u=ac*1000 if(ac==0)and(not(o==0))then return else
+if not((ac==(aF-(aF%C)))and(bL==C))then return end local bd if o==0 then bd=0 else local gi=k-u
+local gj=(gi<d)and(d-gi)or 0 if not((o*gj)<2^53)then return end bd=o*gj end if not((x+L)<2^53)then return end
+local M=x+L if not((M*d)<2^53)then return end local gk=M*d if not((y*d)<2^53)then return end if not((gk+bd)<2^53)then
+return end local jp=gk+bd local be if bd==0 then be=x else local jq=bd%d local gl=(bd-jq)/d if not((x+gl)<2^53)then
+return end be=x+gl end if 2^53<=be then return end if not((y*d)<jp)then if not(M<2^53)then return end
+local gm=C*((not(M==0))and 2 or((not(o==0))and 1 or 0)) if not((ac+gm)<2^53)then return end local af=ac+gm
+if not((af*1000)<2^53)then return end local gn=af*1000 local dU=(k<gn)and(gn-k)or 0 local go=dU%1e06
+local dV=(go==0)and(dU/1e06)or(((dU-go)/1e06)+1) if 2^53<=dV then return end if at=='LINE'then local bo if o==0 then
+bo=0 else local gK=k-u local gL=(gK<d)and(d-gK)or 0 if not((o*gL)<2^53)then return end bo=o*gL end
+local gM=(M<y)and(y-M)or 0 local co if bo==0 then co=0 else local gN=bo%d local jt=(gN==0)and(bo/d)or(((bo-gN)/d)+1)
+co=jt end local eb=(co<gM)and(gM-co)or 0 local dy local cu if eb<y then local gO=eb+1 local cr local bM=y-gO
+if not(u<2^53)then return end if bM<0 then cr=nil else if bM<M then if not((u+d)<2^53)then return end local gP=u+d
+local cp if M==0 then cp=0 else if not((bM*d)<2^53)then return end local gQ=bM*d local gR=(gQ-(gQ%M))/M
+cp=(gR<d)and(d-gR)or 0 end if not((gP+cp)<2^53)then return end local gS=gP+cp local ec=(k<gS)and(gS-k)or 0
+local gT=ec%1000 cr=(gT==0)and(ec/1000)or(((ec-gT)/1000)+1) else local gU=bM-M local cq if o==0 then cq=0 else
+if not((gU*d)<2^53)then return end local gV=gU*d local gW=(gV-(gV%o))/o cq=(gW<d)and(d-gW)or 0 end
+if not((u+cq)<2^53)then return end local gX=u+cq local ed=(k<gX)and(gX-k)or 0 local gY=ed%1000
+cr=(gY==0)and(ed/1000)or(((ed-gY)/1000)+1) end end local gZ=cr or(-1) local dx if gO==y then dx=gZ else local dw
+if 0<M then if not((u+d)<2^53)then return end local ha=u+d local cs if M==0 then cs=0 else local hb=(0-(0%M))/M
+cs=(hb<d)and(d-hb)or 0 end if not((ha+cs)<2^53)then return end local hc=ha+cs local ee=(k<hc)and(hc-k)or 0
+local hd=ee%1000 dw=(hd==0)and(ee/1000)or(((ee-hd)/1000)+1) else local he=0-M local ct if o==0 then ct=0 else
+if not((he*d)<2^53)then return end local hf=he*d local hg=(hf-(hf%o))/o ct=(hg<d)and(d-hg)or 0 end
+if not((u+ct)<2^53)then return end local hh=u+ct local ef=(k<hh)and(hh-k)or 0 local hi=ef%1000
+dw=(hi==0)and(ef/1000)or(((ef-hi)/1000)+1) end dx=dw end dy=gZ cu=dx else dy=0 cu=0 end if 2^53<=cu then return end
+local ju=m('1 %.0f %.0f %.0f %.0f 0 %.0f %.0f 0 %.0f 0 %.0f',be,dV,y,eb,dy,cu,aF,L) local bp
+if not redis.REDIS_VERSION_NUM then return end local hj=r('PEXPIRETIME',aq) local cF=(0<=hj)and hj or nil if cF then
+if 2^53<=cF then return end if not(af<2^53)then return end if not((af+5000)<2^53)then return end local eg=af+5000
+if cF<af then bp=eg else if not(eg<cF)then bp=nil else bp=eg end end else if not(af<2^53)then return end
+if not((af+5000)<2^53)then return end return end if bp then local dz if bp==0 then dz='1' else local jv=m('%.0f',bp)
+dz=jv end local jH=r('SET',aq,m('C:%.0f:%.0f:%.0f:%.0f',C,((ac-(ac%C))/C),M,o),'PXAT',dz) else
+local jI=r('SET',aq,m('C:%.0f:%.0f:%.0f:%.0f',C,((ac-(ac%C))/C),M,o),'KEEPTTL') end bc=ju else if at then return end
+local bq if not redis.REDIS_VERSION_NUM then return end local hk=r('PEXPIRETIME',aq) local cG=(0<=hk)and hk or nil
+if cG then if 2^53<=cG then return end if not(af<2^53)then return end if not((af+5000)<2^53)then return end
+local eh=af+5000 if cG<af then bq=eh else if not(eh<cG)then bq=nil else bq=eh end end else if not(af<2^53)then return
+end if not((af+5000)<2^53)then return end return end if bq then local dA if bq==0 then dA='1' else local jw=m('%.0f',bq)
+dA=jw end local jJ=r('SET',aq,m('C:%.0f:%.0f:%.0f:%.0f',C,((ac-(ac%C))/C),M,o),'PXAT',dA) else
+local jK=r('SET',aq,m('C:%.0f:%.0f:%.0f:%.0f',C,((ac-(ac%C))/C),M,o),'KEEPTTL') end bc={1,be,dV} end else if aF<ac then
+return end local gp=(x<y)and(y-x)or 0 local aD local ax=y-L if not(u<2^53)then return end if ax<0 then aD=nil else
+if ax<x then if not((u+d)<2^53)then return end local gq=u+d local ck if x==0 then ck=0 else if not((ax*d)<2^53)then
+return end local gr=ax*d local gs=(gr-(gr%x))/x ck=(gs<d)and(d-gs)or 0 end if not((gq+ck)<2^53)then return end
+local gt=gq+ck local dW=(k<gt)and(gt-k)or 0 local gu=dW%1000 aD=(gu==0)and(dW/1000)or(((dW-gu)/1000)+1) else
+local gv=ax-x local cl if o==0 then cl=0 else if not((gv*d)<2^53)then return end local gw=gv*d local gx=(gw-(gw%o))/o
+cl=(gx<d)and(d-gx)or 0 end if not((u+cl)<2^53)then return end local gy=u+cl local dX=(k<gy)and(gy-k)or 0
+local gz=dX%1000 aD=(gz==0)and(dX/1000)or(((dX-gz)/1000)+1) end end local cm if aD then if 2^53<=aD then return end
+local gA=aD%1000 local jr=(aD<0)and(-1)or((gA==0)and(aD/1000)or(((aD-gA)/1000)+1)) cm=jr else cm=-1 end
+local gB=(cm==0)and 1 or cm local dk if at=='LINE'then local br if o==0 then br=0 else local hl=k-u
+local hm=(hl<d)and(d-hl)or 0 if not((o*hm)<2^53)then return end br=o*hm end local cv if br==0 then cv=0 else
+local hn=br%d local jx=(hn==0)and(br/d)or(((br-hn)/d)+1) cv=jx end local ei=(cv<gp)and(gp-cv)or 0 local cb if ax<0 then
+cb=nil else if ax<x then if not((u+d)<2^53)then return end local ho=u+d local cw if x==0 then cw=0 else
+if not((ax*d)<2^53)then return end local hp=ax*d local hq=(hp-(hp%x))/x cw=(hq<d)and(d-hq)or 0 end
+if not((ho+cw)<2^53)then return end local hr=ho+cw local ej=(k<hr)and(hr-k)or 0 local hs=ej%1000
+cb=(hs==0)and(ej/1000)or(((ej-hs)/1000)+1) else local fj=ax-x local ca if o==0 then ca=0 else if not((fj*d)<2^53)then
+return end local fk=fj*d local fl=(fk-(fk%o))/o ca=(fl<d)and(d-fl)or 0 end if not((u+ca)<2^53)then return end
+local fm=u+ca local dH=(k<fm)and(fm-k)or 0 local fn=dH%1000 cb=(fn==0)and(dH/1000)or(((dH-fn)/1000)+1) end end
+local fo=cb or(-1) local dj local ch if ei<y then local fp=ei+1 local ce local bJ=y-fp if bJ<0 then ce=nil else
+if bJ<x then if not((u+d)<2^53)then return end local fq=u+d local cc if x==0 then cc=0 else if not((bJ*d)<2^53)then
+return end local fr=bJ*d local fs=(fr-(fr%x))/x cc=(fs<d)and(d-fs)or 0 end if not((fq+cc)<2^53)then return end
+local ft=fq+cc local dI=(k<ft)and(ft-k)or 0 local fu=dI%1000 ce=(fu==0)and(dI/1000)or(((dI-fu)/1000)+1) else
+local fv=bJ-x local cd if o==0 then cd=0 else if not((fv*d)<2^53)then return end local fw=fv*d local fx=(fw-(fw%o))/o
+cd=(fx<d)and(d-fx)or 0 end if not((u+cd)<2^53)then return end local fy=u+cd local dJ=(k<fy)and(fy-k)or 0
+local fz=dJ%1000 ce=(fz==0)and(dJ/1000)or(((dJ-fz)/1000)+1) end end local fA=ce or(-1) local di if fp==y then di=fA else
+local dh if 0<x then if not((u+d)<2^53)then return end local fB=u+d local cf if x==0 then cf=0 else local fC=(0-(0%x))/x
+cf=(fC<d)and(d-fC)or 0 end if not((fB+cf)<2^53)then return end local fD=fB+cf local dK=(k<fD)and(fD-k)or 0
+local fE=dK%1000 dh=(fE==0)and(dK/1000)or(((dK-fE)/1000)+1) else local fF=0-x local cg if o==0 then cg=0 else
+if not((fF*d)<2^53)then return end local fG=fF*d local fH=(fG-(fG%o))/o cg=(fH<d)and(d-fH)or 0 end
+if not((u+cg)<2^53)then return end local fI=u+cg local dL=(k<fI)and(fI-k)or 0 local fJ=dL%1000
+dh=(fJ==0)and(dL/1000)or(((dL-fJ)/1000)+1) end di=dh end dj=fA ch=di else dj=0 ch=0 end if(2^53<=fo)or(2^53<=ch)then
+return end local jg=m('0 %.0f %.0f %.0f %.0f %.0f %.0f %.0f 0 %.0f 0 0',be,gB,y,ei,fo,dj,ch,aF) dk=jg else if at then
+return end dk={0,be,gB} end bc=dk end end end else return end end end else local ay=aF-(aF%C) if not(L<2^53)then return
+end if not((L*d)<2^53)then return end local gC=L*d if not((y*d)<2^53)then return end if not(gC<2^53)then return end
+if not((y*d)<gC)then local gD=C*2 if not((ay+gD)<2^53)then return end local aU=ay+gD if not((aU*1000)<2^53)then return
+end local gE=aU*1000 local dY=(k<gE)and(gE-k)or 0 local gF=dY%1e06 local dZ=(gF==0)and(dY/1e06)or(((dY-gF)/1e06)+1)
+if 2^53<=dZ then return end if at=='LINE'then local fK=(L<y)and(y-L)or 0 local dM=(0<fK)and fK or 0 local dm local cj
+if dM<y then local fL=dM+1 local ci local cC=y-fL if not((ay*1000)<2^53)then return end local aT=ay*1000 if cC<0 then
+ci=nil else local jh=cC<L if jh then if not((aT+d)<2^53)then return end local fM=aT+d if not((cC*d)<2^53)then return end
+local fN=cC*d local ji=fN%L local fO=(fN-ji)/L local fP=(fO<d)and(d-fO)or 0 if not((fM+fP)<2^53)then return end
+local fQ=fM+fP local dN=(k<fQ)and(fQ-k)or 0 local fR=dN%1000 ci=(fR==0)and(dN/1000)or(((dN-fR)/1000)+1) else
+if not(aT<2^53)then return end local dO=(k<aT)and(aT-k)or 0 local fS=dO%1000 ci=(fS==0)and(dO/1000)or(((dO-fS)/1000)+1)
+end end local fT=ci or(-1) local dl if fL==y then dl=fT else if not(aT<2^53)then return end if not((aT+d)<2^53)then
+return end local fU=aT+d local jj=0%L local fV=(0-jj)/L local fW=(fV<d)and(d-fV)or 0 if not((fU+fW)<2^53)then return end
+local fX=fU+fW local dP=(k<fX)and(fX-k)or 0 local fY=dP%1000 dl=(fY==0)and(dP/1000)or(((dP-fY)/1000)+1) end dm=fT cj=dl
+else dm=0 cj=0 end if 2^53<=cj then return end
+local jk=m('1 0 %.0f %.0f %.0f 0 %.0f %.0f 0 %.0f 0 %.0f',dZ,y,dM,dm,cj,aF,L) if not(aU<2^53)then return end
+if not((aU+5000)<2^53)then return end local fZ=aU+5000 local jl=m('C:%.0f:%.0f:%.0f:0',C,((ay-(ay%C))/C),L) local dn
+if fZ==0 then dn='1' else dn=m('%.0f',fZ) end local jF=r('SET',aq,jl,'PXAT',dn) bc=jk else if at then return end
+if not(aU<2^53)then return end if not((aU+5000)<2^53)then return end local ga=aU+5000
+local jm=m('C:%.0f:%.0f:%.0f:0',C,((ay-(ay%C))/C),L) local dp if ga==0 then dp='1' else dp=m('%.0f',ga) end
+local jG=r('SET',aq,jm,'PXAT',dp) bc={1,0,dZ} end else local aN local gG=y-L if not((ay*1000)<2^53)then return end
+local bx=ay*1000 if gG<0 then aN=nil else if not(bx<2^53)then return end local ea=(k<bx)and(bx-k)or 0 local gH=ea%1000
+aN=(gH==0)and(ea/1000)or(((ea-gH)/1000)+1) end local cn if aN then if 2^53<=aN then return end local gI=aN%1000
+local js=(aN<0)and(-1)or((gI==0)and(aN/1000)or(((aN-gI)/1000)+1)) cn=js else cn=-1 end local gJ=(cn==0)and 1 or cn
+local dr if at=='LINE'then local dq if not(bx<2^53)then return end if gG<0 then dq=nil else local dQ=(k<bx)and(bx-k)or 0
+local gb=dQ%1000 dq=(gb==0)and(dQ/1000)or(((dQ-gb)/1000)+1) end local gc=dq or(-1) if 2^53<=gc then return end
+dr=m('0 0 %.0f %.0f %.0f %.0f 0 0 0 %.0f 0 0',gJ,y,y,gc,aF) else if at then return end dr={0,0,gJ} end bc=dr end end
+return bc end local bS,bt=pcall(hV,KEYS,ARGV) if bS and bt then return bt end return iY(not bS and bt)

@@ -1,1406 +1,312 @@
 -- RL.FIXED: KEYS and ARGV of the script that it replaces, without the module: docs/lua.md. Put together by scripts/generate-lua; do not edit.
-local COLD, cold
-local find, format, match, part_of = string.find, string.format, string.match, string.sub
-local function parse_request(words, at, accepted)
-local window, limit, option = words[at], words[at + 1], words[at + 2]
-if not limit then
-cold().fail('ARITY')
-end
-local r = {
-key = '',
-now = 0,
-now_ms = 0,
-window_ms = 0,
-window = 0,
-limit = 0,
-capacity = 0,
-cost = 1,
-form = nil,
-delay = 0,
-state = nil,
-after = nil,
-allowed = false,
-count = 0,
-ttl = 0,
-change = 'keep',
-remaining = 0,
-decided_cost = 1,
-}
-at = at + 2
-if option == 'LINE' and not words[at + 1] and accepted ~= ' COST BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE ' then
-r.form, at = option, at + 1
-elseif option then
-local value = words[at + 1] or ''
-local is_short = accepted == ' form COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE ' and words[at + 2] == 'LINE' and not words[at + 3] and #value < 16
-if is_short and option == 'COST' and (' COST PARTIAL ALWAYS ANCHOR RESERVE RESERVATION ') ~= ' ID ' and find(value, '^[1-9]%d*$') then
-r.form, r.cost, at = 'LINE', value + 0, at + 3
-elseif is_short and option == 'ID' and (' COST PARTIAL ALWAYS ANCHOR RESERVE RESERVATION ') == ' ID ' and value ~= '' then
-r.form, r.ID, at = 'LINE', value, at + 3
-else
-at = cold().parse_options(r, words, at, accepted)
-r.cost = r.COST or 1
-end
-r.anchor_ms = r.ANCHOR and r.ANCHOR * 1000
-end
-local is_plain = #limit < 16 and find(limit, '^[1-9]%d*$')
-r.limit = is_plain and limit + 0 or cold().parse_count('limit', limit, 0)
-is_plain = #window < 10 and find(window, '^[1-9]%d*$')
-local window_ms = is_plain and window * 1000 or cold().window_of(r, window)
-r.window_ms, r.window, r.capacity = window_ms, window_ms < 9e12 and window_ms * 1000 or cold().mul_large(window_ms, 1000), r.BURST or r.limit
-return r, at
-end
-local function parse_all(words, accepted)
-local r, at = parse_request(words, 1, accepted)
-if words[at] then
-cold().fail_with_usage(r, accepted, words[at])
-end
-return r
-end
-local call = redis.call
-local function read_clock(r)
-local time = call('TIME')
-local now = time[1] * 1000000 + time[2]
-r.now, r.now_ms = now, (now - now % 1000) / 1000
-end
-local function suffix(r)
-if r.unit or r.anchor_ms then
-return cold().calendar_suffix(r, (cold().period(r)))
-end
-local now_ms, window_ms = r.now_ms, r.window_ms
-local number = (now_ms - now_ms % window_ms) / window_ms
-return format(number < 2147483648 and ':%d' or ':%.0f', number)
-end
-local function take_keys(r, keys, at, with_book, is_reset)
-local key = keys[at]
-if suffix then
-local own, other = suffix(r), keys[at + 1]
-local length = #own
-if not other then
-cold().fail('KEYS')
-elseif part_of(key, -length) ~= own then
-key = other
-if part_of(key, -length) ~= own then
-r.wrong_clock = true
-end
-end
-r.key, key, at = key, part_of(key, 1, -length - 1), at + 2
-else
-if not key then
-cold().fail('KEYS')
-end
-r.key, at = key, at + 1
-end
-if is_reset then
-r.name = key
-elseif find(key, ':reserved', 1, true) then
-cold().require_other_name(key)
-end
-if with_book then
-at = r.wrong_clock and at + 2 or cold().take_book(r, keys, at, key)
-end
-return at
-end
-local function place(r, keys, with_book, is_reset)
-read_clock(r)
-if #keys == 1 then
-keys = cold().derive_keys(r, keys, with_book)
-end
-if #keys ~= take_keys(r, keys, 1, with_book, is_reset) - 1 then
-cold().fail('KEYS')
-elseif r.wrong_clock then
-cold().fail_by_clock(r)
-end
-end
-local function load_counter(r)
-local key = r.key
-local text = call('GET', key)
-if text then
-local value = #text < 16 and find(text, '^[1-9]%d*$') and text + 0 or cold().value_of(text)
-local expires_at = redis.REDIS_VERSION_NUM and call('PEXPIRETIME', key) or cold().expiry_by_ttl(key, r.now_ms) or -1
-expires_at = expires_at >= 0 and expires_at or nil
-if expires_at and expires_at >= (2 ^ 53) then
-cold().fail('INEXACT_STATE')
-end
-r.state = { value = value, expires_at = expires_at }
-end
-end
-local function ttl_of_script(expires_at, now_ms)
-if not expires_at then
-return -2
-end
-local ms = (expires_at > now_ms and expires_at - now_ms or 0) + 500
-return (ms - ms % 1000) / 1000
-end
-local function decide(r, cost)
-local counter, now_ms, limit = r.state, r.now_ms, r.limit
-local before, needed = counter and counter.value or 0, cost == 0 and 1 or cost
-local allowed = needed <= limit and before + needed <= limit
-local counted = (allowed or before >= limit) and cost > 0
-local after = counted and before + cost or before
-if after >= (2 ^ 53) then
-cold().fail('INEXACT_REPLY')
-end
-local expires_at = counter and not (counted and before == 0) and counter.expires_at or nil
-if not expires_at and (counter or counted) then
-expires_at = (r.unit or r.anchor_ms) and cold().new_expiry(r) or now_ms + r.window_ms
-end
-r.allowed, r.count, r.ttl, r.change = allowed, after, ttl_of_script(expires_at, now_ms), 'keep'
-if counted or (counter and not counter.expires_at) then
-r.change, r.after = 'charge', { value = after, expires_at = expires_at }
-end
-end
-local function decide_request(r)
-if r.PARTIAL or r.ALWAYS then
-cold().decide_rare(r)
-else
-local cost = r.cost
-r.decided_cost = cost
-decide(r, cost)
-end
-if r.SHADOW then
-cold().conclude(r)
-end
-end
-local function wait(r, cost)
-local limit = r.limit
-if cost > limit then
-return nil
-elseif r.units + cost <= limit then
-return 0
-end
-if r.unit or r.anchor_ms then
-local _, last = cold().period(r)
-return last - r.now_ms
-end
-return r.window_ms - r.now_ms % r.window_ms
-end
-local function forecast(r, _, counter)
-local value, limit = counter and counter.value or 0, r.limit
-r.units = value > 0 and value or 0
-r.remaining = r.units < limit and limit - r.units or 0
-end
-local function figures(r)
-local change, wait = r.change, wait
-forecast(r, change, change == 'keep' and r.state or change ~= 'delete' and r.after or nil)
-local remaining, capacity, retry, next_ms, reset = r.remaining, r.capacity, 0, 0, 0
-if not r.allowed then
-local cost = r.decided_cost
-retry = wait(r, r.needed or (cost == 0 and 1 or cost)) or -1
-if r.full_for and retry >= 0 then
-retry = math.max(retry, r.full_for)
-end
-end
-if remaining < capacity then
-next_ms = wait(r, remaining + 1) or -1
-reset = remaining + 1 == capacity and next_ms or wait(r, capacity) or -1
-end
-if retry - retry ~= 0 or next_ms - next_ms ~= 0 or reset - reset ~= 0 or retry >= (2 ^ 53) or reset >= (2 ^ 53) then
-cold().fail('INEXACT_REPLY')
-end
-return remaining, retry, next_ms, reset, 0
-end
-local function line(r, charged)
-local remaining, retry, next_ms, reset, delay = figures(r)
-local count, ttl, limit, now_ms = r.count, r.ttl, r.capacity, r.now_ms
-local largest = limit + count + ttl + retry + next_ms + reset + delay + charged
-if largest >= 2147483648 or now_ms < 1000000 or now_ms >= 2e15 then
-return cold().long_line(r, charged)
-end
-local late = now_ms % 1000000
-local shadow = r.shadowed and 1 or 0
-return format(
-'%d %d %d %d %d %d %d %d %d %d%06d %d %d',
-r.allowed and (r.PARTIAL and cold().part_allowed(r) or 1) or 0, count, ttl, limit, remaining, retry, next_ms, reset, delay,
-(now_ms - late) / 1000000, late, shadow, charged
-)
-end
-local function reply(r, charged)
-local form = r.form
-if form == 'LINE' then
-return line(r, charged)
-elseif form then
-return cold().other_reply(r, charged)
-end
-return { r.allowed and (r.PARTIAL and cold().part_allowed(r) or 1) or 0, r.count, r.ttl }
-end
-local function charged_by(r)
-if r.open then
-return r.open.cost
-end
-if r.change ~= 'charge' then
-return 0
-elseif r.ALWAYS then
-return r.decided_cost
-elseif not r.allowed or (r.shadowed and not r.PARTIAL) then
-return 0
-end
-return r.decided_cost
-end
-local function text_of(n)
-if n - n ~= 0 then
-return cold().text_of_large(n)
-end
-if n < 2147483648 then
-return format('%d', n)
-elseif n < 2e15 then
-local rest = n % 1000000
-return format('%d%06d', (n - rest) / 1000000, rest)
-end
-return format('%.0f', n)
-end
-local function set_expiry(key, at_ms)
-if at_ms then
-call('PEXPIREAT', key, text_of(at_ms))
-end
-end
-local function commit(r, change, after)
-local key, before = r.key, r.state
-if change == 'delete' then
-call('UNLINK', key)
-elseif change ~= 'keep' then
-local delta = after.value - (before and before.value or 0)
-if delta ~= 0 then
-call('INCRBY', key, delta == 1 and '1' or format('%.0f', delta))
-end
-if not before or after.expires_at ~= before.expires_at then
-set_expiry(key, after.expires_at)
-end
-end
-end
-local function run_check(keys, words)
-local r = parse_all(words, ' form COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE ')
-place(r, keys, r.RESERVE)
-if r.RESERVE then
-cold().load_and_reserve(r)
-else
-load_counter(r, 'write')
-decide_request(r)
-end
-local answer = reply(r, charged_by(r))
-if r.SHADOW or r.RESERVE then
-cold().commit_rare_request(r, true)
-else
-commit(r, r.change, r.after)
-end
-return answer
-end
-function cold()
-if not COLD then
-local errors = {}
-errors.NOT_A_COUNTER = 'ERR value is not an integer or out of range'
-errors.INEXACT_STATE = 'ERR the key holds a number above 9007199254740991, which needs the module'
-errors.AT = 'ERR invalid AT: expected an integer of Unix milliseconds from 0 to 9223372036854775807'
-errors.ANCHOR = 'ERR invalid ANCHOR: expected an integer of Unix seconds from 0 to 253402300799'
-errors.ID = 'ERR invalid ID: expected 1 to 512 bytes'
-errors.AS = 'ERR invalid AS: expected a name of 1 to 64 characters of A-Z a-z 0-9 . _ -'
-errors.RESERVE = 'ERR invalid RESERVE: expected an id of 1 to 128 bytes, and a ttl: a positive integer of seconds, or one '
-.. 'with a unit ms, s, m, h or d, up to 10^12 seconds'
-errors.RESERVATION = 'ERR invalid RESERVATION: expected an id of 1 to 128 bytes'
-errors.PARTIAL_AND_ALWAYS = 'ERR syntax error: PARTIAL and ALWAYS exclude each other'
-errors.RESERVE_AND_ALWAYS = 'ERR syntax error: RESERVE and ALWAYS exclude each other'
-errors.RESERVATION_AND_RESERVED = 'ERR syntax error: RESERVED and RESERVATION exclude each other'
-errors.RESERVATION_AND_AT = 'ERR syntax error: RESERVATION and AT exclude each other'
-errors.FORM_TWICE = 'ERR syntax error: FULL, LINE or HEADERS comes at most once'
-errors.TWO_FORMS = 'ERR syntax error: FULL, LINE and HEADERS exclude each other'
-errors.CALENDAR_WINDOW = 'ERR invalid window: expected a positive integer of seconds, or one with a unit ms, s, m, h or '
-.. 'd, up to 10^12 seconds; or day, week, month or year'
-errors.WINDOW = 'ERR invalid window: expected a positive integer of seconds, or one with a unit ms, s, m, h or d, up to '
-.. '10^12 seconds'
-errors.RESERVED_KEY = 'ERR invalid key: expected one that ends neither in :reserved nor in :reserved:ends, the names of '
-.. 'reservations'
-errors.KEYS = 'ERR invalid KEYS: expected those that this call needs; see docs/lua.md'
-errors.INEXACT_REPLY = 'ERR the reply has a number above 9007199254740991, which needs the module'
-errors.FOREIGN_RESERVATION = 'ERR the hash of the reservations holds a value that the module did not write'
-errors.ARITY = 'ERR wrong number of arguments'
-local function calendar_suffix(r, start)
-return format(':%s:%.0f', r.unit and r.unit:lower() or format('%.0fms', r.window_ms), start)
-end
-local function days_before(year, month)
-if month < 2 then
-year = year - 1
-end
-local of_march = (month + 10) % 12
-local leap_days = math.floor(year / 4) - math.floor(year / 100) + math.floor(year / 400)
-return 365 * year + leap_days + math.floor((153 * of_march + 2) / 5) - 719468
-end
-local function first_of_month(n)
-return days_before(math.floor(n / 12), n % 12)
-end
-local function month_of(day)
-local months = 1970 * 12 + math.floor(day / 30.436875) + 1
-while first_of_month(months) > day do
-months = months - 1
-end
-return months, day - first_of_month(months)
-end
-local function start_after(anchor, months)
-local at = anchor.months + months
-local first = first_of_month(at)
-return (first + math.min(anchor.day, first_of_month(at + 1) - first - 1)) * 86400000 + anchor.time
-end
-local function calendar_period(step, anchor_ms, now_ms)
-local time = anchor_ms % 86400000
-local months, day = month_of((anchor_ms - time) / 86400000)
-local anchor = { months = months, day = day, time = time }
-local apart = month_of(math.floor(now_ms / 86400000)) - months
-local latest = apart - apart % step
-local first, last = start_after(anchor, latest), start_after(anchor, latest + step)
-if first > now_ms then
-first, last = start_after(anchor, latest - step), first
-end
-return first, last, last - first
-end
-local function period_of(r, now_ms)
-local unit, anchor_ms = r.unit, r.anchor_ms
-if unit == 'MONTH' or unit == 'YEAR' then
-local first, last, length = calendar_period(unit == 'YEAR' and 12 or 1, anchor_ms or 0, now_ms)
-return math.max(0, first), last, length
-end
-anchor_ms = anchor_ms or (unit == 'WEEK' and 4 * 86400000) or 0
-local length = r.window_ms
-local ago = (now_ms % length - anchor_ms % length) % length
-return math.max(0, now_ms - ago), now_ms - ago + length, length
-end
-local function period(r)
-if r.unit or r.anchor_ms then
-return period_of(r, r.now_ms)
-end
-local now_ms, window_ms = r.now_ms, r.window_ms
-local first = now_ms - now_ms % window_ms
-return first, first + window_ms
-end
-local function new_expiry(r)
-if r.unit or r.anchor_ms then
-local _, last = period_of(r, r.now_ms)
-return last
-end
-return r.now_ms + r.window_ms
-end
-local function fail_with(text)
-error({ err = text }, 0)
-end
-local function fail(name)
-fail_with(errors[name])
-end
-local function error_reply(raised)
-if type(raised) == 'table' then
-return raised
-elseif find(raised, '^%u+ ') then
-return redis.error_reply(raised)
-end
-error(raised, 0)
-end
-local function digits_of(n)
-if n - n ~= 0 then
-return n
-end
-local digits, count = {}, 0
-while n > 0 do
-local digit = n % (2 ^ 24)
-count = count + 1
-digits[count] = digit
-n = (n - digit) / (2 ^ 24)
-end
-return digits
-end
-local LARGE = {
-__sub = function()
-return 1
-end,
-}
-local function from_digits(digits)
-local count = #digits
-while count > 0 and digits[count] == 0 do
-digits[count] = nil
-count = count - 1
-end
-if count > 3 or (count == 3 and digits[3] >= (2 ^ 53) / (2 ^ 24) / (2 ^ 24)) then
-return setmetatable(digits, LARGE)
-end
-return (digits[1] or 0) + (digits[2] or 0) * (2 ^ 24) + (digits[3] or 0) * (2 ^ 24) * (2 ^ 24)
-end
-local function mul_large(a, b)
-a, b = digits_of(a), digits_of(b)
-local product = {}
-for n = 1, #a + #b do
-product[n] = 0
-end
-for n = 1, #a do
-local carry = 0
-for m = 1, #b do
-local digit = product[n + m - 1] + a[n] * b[m] + carry
-carry = math.floor(digit / (2 ^ 24))
-product[n + m - 1] = digit - carry * (2 ^ 24)
-end
-product[n + #b] = carry
-end
-return from_digits(product)
-end
-local function less_large(a, b)
-local a_is_number, b_is_number = a - a == 0, b - b == 0
-if a_is_number or b_is_number then
-return a_is_number
-elseif #a ~= #b then
-return #a < #b
-end
-for n = #a, 1, -1 do
-if a[n] ~= b[n] then
-return a[n] < b[n]
-end
-end
-return false
-end
-local function less(a, b)
-if a - a == 0 and b - b == 0 then
-return a < b
-end
-return less_large(a, b)
-end
-local function approximately(n)
-if n - n == 0 then
-return n
-end
-local sum = 0
-for index = #n, 1, -1 do
-sum = sum * (2 ^ 24) + n[index]
-end
-return sum
-end
-local function add_large(a, b)
-a, b = digits_of(a), digits_of(b)
-local sum, carry = {}, 0
-for n = 1, math.max(#a, #b) + 1 do
-local digit = (a[n] or 0) + (b[n] or 0) + carry
-carry = digit >= (2 ^ 24) and 1 or 0
-sum[n] = digit - carry * (2 ^ 24)
-end
-return from_digits(sum)
-end
-local function add(a, b)
-if a - a == 0 and b - b == 0 and a + b < (2 ^ 53) then
-return a + b
-end
-return add_large(a, b)
-end
-local function sub_large(a, b)
-if not less_large(b, a) then
-return 0
-end
-b = digits_of(b)
-local difference, borrow = {}, 0
-for n = 1, #a do
-local digit = a[n] - (b[n] or 0) - borrow
-borrow = digit < 0 and 1 or 0
-difference[n] = digit + borrow * (2 ^ 24)
-end
-return from_digits(difference)
-end
-local function sub(a, b)
-if a - a == 0 and b - b == 0 then
-return a > b and a - b or 0
-end
-return sub_large(a, b)
-end
-local function mul(a, b)
-if a - a == 0 and b - b == 0 and a * b < (2 ^ 53) then
-return a * b
-end
-return mul_large(a, b)
-end
-local function divide_large(a, b)
-local quotient = 0
-while not less(a, b) do
-local part = math.max(1, math.floor(approximately(a) / approximately(b) * (1 - 2 ^ -45)))
-part = from_digits(digits_of(part))
-quotient = add(quotient, part)
-a = sub(a, mul(part, b))
-end
-return quotient, a
-end
-local function divide(a, b)
-if a - a == 0 and b - b == 0 then
-local rest = a % b
-return (a - rest) / b, rest
-end
-return divide_large(a, b)
-end
-local function text_of_large(n)
-local tail = ''
-while n - n ~= 0 do
-local rest
-n, rest = divide(n, 10000000)
-tail = format('%07.0f', rest) .. tail
-end
-return format('%.0f', n) .. tail
-end
-local function expiry_by_ttl(key, now_ms)
-local left = call('PTTL', key)
-return left >= 0 and now_ms + left or nil
-end
-local function bytes_before(a, b)
-for at = 1, math.min(#a, #b) do
-local x, y = a:byte(at), b:byte(at)
-if x ~= y then
-return x < y
-end
-end
-return #a < #b
-end
-local function digits_up_to(text, most)
-if text ~= '0' and not find(text, '^[1-9]%d*$') then
-return nil
-end
-return (#text < #most or (#text == #most and not bytes_before(most, text))) and text or nil
-end
-local function fail_with_foreign_value(text, word, otherwise)
-local writers = { C = 'COUNTER', L = 'LEAKY', O = 'LOCKOUT', R = 'ROLLING', T = 'TOKEN' }
-local writer = writers[match(text, '^(%u):')]
-if not writer or writer == word then
-fail(otherwise)
-end
-fail_with('ERR the key holds a state of ' .. writer .. ': use another key for each algorithm')
-end
-local function from_text(digits)
-if #digits <= 15 or (#digits == 16 and bytes_before(digits, '9007199254740992')) then
-return digits + 0
-end
-local head = #digits % 7
-local n = head > 0 and digits:sub(1, head) + 0 or 0
-for at = head + 1, #digits, 7 do
-n = add(mul(n, 10000000), digits:sub(at, at + 6) + 0)
-end
-return n
-end
-local function value_of(text)
-local sign, digits = match(text, '^(%-?)(%d+)$')
-local negative = sign == '-'
-digits = digits and digits_up_to(digits, negative and '9223372036854775808' or '9223372036854775807')
-if not digits or (negative and digits == '0') then
-fail_with_foreign_value(text, nil, 'NOT_A_COUNTER')
-end
-local value = from_text(digits)
-if value - value ~= 0 then
-fail('INEXACT_STATE')
-end
-return negative and -value or value
-end
-local function parse_count(name, text, least)
-local digits = text and digits_up_to(text, '9223372036854775807')
-local n = digits and from_text(digits)
-if not n or n == 0 and least > 0 then
-fail_with(format('ERR invalid %s: expected an integer from %d to 9223372036854775807', name, least))
-elseif n - n ~= 0 then
-fail_with(format('ERR invalid %s: the Lua library takes integers up to 9007199254740991', name))
-end
-return n
-end
-local OPTIONS = {
-{ 'COST', 'COST n', 'RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take' },
-{ 'PARTIAL', 'PARTIAL', 'RL.<ALGO> and RL.PEEK take' },
-{ 'ALWAYS', 'ALWAYS', 'RL.<ALGO> and RL.PEEK take' },
-{ 'RESERVED', 'RESERVED n', 'RL.SETTLE takes' },
-{ 'ACTUAL', 'ACTUAL m', 'RL.SETTLE takes' },
-{ 'AT', 'AT ms', 'RL.REFUND and RL.SETTLE take' },
-{ 'BURST', 'BURST n', 'RL.<ALGO>, RL.PEEK, RL.MULTI, RL.REFUND and RL.SETTLE take' },
-{ 'BLOCK', 'BLOCK d', 'RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take' },
-{ 'MAX', 'MAX d', 'RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take' },
-{ 'ANCHOR', 'ANCHOR t', 'RL.<ALGO>, RL.PEEK, RL.MULTI, RL.REFUND, RL.SETTLE and RL.RESET take' },
-{ 'ID', 'ID id', 'RL.<ALGO>, RL.PEEK and RL.MULTI take' },
-{ 'AS', 'AS name', 'RL.<ALGO>, RL.PEEK and RL.MULTI take' },
-{ 'SHADOW', 'SHADOW', 'RL.<ALGO>, RL.PEEK and RL.MULTI take' },
-{ 'RESERVE', 'RESERVE id ttl', 'RL.<ALGO> and RL.MULTI take' },
-{ 'RESERVATION', 'RESERVATION id', 'RL.SETTLE takes' },
-}
-local function is_in(list, word)
-return not find(word, ' ', 1, true) and find(list, ' ' .. word .. ' ', 1, true) ~= nil
-end
-local function takes(r, option)
-return not is_in(' COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID RESERVE RESERVATION ', option) or is_in((' COST PARTIAL ALWAYS ANCHOR RESERVE RESERVATION '), option)
-end
-local function is_nearly(word, option)
-local first, last = 0, 0
-local shorter, longer = math.min(#word, #option), math.max(#word, #option)
-while first < shorter and word:byte(first + 1) == option:byte(first + 1) do
-first = first + 1
-end
-while last < shorter - first and word:byte(-1 - last) == option:byte(-1 - last) do
-last = last + 1
-end
-return first + last >= 2 and longer - first - last <= 2
-end
-local function fail_with_usage(r, accepted, word)
-local options = {}
-for _, row in ipairs(OPTIONS) do
-if is_in(accepted, row[1]) and takes(r, row[1]) then
-options[#options + 1] = row[2]
-end
-end
-for _, form in ipairs({ 'FULL', 'LINE', 'HEADERS' }) do
-options[#options + 1] = form
-end
-for _, option in ipairs(options) do
-if is_nearly(word:upper(), match(option, '^%u+')) then
-fail_with('ERR syntax error: no such option, but there is ' .. option)
-end
-end
-local last = table.remove(options)
-local usage = table.concat(options, ', ')
-fail_with('ERR syntax error: after limit come ' .. usage .. ' or ' .. last .. ', each at most once')
-end
-local function require_option(row, r, accepted)
-local option, algorithm = row[1], r.algorithm
-if not is_in(accepted, option) then
-fail_with(format('ERR invalid %s: only %s it', option, row[3]))
-elseif not takes(r, option) then
-fail_with(format('ERR invalid %s: %s takes none', option, ('FIXED')))
-elseif r[option] ~= nil then
-fail_with(format('ERR syntax error: %s comes at most once', row[2]))
-end
-end
-local UNITS = { ms = 1, [''] = 1000, s = 1000, m = 60000, h = 3600000, d = 86400000 }
-local function parse_window(text)
-local number, unit = match(text, '^(%d+)(%l*)$')
-local ms = number and UNITS[unit] and digits_up_to(number, '18446744073709551615') and number * UNITS[unit]
-return ms and ms >= 1 and ms <= 1e15 and ms or nil
-end
-local function parse_id(text, most)
-return text and #text >= 1 and #text <= most and text
-end
-local function min(a, b)
-return less(b, a) and b or a
-end
-local MAX_UNSIGNED = setmetatable({ (2 ^ 24) - 1, (2 ^ 24) - 1, 2 ^ 16 - 1 }, LARGE)
-local function parse_value(option, text, second)
-if option == 'RESERVE' then
-local ttl = second and parse_window(second)
-return parse_id(text, 128) and ttl and { id = text, ttl = ttl } or fail('RESERVE')
-elseif option == 'RESERVATION' then
-return parse_id(text, 128) or fail('RESERVATION')
-end
-if option == 'ANCHOR' then
-local digits = text and digits_up_to(text, '253402300799')
-return digits and digits + 0 or fail('ANCHOR')
-end
-if option == 'AS' then
-return text and #text >= 1 and #text <= 64 and not find(text, '[^%w._-]') and text or fail('AS')
-elseif option == 'AT' then
-local digits = text and digits_up_to(text, '9223372036854775807')
-return digits and min(from_text(digits), (divide(MAX_UNSIGNED, 1000))) or fail('AT')
-end
-return parse_count(option, text, option == 'BURST' and 1 or 0)
-end
-local function require_compatible(r)
-if r.ALWAYS and (r.PARTIAL or r.RESERVE) then
-fail(r.PARTIAL and 'PARTIAL_AND_ALWAYS' or 'RESERVE_AND_ALWAYS')
-elseif r.RESERVATION and (r.RESERVED or r.AT) then
-fail(r.RESERVED and 'RESERVATION_AND_RESERVED' or 'RESERVATION_AND_AT')
-end
-end
-local FORMS = { FULL = true, LINE = true, HEADERS = true }
-local function next_form(form, named)
-if form then
-fail(form == named and 'FORM_TWICE' or 'TWO_FORMS')
-end
-return named
-end
-local function parse_options(r, words, at, accepted)
-while words[at] do
-local word, row = words[at]:upper(), nil
-for _, known in ipairs(OPTIONS) do
-row = known[1] == word and known or row
-end
-if row then
-require_option(row, r, accepted)
-if row[2] == word then
-r[word] = true
-at = at + 1
-else
-r[word] = parse_value(word, words[at + 1], words[at + 2])
-at = at + (word == 'RESERVE' and 3 or 2)
-end
-require_compatible(r)
-elseif FORMS[word] and is_in(accepted, 'form') then
-r.form = next_form(r.form, word)
-at = at + 1
-else
-return at
-end
-end
-return at
-end
-local LONGEST = { DAY = 86400000, WEEK = 7 * 86400000, MONTH = 31 * 86400000, YEAR = 366 * 86400000 }
-local function window_of(r, text)
-local window_ms = parse_window(text)
-if not window_ms then
-r.unit = text:upper()
-window_ms = LONGEST[r.unit]
-if not window_ms then
-fail(is_in((' COST PARTIAL ALWAYS ANCHOR RESERVE RESERVATION '), 'ANCHOR') and 'CALENDAR_WINDOW' or 'WINDOW')
-elseif not is_in((' COST PARTIAL ALWAYS ANCHOR RESERVE RESERVATION '), 'ANCHOR') then
-fail_with(format('ERR invalid window: %s takes no windows of the calendar', ('FIXED')))
-end
-end
-return window_ms
-end
-local function has_name_of_reservations(key)
-return key:sub(-9) == ':reserved' or key:sub(-14) == ':reserved:ends'
-end
-local function require_other_name(key)
-if has_name_of_reservations(key) then
-fail('RESERVED_KEY')
-end
-end
-local function next_suffix(r)
-local _, last = period(r)
-if r.unit or r.anchor_ms then
-return calendar_suffix(r, last)
-end
-return ':' .. text_of(last / r.window_ms)
-end
-local function both_suffixes(r)
-return suffix(r) .. ' ' .. next_suffix(r)
-end
-local function fail_by_clock(r)
-fail_with(format('ERR clock %.0f %s', r.now_ms, both_suffixes(r)))
-end
-local function infix(r)
-local window = r.unit and r.unit:lower() or format('%.0fms', r.window_ms)
-return ':' .. window .. (r.anchor_ms and format(':%.0f', r.anchor_ms / 1000) or '')
-end
-local function take_book(r, keys, at, key)
-local hash, ends = keys[at] or '', keys[at + 1]
-local name = (infix and infix(r) or '') .. ':reserved'
-if (hash ~= key .. name and hash ~= '{' .. key .. '}' .. name) or ends ~= hash .. ':ends' then
-fail('KEYS')
-end
-r.hash, r.ends = hash, ends
-return at + 2
-end
-local function derive_keys(r, keys, with_book)
-local key = keys[1]
-local all = { key }
-if suffix then
-all = { key .. suffix(r), '' }
-end
-if with_book then
-local hash = key .. (infix and infix(r) or '') .. ':reserved'
-all[#all + 1], all[#all + 2] = hash, hash .. ':ends'
-end
-return all
-end
-local function seconds_of(ms)
-local rest = ms % 1000
-return ms < 0 and -1 or rest == 0 and ms / 1000 or (ms - rest) / 1000 + 1
-end
-local function conclude(r)
-local only_a_part = r.PARTIAL and r.decided_cost < r.cost
-r.shadowed = r.SHADOW and not r.open and (only_a_part or not r.allowed)
-if not r.allowed and (r.shadowed or r.open) then
-r.allowed = true
-if not true then
-local _, _, _, reset_ms = figures(r)
-r.ttl = seconds_of(reset_ms)
-end
-end
-end
-local function remaining_of(r)
-forecast(r, 'keep', r.state)
-return r.remaining
-end
-local function is_current_period(r, at_ms)
-return not at_ms or not less(at_ms, (period(r)))
-end
-local function overcharge(r, at_ms, cost)
-local counter = r.state
-if cost == 0 or not is_current_period(r, at_ms) then
-return 'keep'
-end
-local before = counter and counter.value or 0
-if before + cost + 1 >= (2 ^ 53) then
-fail('INEXACT_REPLY')
-end
-local held = before ~= 0 and counter.expires_at
-return 'charge', { value = before + cost, expires_at = held or new_expiry(r) }
-end
-local function state_after(change, after, before)
-if change == 'keep' then
-return before
-end
-return change ~= 'delete' and after or nil
-end
-local function needed_for(cost)
-return cost == 0 and 1 or cost
-end
-local function verdict_after(counter, now_ms)
-return counter and counter.value or 0, ttl_of_script(counter and counter.expires_at, now_ms)
-end
-local function exact(n)
-if n - n ~= 0 or n >= (2 ^ 53) then
-fail('INEXACT_REPLY')
-end
-return n
-end
-local function decide_always(r)
-local cost = r.cost
-decide(r, 0)
-local change, after = overcharge(r, nil, cost)
-if cost > 0 then
-r.change, r.after = change, after
-end
-local state = state_after(r.change, r.after, r.state)
-forecast(r, r.change, state)
-r.allowed = r.capacity > 0 and wait(r, 0) == 0
-r.needed = r.capacity > 0 and cost or needed_for(cost)
-if verdict_after then
-r.count, r.ttl = verdict_after(state, r.now_ms)
-elseif r.allowed then
-r.ttl = seconds_of(exact(wait(r, r.capacity)))
-else
-local wait = wait(r, r.needed)
-r.ttl = wait and math.max(1, seconds_of(exact(wait))) or -1
-end
-end
-local function decide_rare(r)
-local cost = r.cost
-if r.PARTIAL then
-cost = math.min(cost, remaining_of(r))
-end
-r.decided_cost = cost
-if r.ALWAYS then
-decide_always(r)
-else
-decide(r, cost)
-end
-end
-local function number_of_field(text)
-local digits = digits_up_to(text, '9223372036854775807') or fail('FOREIGN_RESERVATION')
-local n = from_text(digits)
-return n - n == 0 and n or fail('INEXACT_STATE')
-end
-local function decode_field(text)
-local cost, charged_at, ends_at, counts_until, ttl = match(text, '^(%d*):(%d+):(%d+):(%d+):(%d+)$')
-if not cost or #ttl > 16 or tonumber(ttl) > 1e15 or ttl == '0' then
-fail('FOREIGN_RESERVATION')
-end
-return {
-cost = cost ~= '' and number_of_field(cost) or nil,
-charged_at = number_of_field(charged_at),
-ends_at = number_of_field(ends_at),
-counts_until = number_of_field(counts_until),
-ttl = number_of_field(ttl),
-}
-end
-local function expiry_of(key, now_ms)
-if not redis.REDIS_VERSION_NUM then
-return expiry_by_ttl(key, now_ms)
-end
-local at = call('PEXPIRETIME', key)
-return at >= 0 and at or nil
-end
-local function score_at(key, rank)
-rank = format('%.0f', rank)
-local score = call('ZRANGE', key, rank, rank, 'WITHSCORES')[2]
-return score and tonumber(score)
-end
-local expired_left, ended_left, unordered_left, moved_left = 4000, 1000, 1000, 2 * 500
-local function review(book, found)
-book.ended, book.gone = {}, {}
-for _, one in ipairs(found) do
-if one.field.cost then
-book.ended[#book.ended + 1] = { id = one.id, was = one.field }
-elseif one.id ~= book.id then
-book.gone[#book.gone + 1] = one.id
-end
-end
-ended_left = math.max(0, ended_left - #book.ended - #book.gone)
-table.sort(book.ended, function(a, b)
-if a.was.charged_at ~= b.was.charged_at then
-return a.was.charged_at < b.was.charged_at
-end
-return bytes_before(a.id, b.id)
-end)
-book.reviewed = true
-end
-local function review_ordered(book)
-local first = call('ZRANGE', book.ends, '0', format('%.0f', ended_left), 'WITHSCORES')
-local ids, ends, found, own_found = {}, {}, {}, false
-book.next_end = nil
-for n = 1, #first, 2 do
-local ends_at = tonumber(first[n + 1])
-if ends_at > book.now_ms or #ids == ended_left then
-book.next_end = ends_at
-break
-end
-ids[#ids + 1], ends[#ends + 1] = first[n], ends_at
-end
-local texts = #ids > 0 and call('HMGET', book.key, unpack(ids)) or {}
-for n, id in ipairs(ids) do
-local field = texts[n] and decode_field(texts[n])
-if not field or field.ends_at ~= ends[n] then
-return false
-end
-found[n] = { id = id, field = field }
-own_found = own_found or id == book.id
-end
-if book.own and book.own.ends_at <= book.now_ms and not own_found then
-found[#found + 1] = { id = book.id, field = book.own }
-end
-review(book, found)
-local own_ended = 0
-for _, ended in ipairs(book.ended) do
-own_ended = ended.id == book.id and 1 or own_ended
-end
-local others_ended = #book.ended + #book.gone - own_ended
-book.needed = book.len - (book.stored and 1 or 0) == others_ended and 0 or nil
-return true
-end
-local function matters_until(field)
-return field.cost and math.max(field.ends_at + field.ttl, field.counts_until) or field.ends_at
-end
-local function review_all(book)
-local ended, stay, own = {}, {}, nil
-local all = call('HGETALL', book.key)
-for n = 1, #all, 2 do
-local id = all[n]
-if id ~= '' then
-local one = { id = id, field = decode_field(all[n + 1]) }
-if one.field.ends_at <= book.now_ms then
-ended[#ended + 1] = one
-elseif id ~= book.id then
-stay[#stay + 1] = one
-end
-end
-end
-if #ended > ended_left then
-table.sort(ended, function(a, b)
-if a.field.ends_at ~= b.field.ends_at then
-return a.field.ends_at < b.field.ends_at
-end
-return bytes_before(a.id, b.id)
-end)
-for n = #ended, ended_left + 1, -1 do
-local one = table.remove(ended, n)
-if one.id == book.id then
-own = one
-else
-stay[#stay + 1] = one
-end
-end
-ended[#ended + 1] = own
-end
-book.next_end, book.needed, book.order = nil, 0, stay
-for _, one in ipairs(stay) do
-book.next_end = math.min(book.next_end or one.field.ends_at, one.field.ends_at)
-book.needed = math.max(book.needed, matters_until(one.field))
-end
-review(book, ended)
-end
-local function add_to_order(book, most)
-local step = book.earliest == 1 and call('ZSCORE', book.ends, '')
-book.has_step = step and true or false
-book.next_end = nil
-if most > 0 then
-local found = call('HSCAN', book.key, step and text_of(-1 - tonumber(step)) or '0', 'COUNT', text_of(most))
-book.next_step, book.anew, book.order = tonumber(found[1]), not step, {}
-for n = 1, #found[2], 2 do
-local id = found[2][n]
-if id ~= '' and id ~= book.id then
-book.order[#book.order + 1] = { id = id, field = decode_field(found[2][n + 1]) }
-elseif id ~= '' then
-decode_field(found[2][n + 1])
-end
-end
-table.sort(book.order, function(a, b)
-return bytes_before(a.id, b.id)
-end)
-book.complete = book.next_step == 0
-end
-if book.own and book.own.ends_at <= book.now_ms then
-review(book, { { id = book.id, field = book.own } })
-book.needed = book.len == 1 and 0 or nil
-end
-end
-local function load_book(r, id)
-local key = r.hash
-local found = call('HMGET', key, id, '')
-local book = { key = key, ends = r.ends, id = id, now_ms = r.now_ms, ended = {}, gone = {} }
-book.stored = found[1] and decode_field(found[1]) or nil
-book.own = book.stored
-book.earliest = found[2] and number_of_field(found[2]) or nil
-book.len = call('HLEN', key) - (book.earliest and 1 or 0)
-book.expires_at = expiry_of(key, book.now_ms)
-book.order_len = call('ZCARD', book.ends)
-book.next_end = score_at(book.ends, 0)
-local ordered = book.len == book.order_len and (book.earliest == 0 or book.len == 0 and not book.earliest)
-local first_end = math.min(book.next_end or math.huge, book.own and book.own.ends_at or math.huge)
-book.complete = ordered and (first_end > book.now_ms or review_ordered(book))
-if not book.complete then
-local fields = book.len + (book.earliest and 1 or 0)
-local most = fields <= unordered_left and fields or math.min(unordered_left, 500)
-unordered_left = unordered_left - most
-if most == fields then
-book.complete, book.anew = true, true
-review_all(book)
-else
-add_to_order(book, most)
-end
-end
-return book
-end
-local function end_of_period(r)
-local _, last = period(r)
-return last
-end
-local function settle_reserved(r, charge, actual)
-local counter, reserved = r.state, charge.cost or 0
-if charge.counts_until ~= end_of_period(r) then
-return 'keep'
-elseif actual >= reserved then
-return overcharge(r, nil, actual - reserved)
-elseif not counter or counter.value <= 0 then
-return 'keep'
-end
-local value = math.max(0, counter.value - (reserved - actual))
-return 'refund', { value = value, expires_at = counter.expires_at or new_expiry(r) }
-end
-local function mark_of(ended, now_ms)
-local was = ended.was
-if now_ms >= was.ends_at + was.ttl then
-return nil
-end
-return {
-charged_at = was.charged_at,
-ends_at = was.ends_at + was.ttl,
-counts_until = (ended.given_back or was.cost == 0) and was.counts_until or 0,
-ttl = was.ttl,
-}
-end
-local function give_back_book(r)
-local book = r.book
-for _, ended in ipairs(book.ended) do
-if ended.was.cost > 0 and book.now_ms < ended.was.counts_until then
-local change, after = settle_reserved(r, ended.was, 0)
-if change ~= 'keep' then
-if not r.gave_back then
-r.gave_back, r.stored = true, r.state
-end
-ended.given_back = true
-r.state = state_after(change, after, r.state)
-end
-end
-end
-if book.own and book.own.ends_at <= book.now_ms then
-book.own = nil
-for _, ended in ipairs(book.ended) do
-if ended.id == book.id then
-book.own = mark_of(ended, book.now_ms)
-end
-end
-end
-end
-local function open_of_book(book)
-return book.own and book.own.cost and book.own or nil
-end
-local function others_of_book(book)
-local count, earliest, needed = book.len - (book.stored and 1 or 0) - #book.gone, book.next_end, book.needed or 0
-for _, ended in ipairs(book.ended) do
-local mark = ended.id ~= book.id and mark_of(ended, book.now_ms)
-if mark then
-earliest = math.min(earliest or mark.ends_at, mark.ends_at)
-needed = math.max(needed, mark.ends_at)
-elseif ended.id ~= book.id then
-count = count - 1
-end
-end
-return count, earliest, needed
-end
-local function full_for_book(book)
-local count, earliest = others_of_book(book)
-if book.own or count < 100000 then
-return nil
-end
-return math.max(1, (earliest or 0) - book.now_ms)
-end
-local function decide_without_denials(r, cost)
-local before = r.state and r.state.value or 0
-local fits = needed_for(cost) <= r.limit and before + needed_for(cost) <= r.limit
-decide(r, fits and cost or 0)
-r.allowed, r.needed = fits, needed_for(cost)
-end
-local function decide_reserving(r)
-local cost, book = r.cost, r.book
-give_back_book(r)
-r.open, r.full_for = open_of_book(book), full_for_book(book)
-if r.open then
-cost = 0
-elseif r.PARTIAL then
-cost = math.min(cost, remaining_of(r))
-end
-local decide_at = decide_without_denials or decide
-decide_at(r, cost)
-if r.full_for and r.allowed then
-decide_at(r, 0)
-r.allowed, r.needed = false, needed_for(cost)
-if not true then
-r.ttl = seconds_of(r.full_for)
-end
-end
-r.decided_cost = cost
-conclude(r)
-end
-local function load_and_reserve(r)
-r.book = load_book(r, r.RESERVE.id)
-load_counter(r, 'write')
-decide_reserving(r)
-end
-local function open_book(book, cost, ttl, counts_until)
-local now_ms = book.now_ms
-book.own = { cost = cost, charged_at = now_ms, ends_at = now_ms + ttl, counts_until = counts_until, ttl = ttl }
-end
-local function prolong_book(book, open, ttl)
-if open.ends_at < book.now_ms + ttl then
-open_book(book, open.cost, ttl, open.counts_until)
-book.own.charged_at = open.charged_at
-end
-end
-local function opens(r)
-local fits = not r.shadowed
-if r.PARTIAL then
-fits = r.decided_cost > 0 and not r.full_for
-end
-return not r.open and r.allowed and fits
-end
-local function commit_change(r, change, after)
-if r.gave_back then
-after = state_after(change, after, r.state)
-r.state = r.stored
-if not after then
-change = r.stored and 'delete' or 'keep'
-elseif change ~= 'charge' then
-change = 'refund'
-end
-end
-commit(r, change, after)
-end
-local function encode_field(field)
-local words = { field.cost and text_of(field.cost) or '' }
-for n, value in ipairs({ field.charged_at, field.ends_at, field.counts_until, field.ttl }) do
-words[n + 1] = text_of(value)
-end
-return table.concat(words, ':')
-end
-local function call_in_parts(arguments, many)
-local sum = 0
-for first = 1, #many, 1000 do
-local part = { unpack(arguments) }
-for n = first, math.min(first + 999, #many) do
-part[#part + 1] = many[n]
-end
-sum = sum + call(unpack(part))
-end
-return sum
-end
-local function commit_book(book)
-local count, _, needed = others_of_book(book)
-if count == 0 and not book.own then
-if book.len > 0 or book.earliest then
-call('UNLINK', book.key)
-end
-if book.order_len > 0 then
-call('UNLINK', book.ends)
-end
-return
-end
-local fields, members, removed = {}, {}, {}
-local function set(list, first, second)
-list[#list + 1] = first
-list[#list + 1] = second
-end
-for _, id in ipairs(book.gone) do
-removed[#removed + 1] = id
-end
-for _, one in ipairs(book.order or {}) do
-set(members, text_of(one.field.ends_at), one.id)
-end
-for _, ended in ipairs(book.ended) do
-local mark = ended.id ~= book.id and mark_of(ended, book.now_ms)
-if mark then
-set(fields, ended.id, encode_field(mark))
-set(members, text_of(mark.ends_at), ended.id)
-elseif ended.id ~= book.id then
-removed[#removed + 1] = ended.id
-end
-end
-if book.own and book.own ~= book.stored then
-set(fields, book.id, encode_field(book.own))
-elseif not book.own and book.stored then
-removed[#removed + 1] = book.id
-end
-if book.own then
-needed = math.max(needed, matters_until(book.own))
-local has_moved = not book.stored or book.own.ends_at ~= book.stored.ends_at
-if book.anew or book.has_step or book.complete and has_moved then
-set(members, text_of(book.own.ends_at), book.id)
-end
-end
-local mark_of_order = book.complete and 0 or 1
-if book.earliest ~= mark_of_order then
-set(fields, '', text_of(mark_of_order))
-end
-call_in_parts({ 'HSET', book.key }, fields)
-call_in_parts({ 'HDEL', book.key }, removed)
-if book.next_step and book.next_step > 0 then
-set(members, '-' .. text_of(book.next_step + 1), '')
-end
-if book.anew and book.order_len > 0 then
-call('UNLINK', book.ends)
-end
-call_in_parts({ 'ZADD', book.ends }, members)
-if book.next_step == 0 then
-removed[#removed + 1] = ''
-end
-call_in_parts({ 'ZREM', book.ends }, removed)
-local held, latest, expires_at = book.expires_at, needed + 5000, nil
-local unknown = not held and not book.needed and book.len > 0
-if not unknown and (not held or held < needed or (book.needed and held > latest)) then
-expires_at = latest
-end
-set_expiry(book.key, expires_at)
-if expires_at or book.anew and held then
-set_expiry(book.ends, expires_at or held)
-end
-end
-local function commit_rare_request(r, allowed)
-if not allowed and r.change == 'charge' then
-r.change, r.after = 'keep', nil
-end
-local book = r.book
-if book and allowed and r.open then
-prolong_book(book, r.open, r.RESERVE.ttl)
-elseif book and allowed and opens(r) then
-local after = state_after(r.change, r.after, r.state)
-open_book(book, r.decided_cost, r.RESERVE.ttl, end_of_period(r, after))
-end
-commit_change(r, r.change, r.after)
-if book then
-commit_book(book)
-end
-end
-local function part_allowed(r)
-return r.open and r.open.cost or r.shadowed and r.cost or r.decided_cost
-end
-local function first_integer(r)
-if not r.allowed then
-return 0
-end
-return r.PARTIAL and part_allowed(r) or 1
-end
-local function full(r, charged)
-local remaining, retry_after_ms, next_ms, reset_ms, delay_ms = figures(r)
-return {
-'allowed', first_integer(r),
-'count', r.count,
-'ttl', r.ttl,
-'limit', r.capacity,
-'remaining', remaining,
-'retry_after_ms', retry_after_ms,
-'next_ms', next_ms,
-'reset_ms', reset_ms,
-'delay_ms', delay_ms,
-'now_ms', r.now_ms,
-'shadow', r.shadowed and 1 or 0,
-'charged', charged,
-}
-end
-local function long_line(r, charged)
-local pairs_of, figures_only = full(r, charged), {}
-for n = 2, #pairs_of, 2 do
-figures_only[#figures_only + 1] = format('%.0f', pairs_of[n])
-end
-return table.concat(figures_only, ' ')
-end
-local function name_policies(requests)
-local taken = {}
-for _, r in ipairs(requests) do
-local first, number = r.AS or ('FIXED'):lower(), 2
-r.name = first
-while taken[r.name] do
-r.name = format('%s-%d', first, number)
-number = number + 1
-end
-taken[r.name] = true
-end
-end
-local function window_at(r)
-if r.unit or r.anchor_ms then
-return (select(3, period_of(r, r.now_ms)))
-end
-return r.window_ms
-end
-local function header_integer(n)
-return format('%.0f', min(n, 999999999999999))
-end
-local function policy_item(r)
-local window_ms = window_at and window_at(r) or r.window_ms
-local divisor, rest = 1000, window_ms % 1000
-while rest > 0 do
-divisor, rest = rest, divisor % rest
-end
-local windows = 1000 / divisor
-local window = divide(mul(window_ms, windows), 1000)
-return format('"%s";q=%s;w=%s', r.name, header_integer(mul(r.limit, windows)), header_integer(window))
-end
-local function is_stricter(one, other)
-if one.allowed ~= other.allowed then
-return not one.allowed
-end
-local wait, other_wait = one.retry_after_ms, other.retry_after_ms
-if wait ~= other_wait then
-return wait < 0 or (other_wait >= 0 and wait > other_wait)
-end
-return one.remaining < other.remaining
-end
-local function headers(requests)
-local strictest, policies = requests[1], {}
-name_policies(requests)
-for n, r in ipairs(requests) do
-policies[n] = policy_item(r)
-r.remaining, r.retry_after_ms, r.next_ms, r.reset_ms = figures(r)
-if is_stricter(r, strictest) then
-strictest = r
-end
-end
-local r = strictest
-local texts = {
-'X-RateLimit-Limit',
-format('%.0f', r.capacity),
-'X-RateLimit-Remaining',
-format('%.0f', r.remaining),
-}
-local function header(name, value)
-texts[#texts + 1] = name
-texts[#texts + 1] = value
-end
-if r.reset_ms >= 0 then
-header('X-RateLimit-Reset', format('%.0f', seconds_of(r.now_ms + r.reset_ms)))
-end
-header('RateLimit-Policy', table.concat(policies, ', '))
-local more = r.next_ms >= 0 and ';t=' .. header_integer(seconds_of(r.next_ms)) or ''
-header('RateLimit', format('"%s";r=%s%s', r.name, header_integer(r.remaining), more))
-if not r.allowed and r.retry_after_ms >= 0 then
-header('Retry-After', format('%.0f', seconds_of(r.retry_after_ms)))
-end
-return texts
-end
-local function other_reply(r, charged)
-if r.form == 'FULL' then
-return full(r, charged)
-end
-return { first_integer(r), r.count, r.ttl, headers({ r }) }
-end
-COLD = { calendar_suffix = calendar_suffix, commit_rare_request = commit_rare_request, conclude = conclude, decide_rare = decide_rare, derive_keys = derive_keys, error_reply = error_reply, expiry_by_ttl = expiry_by_ttl, fail = fail, fail_by_clock = fail_by_clock, fail_with_usage = fail_with_usage, load_and_reserve = load_and_reserve, long_line = long_line, mul_large = mul_large, new_expiry = new_expiry, other_reply = other_reply, parse_count = parse_count, parse_options = parse_options, part_allowed = part_allowed, period = period, require_other_name = require_other_name, take_book = take_book, text_of_large = text_of_large, value_of = value_of, window_of = window_of }
-end
-return COLD
-end
-local done, result = pcall(run_check, KEYS, ARGV)
-return done and result or cold().error_reply(result)
+local function ge(au) local cg,n local F,k,bn,cW=string.find,string.format,string.match,string.sub
+local function fM(x,f,Q) local aA,O,q=x[f],x[f+1],x[f+2] if not O then n().F('ARITY') end local a={ l='', ap=0,
+now_ms=0, j=0, ay=0, limit=0, y=0, c=1, form=nil, delay=0, e=nil, x=nil, allowed=false, count=0, ttl=0, k='keep',
+remaining=0, u=1, } f=f+2 if q=='LINE'and not x[f+1]and Q~=' COST BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE 'then
+a.form,f=q,f+1 elseif q then local y=x[f+1]or''
+local dM=Q==' form COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE 'and x[f+2]=='LINE'and not x[f+3]and#y<16
+if dM and q=='COST'and(' COST PARTIAL ALWAYS ANCHOR RESERVE RESERVATION ')~=' ID 'and F(y,'^[1-9]%d*$')then
+a.form,a.c,f='LINE',y+0,f+3
+elseif dM and q=='ID'and(' COST PARTIAL ALWAYS ANCHOR RESERVE RESERVATION ')==' ID 'and y~=''then
+a.form,a.ID,f='LINE',y,f+3 else f=n().as(a,x,f,Q) a.c=a.COST or 1 end a.r=a.ANCHOR and a.ANCHOR*1000 end
+local cq=#O<16 and F(O,'^[1-9]%d*$') a.limit=cq and O+0 or n().ar('limit',O,0) cq=#aA<10 and F(aA,'^[1-9]%d*$')
+local J=cq and aA*1000 or n().az(a,aA) a.j,a.ay,a.y=J,J<9e12 and J*1000 or n().an(J,1000),a.BURST or a.limit return a,f
+end local function fK(x,Q) local a,f=fM(x,1,Q) if x[f]then n().ah(a,Q,x[f]) end return a end local r=redis.call
+local function fR(a) local bu=r('TIME') local cy=bu[1]*1000000+bu[2] a.ap,a.now_ms=cy,(cy-cy%1000)/1000 end
+local function bt(a) if a.i or a.r then return n().Z(a,(n().X(a))) end local p,J=a.now_ms,a.j local ae=(p-p%J)/J
+return k(ae<2147483648 and':%d'or':%.0f',ae) end local function gi(a,N,f,be,cr) local i=N[f] if bt then
+local ba,aZ=bt(a),N[f+1] local Z=#ba if not aZ then n().F('KEYS') elseif cW(i,-Z)~=ba then i=aZ if cW(i,-Z)~=ba then
+a.Y=true end end a.l,i,f=i,cW(i,1,-Z-1),f+2 else if not i then n().F('KEYS') end a.l,f=i,f+1 end if cr then a.H=i
+elseif F(i,':reserved',1,true)then n().at(i) end if be then f=a.Y and f+2 or n().au(a,N,f,i) end return f end
+local function fO(a,N,be,cr) fR(a) if#N==1 then N=n().ae(a,N,be) end if#N~=gi(a,N,1,be,cr)-1 then n().F('KEYS')
+elseif a.Y then n().ag(a) end end local function dR(a) local i=a.l local g=r('GET',i) if g then
+local y=#g<16 and F(g,'^[1-9]%d*$')and g+0 or n().ax(g)
+local I=redis.REDIS_VERSION_NUM and r('PEXPIRETIME',i)or n().af(i,a.now_ms)or-1 if I<0 then I=nil elseif I>=(2^53)then
+n().F('INEXACT_STATE') end a.e={o=y,g=I} end end local function en(I,p) if not I then return-2 end
+local W=(I>p and I-p or 0)+500 return(W-W%1000)/1000 end local function bi(a,h) local t,p,O=a.e,a.now_ms,a.limit
+local H,aa=t and t.o or 0,h==0 and 1 or h local aQ=aa<=O and H+aa<=O local bB=(aQ or H>=O)and h>0
+local z=bB and H+h or H if z>=(2^53)then n().F('INEXACT_REPLY') end local I=t and not(bB and H==0)and t.g or nil
+if not I and(t or bB)then I=(a.i or a.r)and n().ao(a)or p+a.j end a.allowed,a.count,a.ttl,a.k=aQ,z,en(I,p),'keep'
+if bB or(t and not t.g)then a.k,a.x='charge',{o=z,g=I} end end local function eV(a) if a.PARTIAL or a.ALWAYS then
+n().ad(a) else local h=a.c a.u=h bi(a,h) end if a.SHADOW then n().ab(a) end end local function P(a,h) local O=a.limit
+if h>O then return nil elseif a.U+h<=O then return 0 end if a.i or a.r then local v,u=n().X(a) return u-a.now_ms end
+return a.j-a.now_ms%a.j end local function co(a,v,t) local y,O=t and t.o or 0,a.limit a.U=y>0 and y or 0
+a.remaining=a.U<O and O-a.U or 0 end local function bD(a) local A,P=a.k,P
+co(a,A,A=='keep'and a.e or A~='delete'and a.x or nil) local av,cj,ah,am,aK=a.remaining,a.y,0,0,0 if not a.allowed then
+local h=a.u ah=P(a,a.n or(h==0 and 1 or h))or-1 if a.K and ah>=0 then ah=math.max(ah,a.K) end end if av<cj then
+am=P(a,av+1)or-1 aK=av+1==cj and am or P(a,cj)or-1 end
+if ah-ah~=0 or am-am~=0 or aK-aK~=0 or ah>=(2^53)or aK>=(2^53)then n().F('INEXACT_REPLY') end return av,ah,am,aK,0 end
+local function fu(a,ap) local av,ah,am,aK,eY=bD(a) local gc=a.I and 1 or 0 return k(
+'%.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f %d %.0f',
+a.allowed and(a.PARTIAL and n().W(a)or 1)or 0,a.count,a.ttl,a.y,av,ah,am,aK, eY,a.now_ms,gc,ap ) end
+local function fS(a,ap) local aE=a.form if aE=='LINE'then return fu(a,ap) elseif aE then return n().aq(a,ap) end
+return{a.allowed and(a.PARTIAL and n().W(a)or 1)or 0,a.count,a.ttl} end local function eO(a) if a.v then return a.v.c
+end if a.k~='charge'then return 0 elseif a.ALWAYS then return a.u elseif not a.allowed or(a.I and not a.PARTIAL)then
+return 0 end return a.u end local function ab(c) if c-c~=0 then return n().av(c) end return k('%.0f',c) end
+local function dc(i,aD) if aD then r('PEXPIREAT',i,ab(aD)) end end local function dD(a,A,z) local i,H=a.l,a.e
+if A=='delete'then r('UNLINK',i) elseif A~='keep'then local cl=z.o-(H and H.o or 0) if cl~=0 then
+r('INCRBY',i,cl==1 and'1'or k('%.0f',cl)) end if not H or z.g~=H.g then dc(i,z.g) end end end local function fZ(N,x)
+local a=fK(x,' form COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE ') fO(a,N,a.RESERVE)
+if a.RESERVE then n().al(a) else dR(a,'write') eV(a) end local eI=fS(a,eO(a)) if a.SHADOW or a.RESERVE then
+n().aa(a,true) else dD(a,a.k,a.x) end return eI end function n() if not cg then local w={}
+w.NOT_A_COUNTER='ERR value is not an integer or out of range'
+w.INEXACT_STATE='ERR the key holds a number above 9007199254740991, which needs the module'
+w.AT='ERR invalid AT: expected an integer of Unix milliseconds from 0 to 9223372036854775807'
+w.ANCHOR='ERR invalid ANCHOR: expected an integer of Unix seconds from 0 to 253402300799'
+w.ID='ERR invalid ID: expected 1 to 512 bytes'
+w.AS='ERR invalid AS: expected a name of 1 to 64 characters of A-Z a-z 0-9 . _ -'
+w.RESERVE='ERR invalid RESERVE: expected an id of 1 to 128 bytes, and a ttl: a positive integer of seconds, or one '
+..'with a unit ms, s, m, h or d, up to 10^12 seconds'
+w.RESERVATION='ERR invalid RESERVATION: expected an id of 1 to 128 bytes'
+w.PARTIAL_AND_ALWAYS='ERR syntax error: PARTIAL and ALWAYS exclude each other'
+w.RESERVE_AND_ALWAYS='ERR syntax error: RESERVE and ALWAYS exclude each other'
+w.RESERVATION_AND_RESERVED='ERR syntax error: RESERVED and RESERVATION exclude each other'
+w.RESERVATION_AND_AT='ERR syntax error: RESERVATION and AT exclude each other'
+w.FORM_TWICE='ERR syntax error: FULL, LINE or HEADERS comes at most once'
+w.TWO_FORMS='ERR syntax error: FULL, LINE and HEADERS exclude each other'
+w.CALENDAR_WINDOW='ERR invalid window: expected a positive integer of seconds, or one with a unit ms, s, m, h or '
+..'d, up to 10^12 seconds; or day, week, month or year'
+w.WINDOW='ERR invalid window: expected a positive integer of seconds, or one with a unit ms, s, m, h or d, up to '
+..'10^12 seconds'
+w.RESERVED_KEY='ERR invalid key: expected one that ends neither in :reserved nor in :reserved:ends, the names of '
+..'reservations' w.KEYS='ERR invalid KEYS: expected those that this call needs; see docs/lua.md'
+w.INEXACT_REPLY='ERR the reply has a number above 9007199254740991, which needs the module'
+w.FOREIGN_RESERVATION='ERR the hash of the reservations holds a value that the module did not write'
+w.ARITY='ERR wrong number of arguments' local function dB(a,gf)
+return k(':%s:%.0f',a.i and a.i:lower()or k('%.0fms',a.j),gf) end local function eS(bf,dV) if dV<2 then bf=bf-1 end
+local fC=(dV+10)%12 local ft=math.floor(bf/4)-math.floor(bf/100)+math.floor(bf/400)
+return 365*bf+ft+math.floor((153*fC+2)/5)-719468 end local function bE(c) return eS(math.floor(c/12),c%12) end
+local function dW(bh) local ad=1970*12+math.floor(bh/30.436875)+1 while bE(ad)>bh do ad=ad-1 end return ad,bh-bE(ad) end
+local function dd(aB,ad) local f=aB.am+ad local m=bE(f) return(m+math.min(aB.ac,bE(f+1)-m-1))*86400000+aB.aw end
+local function eM(aw,aC,p) local bu=aC%86400000 local ad,bh=dW((aC-bu)/86400000) local aB={am=ad,ac=bh,aw=bu}
+local dz=dW(math.floor(p/86400000))-ad local aW=dz-dz%aw local m,u=dd(aB,aW),dd(aB,aW+aw) if m>p then m,u=dd(aB,aW-aw),m
+end return m,u,u-m end local function cX(a,p) local aO,aC=a.i,a.r if aO=='MONTH'or aO=='YEAR'then
+local m,u,Z=eM(aO=='YEAR'and 12 or 1,aC or 0,p) return math.max(0,m),u,Z end aC=aC or(aO=='WEEK'and 4*86400000)or 0
+local Z=a.j local dy=(p%Z-aC%Z)%Z return math.max(0,p-dy),p-dy+Z,Z end local function bV(a) if a.i or a.r then
+return cX(a,a.now_ms) end local p,J=a.now_ms,a.j local m=p-p%J return m,m+J end local function cx(a) if a.i or a.r then
+local v,u=cX(a,a.now_ms) return u end return a.now_ms+a.j end local function Y(g) error({err=g},0) end
+local function E(al) Y(w[al]) end local function fc(au) if type(au)=='table'then return au elseif F(au,'^%u+ ')then
+return redis.error_reply(au) end error(au,0) end local function aR(c) if c-c~=0 then return c end local j,D={},0
+while c>0 do local X=c%(2^24) D=D+1 j[D]=X c=(c-X)/(2^24) end return j end local dt={ __sub=function() return 1 end, }
+local function bF(j) local D=#j while D>0 and j[D]==0 do j[D]=nil D=D-1 end
+if D>3 or(D==3 and j[3]>=(2^53)/(2^24)/(2^24))then return setmetatable(j,dt) end
+return(j[1]or 0)+(j[2]or 0)*(2^24)+(j[3]or 0)*(2^24)*(2^24) end local function dX(d,e) d,e=aR(d),aR(e) local br={}
+for c=1,#d+#e do br[c]=0 end for c=1,#d do local ao=0 for ct=1,#e do local X=br[c+ct-1]+d[c]*e[ct]+ao
+ao=math.floor(X/(2^24)) br[c+ct-1]=X-ao*(2^24) end br[c+#e]=ao end return bF(br) end local function dQ(d,e)
+local dw,eK=d-d==0,e-e==0 if dw or eK then return dw elseif#d~=#e then return#d<#e end for c=#d,1,-1 do
+if d[c]~=e[c]then return d[c]<e[c] end end return false end local function cs(d,e) if d-d==0 and e-e==0 then return d<e
+end return dQ(d,e) end local function dA(c) if c-c==0 then return c end local ai=0 for fp=#c,1,-1 do ai=ai*(2^24)+c[fp]
+end return ai end local function eG(d,e) d,e=aR(d),aR(e) local ai,ao={},0 for c=1,math.max(#d,#e)+1 do
+local X=(d[c]or 0)+(e[c]or 0)+ao ao=X>=(2^24)and 1 or 0 ai[c]=X-ao*(2^24) end return bF(ai) end local function dx(d,e)
+if d-d==0 and e-e==0 and d+e<(2^53)then return d+e end return eG(d,e) end local function gg(d,e) if not dQ(e,d)then
+return 0 end e=aR(e) local dG,ci={},0 for c=1,#d do local X=d[c]-(e[c]or 0)-ci ci=X<0 and 1 or 0 dG[c]=X+ci*(2^24) end
+return bF(dG) end local function aN(d,e) if d-d==0 and e-e==0 then return d>e and d-e or 0 end return gg(d,e) end
+local function bK(d,e) if d-d==0 and e-e==0 and d*e<(2^53)then return d*e end return dX(d,e) end local function fb(d,e)
+local cY=0 while not cs(d,e)do local at=math.max(1,math.floor(dA(d)/dA(e)*(1-2^-45))) at=bF(aR(at)) cY=dx(cY,at)
+d=aN(d,bK(at,e)) end return cY,d end local function cm(d,e) if d-d==0 and e-e==0 then local S=d%e return(d-S)/e,S end
+return fb(d,e) end local function gj(c) local df='' while c-c~=0 do local S c,S=cm(c,10000000) df=k('%07.0f',S)..df end
+return k('%.0f',c)..df end local function dK(i,p) local dP=r('PTTL',i) return dP>=0 and p+dP or nil end
+local function bg(d,e) for f=1,math.min(#d,#e)do local eB,eC=d:byte(f),e:byte(f) if eB~=eC then return eB<eC end end
+return#d<#e end local function aS(g,V) if g~='0'and not F(g,'^[1-9]%d*$')then return nil end
+return(#g<#V or(#g==#V and not bg(V,g)))and g or nil end local function ff(g,C,fJ)
+local gv={C='COUNTER',L='LEAKY',O='LOCKOUT',R='ROLLING',T='TOKEN'} local ds=gv[bn(g,'^(%u):')] if not ds or ds==C then
+E(fJ) end Y('ERR the key holds a state of '..ds..': use another key for each algorithm') end local function bG(j)
+if#j<=15 or(#j==16 and bg(j,'9007199254740992'))then return j+0 end local cp=#j%7 local c=cp>0 and j:sub(1,cp)+0 or 0
+for f=cp+1,#j,7 do c=dx(bK(c,10000000),j:sub(f,f+6)+0) end return c end local function gt(g)
+local gd,j=bn(g,'^(%-?)(%d+)$') local cw=gd=='-' j=j and aS(j,cw and'9223372036854775808'or'9223372036854775807')
+if not j or(cw and j=='0')then ff(g,nil,'NOT_A_COUNTER') end local y=bG(j) if y-y~=0 then E('INEXACT_STATE') end
+return cw and-y or y end local function ec(al,g,dO) local j=g and aS(g,'9223372036854775807') local c=j and bG(j)
+if not c or c==0 and dO>0 then Y(k('ERR invalid %s: expected an integer from %d to 9223372036854775807',al,dO))
+elseif c-c~=0 then Y(k('ERR invalid %s: the Lua library takes integers up to 9007199254740991',al)) end return c end
+local du={ {'COST','COST n','RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take'},
+{'PARTIAL','PARTIAL','RL.<ALGO> and RL.PEEK take'}, {'ALWAYS','ALWAYS','RL.<ALGO> and RL.PEEK take'},
+{'RESERVED','RESERVED n','RL.SETTLE takes'}, {'ACTUAL','ACTUAL m','RL.SETTLE takes'},
+{'AT','AT ms','RL.REFUND and RL.SETTLE take'},
+{'BURST','BURST n','RL.<ALGO>, RL.PEEK, RL.MULTI, RL.REFUND and RL.SETTLE take'},
+{'BLOCK','BLOCK d','RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take'},
+{'MAX','MAX d','RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take'},
+{'ANCHOR','ANCHOR t','RL.<ALGO>, RL.PEEK, RL.MULTI, RL.REFUND, RL.SETTLE and RL.RESET take'},
+{'ID','ID id','RL.<ALGO>, RL.PEEK and RL.MULTI take'}, {'AS','AS name','RL.<ALGO>, RL.PEEK and RL.MULTI take'},
+{'SHADOW','SHADOW','RL.<ALGO>, RL.PEEK and RL.MULTI take'}, {'RESERVE','RESERVE id ttl','RL.<ALGO> and RL.MULTI take'},
+{'RESERVATION','RESERVATION id','RL.SETTLE takes'}, } local function aG(aX,C)
+return not F(C,' ',1,true)and F(aX,' '..C..' ',1,true)~=nil end local function em(a,q)
+return not aG(' COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID RESERVE RESERVATION ',q)or aG((' COST PARTIAL ALWAYS ANCHOR RESERVE RESERVATION '),q)
+end local function fr(C,q) local m,u=0,0 local ej,fx=math.min(#C,#q),math.max(#C,#q)
+while m<ej and C:byte(m+1)==q:byte(m+1)do m=m+1 end while u<ej-m and C:byte(-1-u)==q:byte(-1-u)do u=u+1 end
+return m+u>=2 and fx-m-u<=2 end local function fg(a,Q,C) local aH={} for v,T in ipairs(du)do
+if aG(Q,T[1])and em(a,T[1])then aH[#aH+1]=T[2] end end for v,aE in ipairs({'FULL','LINE','HEADERS'})do aH[#aH+1]=aE end
+for v,q in ipairs(aH)do if fr(C:upper(),bn(q,'^%u+'))then Y('ERR syntax error: no such option, but there is '..q) end
+end local u=table.remove(aH) local gl=table.concat(aH,', ')
+Y('ERR syntax error: after limit come '..gl..' or '..u..', each at most once') end local function fU(T,a,Q)
+local q,gw=T[1],a.aA if not aG(Q,q)then Y(k('ERR invalid %s: only %s it',q,T[3])) elseif not em(a,q)then
+Y(k('ERR invalid %s: %s takes none',q,('FIXED'))) elseif a[q]~=nil then
+Y(k('ERR syntax error: %s comes at most once',T[2])) end end
+local dv={ms=1,['']=1000,s=1000,m=60000,h=3600000,d=86400000} local function ee(g) local ae,aO=bn(g,'^(%d+)(%l*)$')
+local W=ae and dv[aO]and aS(ae,'18446744073709551615')and ae*dv[aO] return W and W>=1 and W<=1e15 and W or nil end
+local function ed(g,V) return g and#g>=1 and#g<=V and g end local function dU(d,e) return cs(e,d)and e or d end
+local eF=setmetatable({(2^24)-1,(2^24)-1,2^16-1},dt) local function fN(q,g,bX) if q=='RESERVE'then local U=bX and ee(bX)
+return ed(g,128)and U and{id=g,ttl=U}or E('RESERVE') elseif q=='RESERVATION'then return ed(g,128)or E('RESERVATION') end
+if q=='ANCHOR'then local j=g and aS(g,'253402300799') return j and j+0 or E('ANCHOR') end if q=='AS'then
+return g and#g>=1 and#g<=64 and not F(g,'[^%w._-]')and g or E('AS') elseif q=='AT'then
+local j=g and aS(g,'9223372036854775807') return j and dU(bG(j),(cm(eF,1000)))or E('AT') end
+return ec(q,g,q=='BURST'and 1 or 0) end local function fT(a) if a.ALWAYS and(a.PARTIAL or a.RESERVE)then
+E(a.PARTIAL and'PARTIAL_AND_ALWAYS'or'RESERVE_AND_ALWAYS') elseif a.RESERVATION and(a.RESERVED or a.AT)then
+E(a.RESERVED and'RESERVATION_AND_RESERVED'or'RESERVATION_AND_AT') end end local eD={FULL=true,LINE=true,HEADERS=true}
+local function fA(aE,dY) if aE then E(aE==dY and'FORM_TWICE'or'TWO_FORMS') end return dY end local function fL(a,x,f,Q)
+while x[f]do local C,T=x[f]:upper(),nil for v,dN in ipairs(du)do T=dN[1]==C and dN or T end if T then fU(T,a,Q)
+if T[2]==C then a[C]=true f=f+1 else a[C]=fN(C,x[f+1],x[f+2]) f=f+(C=='RESERVE'and 3 or 2) end fT(a)
+elseif eD[C]and aG(Q,'form')then a.form=fA(a.form,C) f=f+1 else return f end end return f end
+local eE={DAY=86400000,WEEK=7*86400000,MONTH=31*86400000,YEAR=366*86400000} local function gu(a,g) local J=ee(g)
+if not J then a.i=g:upper() J=eE[a.i] if not J then
+E(aG((' COST PARTIAL ALWAYS ANCHOR RESERVE RESERVATION '),'ANCHOR')and'CALENDAR_WINDOW'or'WINDOW')
+elseif not aG((' COST PARTIAL ALWAYS ANCHOR RESERVE RESERVATION '),'ANCHOR')then
+Y(k('ERR invalid window: %s takes no windows of the calendar',('FIXED'))) end end return J end local function fn(i)
+return i:sub(-9)==':reserved'or i:sub(-14)==':reserved:ends' end local function fV(i) if fn(i)then E('RESERVED_KEY') end
+end local function fB(a) local v,u=bV(a) if a.i or a.r then return dB(a,u) end return':'..ab(u/a.j) end
+local function eL(a) return bt(a)..' '..fB(a) end local function fe(a) Y(k('ERR clock %.0f %s',a.now_ms,eL(a))) end
+local function bJ(a) local aA=a.i and a.i:lower()or k('%.0fms',a.j) return':'..aA..(a.r and k(':%.0f',a.r/1000)or'') end
+local function gh(a,N,f,i) local aF,aU=N[f]or'',N[f+1] local al=(bJ and bJ(a)or'')..':reserved'
+if(aF~=i..al and aF~='{'..i..'}'..al)or aU~=aF..':ends'then E('KEYS') end a.ak,a.q=aF,aU return f+2 end
+local function fa(a,N,be) local i=N[1] local ac={i} if bt then ac={i..bt(a),''} end if be then
+local aF=i..(bJ and bJ(a)or'')..':reserved' ac[#ac+1],ac[#ac+2]=aF,aF..':ends' end return ac end local function aL(W)
+local S=W%1000 return W<0 and-1 or S==0 and W/1000 or(W-S)/1000+1 end local function dE(a)
+local fD=a.PARTIAL and a.u<a.c a.I=a.SHADOW and not a.v and(fD or not a.allowed) if not a.allowed and(a.I or a.v)then
+a.allowed=true if not true then local v,v,v,da=bD(a) a.ttl=aL(da) end end end local function eh(a) co(a,'keep',a.e)
+return a.remaining end local function fq(a,aD) return not aD or not cs(aD,(bV(a))) end local function eb(a,aD,h)
+local t=a.e if h==0 or not fq(a,aD)then return'keep' end local H=t and t.o or 0 if H+h+1>=(2^53)then E('INEXACT_REPLY')
+end local ar=H~=0 and t.g return'charge',{o=H+h,g=ar or cx(a)} end local function bY(A,z,H) if A=='keep'then return H
+end return A~='delete'and z or nil end local function bp(h) return h==0 and 1 or h end local function ey(t,p)
+return t and t.o or 0,en(t and t.g,p) end local function dJ(c) if c-c~=0 or c>=(2^53)then E('INEXACT_REPLY') end
+return c end local function eT(a) local h=a.c bi(a,0) local A,z=eb(a,nil,h) if h>0 then a.k,a.x=A,z end
+local ek=bY(a.k,a.x,a.e) co(a,a.k,ek) a.allowed=a.y>0 and P(a,0)==0 a.n=a.y>0 and h or bp(h) if ey then
+a.count,a.ttl=ey(ek,a.now_ms) elseif a.allowed then a.ttl=aL(dJ(P(a,a.y))) else local P=P(a,a.n)
+a.ttl=P and math.max(1,aL(dJ(P)))or-1 end end local function eU(a) local h=a.c if a.PARTIAL then h=math.min(h,eh(a)) end
+a.u=h if a.ALWAYS then eT(a) else bi(a,h) end end local function aY(g)
+local j=aS(g,'9223372036854775807')or E('FOREIGN_RESERVATION') local c=bG(j) return c-c==0 and c or E('INEXACT_STATE')
+end local function bj(g) local h,eN,bl,ck,U=bn(g,'^(%d*):(%d+):(%d+):(%d+):(%d+)$')
+if not h or#U>16 or tonumber(U)>1e15 or U=='0'then E('FOREIGN_RESERVATION') end return{ c=h~=''and aY(h)or nil,
+t=aY(eN), a=aY(bl), z=aY(ck), ttl=aY(U), } end local function fd(i,p) if not redis.REDIS_VERSION_NUM then return dK(i,p)
+end local f=r('PEXPIRETIME',i) return f>=0 and f or nil end local function ga(i,bW) bW=k('%.0f',bW)
+local ei=r('ZRANGE',i,bW,bW,'WITHSCORES')[2] return ei and tonumber(ei) end local gx,aT,bZ,gy=4000,1000,1000,2*500
+local function db(b,K) b.p,b.G={},{} for v,s in ipairs(K)do if s.f.c then b.p[#b.p+1]={id=s.id,D=s.f}
+elseif s.id~=b.id then b.G[#b.G+1]=s.id end end aT=math.max(0,aT-#b.p-#b.G) table.sort(b.p,function(d,e)
+if d.D.t~=e.D.t then return d.D.t<e.D.t end return bg(d.id,e.id) end) b.aB=true end local function fY(b)
+local m=r('ZRANGE',b.q,'0',k('%.0f',aT),'WITHSCORES') local aV,aU,K,cB={},{},{},false b.B=nil for c=1,#m,2 do
+local bl=tonumber(m[c+1]) if bl>b.now_ms or#aV==aT then b.B=bl break end aV[#aV+1],aU[#aU+1]=m[c],bl end
+local ax=#aV>0 and r('HMGET',b.l,unpack(aV))or{} for c,M in ipairs(aV)do local L=ax[c]and bj(ax[c])
+if not L or L.a~=aU[c]then return false end K[c]={id=M,f=L} cB=cB or M==b.id end
+if b.b and b.b.a<=b.now_ms and not cB then K[#K+1]={id=b.id,f=b.b} end db(b,K) local cA=0 for v,o in ipairs(b.p)do
+cA=o.id==b.id and 1 or cA end local fI=#b.p+#b.G-cA b.n=b.A-(b.w and 1 or 0)==fI and 0 or nil return true end
+local function dT(L) return L.c and math.max(L.a+L.ttl,L.z)or L.a end local function fX(b) local o,bd,ba={},{},nil
+local ac=r('HGETALL',b.l) for c=1,#ac,2 do local M=ac[c] if M~=''then local s={id=M,f=bj(ac[c+1])}
+if s.f.a<=b.now_ms then o[#o+1]=s elseif M~=b.id then bd[#bd+1]=s end end end if#o>aT then table.sort(o,function(d,e)
+if d.f.a~=e.f.a then return d.f.a<e.f.a end return bg(d.id,e.id) end) for c=#o,aT+1,-1 do local s=table.remove(o,c)
+if s.id==b.id then ba=s else bd[#bd+1]=s end end o[#o+1]=ba end b.B,b.n,b.N=nil,0,bd for v,s in ipairs(bd)do
+b.B=math.min(b.B or s.f.a,s.f.a) b.n=math.max(b.n,dT(s.f)) end db(b,o) end local function eH(b,V)
+local aw=b.E==1 and r('ZSCORE',b.q,'') b.aj=aw and true or false b.B=nil if V>0 then
+local K=r('HSCAN',b.l,aw and ab(-1-tonumber(aw))or'0','COUNT',ab(V)) b.M,b.P,b.N=tonumber(K[1]),not aw,{}
+for c=1,#K[2],2 do local M=K[2][c] if M~=''and M~=b.id then b.N[#b.N+1]={id=M,f=bj(K[2][c+1])} elseif M~=''then
+bj(K[2][c+1]) end end table.sort(b.N,function(d,e) return bg(d.id,e.id) end) b.J=b.M==0 end
+if b.b and b.b.a<=b.now_ms then db(b,{{id=b.id,f=b.b}}) b.n=b.A==1 and 0 or nil end end local function fw(a,M)
+local i=a.ak local K=r('HMGET',i,M,'') local b={l=i,q=a.q,id=M,now_ms=a.now_ms,p={},G={}} b.w=K[1]and bj(K[1])or nil
+b.b=b.w b.E=K[2]and aY(K[2])or nil b.A=r('HLEN',i)-(b.E and 1 or 0) b.g=fd(i,b.now_ms) b.S=r('ZCARD',b.q) b.B=ga(b.q,0)
+local fG=b.A==b.S and(b.E==0 or b.A==0 and not b.E) local fi=math.min(b.B or math.huge,b.b and b.b.a or math.huge)
+b.J=fG and(fi>b.now_ms or fY(b)) if not b.J then local aq=b.A+(b.E and 1 or 0) local V=aq<=bZ and aq or math.min(bZ,500)
+bZ=bZ-V if V==aq then b.J,b.P=true,true fX(b) else eH(b,V) end end return b end local function dI(a) local v,u=bV(a)
+return u end local function gb(a,dC,ch) local t,cZ=a.e,dC.c or 0 if dC.z~=dI(a)then return'keep' elseif ch>=cZ then
+return eb(a,nil,ch-cZ) elseif not t or t.o<=0 then return'keep' end local y=math.max(0,t.o-(cZ-ch))
+return'refund',{o=y,g=t.g or cx(a)} end local function cv(o,p) local az=o.D if p>=az.a+az.ttl then return nil end
+return{ t=az.t, a=az.a+az.ttl, z=(o.ai or az.c==0)and az.z or 0, ttl=az.ttl, } end local function fl(a) local b=a.Q
+for v,o in ipairs(b.p)do if o.D.c>0 and b.now_ms<o.D.z then local A,z=gb(a,o.D,0) if A~='keep'then if not a.V then
+a.V,a.w=true,a.e end o.ai=true a.e=bY(A,z,a.e) end end end if b.b and b.b.a<=b.now_ms then b.b=nil
+for v,o in ipairs(b.p)do if o.id==b.id then b.b=cv(o,b.now_ms) end end end end local function fE(b)
+return b.b and b.b.c and b.b or nil end local function ea(b) local D,bk,aa=b.A-(b.w and 1 or 0)-#b.G,b.B,b.n or 0
+for v,o in ipairs(b.p)do local as=o.id~=b.id and cv(o,b.now_ms) if as then bk=math.min(bk or as.a,as.a)
+aa=math.max(aa,as.a) elseif o.id~=b.id then D=D-1 end end return D,bk,aa end local function fk(b) local D,bk=ea(b)
+if b.b or D<100000 then return nil end return math.max(1,(bk or 0)-b.now_ms) end local function eX(a,h)
+local H=a.e and a.e.o or 0 local bm=bp(h)<=a.limit and H+bp(h)<=a.limit bi(a,bm and h or 0) a.allowed,a.n=bm,bp(h) end
+local function eW(a) local h,b=a.c,a.Q fl(a) a.v,a.K=fE(b),fk(b) if a.v then h=0 elseif a.PARTIAL then
+h=math.min(h,eh(a)) end local dF=eX or bi dF(a,h) if a.K and a.allowed then dF(a,0) a.allowed,a.n=false,bp(h)
+if not true then a.ttl=aL(a.K) end end a.u=h dE(a) end local function fv(a) a.Q=fw(a,a.RESERVE.id) dR(a,'write') eW(a)
+end local function dZ(b,h,U,ck) local p=b.now_ms b.b={c=h,t=p,a=p+U,z=ck,ttl=U} end local function fQ(b,bL,U)
+if bL.a<b.now_ms+U then dZ(b,bL.c,U,bL.z) b.b.t=bL.t end end local function fF(a) local bm=not a.I if a.PARTIAL then
+bm=a.u>0 and not a.K end return not a.v and a.allowed and bm end local function eQ(a,A,z) if a.V then z=bY(A,z,a.e)
+a.e=a.w if not z then A=a.w and'delete'or'keep' elseif A~='charge'then A='refund' end end dD(a,A,z) end
+local function dH(L) local x={L.c and ab(L.c)or''} for c,y in ipairs({L.t,L.a,L.z,L.ttl})do x[c+1]=ab(y) end
+return table.concat(x,':') end local function bA(eJ,cu) local ai=0 for m=1,#cu,1000 do local at={unpack(eJ)}
+for c=m,math.min(m+999,#cu)do at[#at+1]=cu[c] end ai=ai+r(unpack(at)) end return ai end local function eP(b)
+local D,v,aa=ea(b) if D==0 and not b.b then if b.A>0 or b.E then r('UNLINK',b.l) end if b.S>0 then r('UNLINK',b.q) end
+return end local aq,bo,ag={},{},{} local function aM(aX,m,bX) aX[#aX+1]=m aX[#aX+1]=bX end for v,M in ipairs(b.G)do
+ag[#ag+1]=M end for v,s in ipairs(b.N or{})do aM(bo,ab(s.f.a),s.id) end for v,o in ipairs(b.p)do
+local as=o.id~=b.id and cv(o,b.now_ms) if as then aM(aq,o.id,dH(as)) aM(bo,ab(as.a),o.id) elseif o.id~=b.id then
+ag[#ag+1]=o.id end end if b.b and b.b~=b.w then aM(aq,b.id,dH(b.b)) elseif not b.b and b.w then ag[#ag+1]=b.id end
+if b.b then aa=math.max(aa,dT(b.b)) local fm=not b.w or b.b.a~=b.w.a if b.P or b.aj or b.J and fm then
+aM(bo,ab(b.b.a),b.id) end end local dS=b.J and 0 or 1 if b.E~=dS then aM(aq,'',ab(dS)) end bA({'HSET',b.l},aq)
+bA({'HDEL',b.l},ag) if b.M and b.M>0 then aM(bo,'-'..ab(b.M+1),'') end if b.P and b.S>0 then r('UNLINK',b.q) end
+bA({'ZADD',b.q},bo) if b.M==0 then ag[#ag+1]='' end bA({'ZREM',b.q},ag) local ar,aW,I=b.g,aa+5000,nil
+local gk=not ar and not b.n and b.A>0 if not gk and(not ar or ar<aa or(b.n and ar>aW))then I=aW end dc(b.l,I)
+if I or b.P and ar then dc(b.q,I or ar) end end local function eR(a,aQ) if not aQ and a.k=='charge'then
+a.k,a.x='keep',nil end local b=a.Q if b and aQ and a.v then fQ(b,a.v,a.RESERVE.ttl) elseif b and aQ and fF(a)then
+local z=bY(a.k,a.x,a.e) dZ(b,a.u,a.RESERVE.ttl,dI(a,z)) end eQ(a,a.k,a.x) if b then eP(b) end end local function ef(a)
+return a.v and a.v.c or a.I and a.c or a.u end local function dL(a) if not a.allowed then return 0 end
+return a.PARTIAL and ef(a)or 1 end local function fj(a,ap) local av,fW,am,da,eZ=bD(a) return{ 'allowed',dL(a),
+'count',a.count, 'ttl',a.ttl, 'limit',a.y, 'remaining',av, 'retry_after_ms',fW, 'next_ms',am, 'reset_ms',da,
+'delay_ms',eZ, 'now_ms',a.now_ms, 'shadow',a.I and 1 or 0, 'charged',ap, } end local function fz(bs) local el={}
+for v,a in ipairs(bs)do local m,ae=a.AS or('FIXED'):lower(),2 a.H=m while el[a.H]do a.H=k('%s-%d',m,ae) ae=ae+1 end
+el[a.H]=true end end local function ez(a) if a.i or a.r then return(select(3,cX(a,a.now_ms))) end return a.j end
+local function bI(c) return k('%.0f',dU(c,999999999999999)) end local function fP(a) local J=ez and ez(a)or a.j
+local cn,S=1000,J%1000 while S>0 do cn,S=S,cn%S end local eA=1000/cn local aA=cm(bK(J,eA),1000)
+return k('"%s";q=%s;w=%s',a.H,bI(bK(a.limit,eA)),bI(aA)) end local function fs(s,aZ) if s.allowed~=aZ.allowed then
+return not s.allowed end local P,cz=s.retry_after_ms,aZ.retry_after_ms if P~=cz then return P<0 or(cz>=0 and P>cz) end
+return s.remaining<aZ.remaining end local function fo(bs) local de,eg=bs[1],{} fz(bs) for c,a in ipairs(bs)do
+eg[c]=fP(a) a.remaining,a.retry_after_ms,a.next_ms,a.reset_ms=bD(a) if fs(a,de)then de=a end end local a=de local ax={
+'X-RateLimit-Limit', k('%.0f',a.y), 'X-RateLimit-Remaining', k('%.0f',a.remaining), } local function bH(al,y)
+ax[#ax+1]=al ax[#ax+1]=y end if a.reset_ms>=0 then bH('X-RateLimit-Reset',k('%.0f',aL(a.now_ms+a.reset_ms))) end
+bH('RateLimit-Policy',table.concat(eg,', ')) local fy=a.next_ms>=0 and';t='..bI(aL(a.next_ms))or''
+bH('RateLimit',k('"%s";r=%s%s',a.H,bI(a.remaining),fy)) if not a.allowed and a.retry_after_ms>=0 then
+bH('Retry-After',k('%.0f',aL(a.retry_after_ms))) end return ax end local function fH(a,ap) if a.form=='FULL'then
+return fj(a,ap) end return{dL(a),a.count,a.ttl,fo({a})} end
+cg={Z=dB,aa=eR,ab=dE,ad=eU,ae=fa,error_reply=fc,af=dK,F=E,ag=fe,ah=fg,al=fv,an=dX,ao=cx,aq=fH,ar=ec,as=fL,W=ef,X=bV,at=fV,au=gh,av=gj,ax=gt,az=gu}
+end return cg end if au then return n().error_reply(au) end local bC,bc=pcall(fZ,KEYS,ARGV)
+return bC and bc or n().error_reply(bc) end local function fh(aP,ak)
+local F,aN,k,r=string.find,string.sub,string.format,redis.call local bq local dg=ak[1] local ca=ak[2] local cb=ak[3]
+if not ca then return end local bv=ak[4] local cF local R local af if(cb=='LINE')and(not bv)then cF=4 R=1 af='LINE' else
+local cC local cD local cE if cb then if bv then
+if not(((((ak[5]=='LINE')and(not ak[6]))and((#bv)<16))and(cb=='COST'))and F(bv,'^[1-9]%d*$'))then return end cC=6
+cD=bv+0 cE='LINE' else if(((ak[5]=='LINE')and(not ak[6]))and(cb=='COST'))and F('','^[1-9]%d*$')then return end return
+end else cC=3 cD=1 cE=nil end cF=cC R=cD af=cE end if not(((#ca)<16)and F(ca,'^[1-9]%d*$'))then return end local l=ca+0
+if not(((#dg)<10)and F(dg,'^[1-9]%d*$'))then return end local B=dg*1000 if not(B<9e12)then return end local gm=ak[cF]
+if gm then return end local aI local eo=r('TIME') local ep=(eo[1]*1e06)+eo[2] local G=(ep-(ep%1000))/1000
+if(#aP)==1 then return end local dh=aP[1] local eq=(G-(G%B))/B local di=k(((eq<2147483648)and':%d'or':%.0f'),eq)
+local bw=aP[2] local bx=#di if not bw then return end if not(aN(dh,(-bx))==di)then if not(aN(bw,(-bx))==di)then
+if F(aN(bw,1,((-bx)-1)),':reserved',1,true)then return end if not((#aP)==2)then return end return else
+if F(aN(bw,1,((-bx)-1)),':reserved',1,true)then return end if not((#aP)==2)then return end aI=bw end else
+if F(aN(dh,1,((-bx)-1)),':reserved',1,true)then return end if not((#aP)==2)then return end aI=dh end
+local cc=r('GET',aI) if cc then if not(((#cc)<16)and F(cc,'^[1-9]%d*$'))then return end local an=cc+0
+if not redis.REDIS_VERSION_NUM then return end local cd=r('PEXPIRETIME',aI) if cd<0 then return end if 2^53<=cd then
+return end local by=(R<=l)and((an+R)<=l) local er=by or(l<=an) local ay=er and(an+R)or an if 2^53<=ay then return end
+local es=((G<cd)and(cd-G)or 0)+500 local ce=(es-(es%1000))/1000 if er then local cG if not by then cG=0 else cG=R end
+local cK if af=='LINE'then local bz=(0<ay)and ay or 0 local dk=(bz<l)and(l-bz)or 0 local bN if not by then local bM
+if l<R then bM=nil else if(bz+R)<=l then bM=0 else bM=B-(G%B) end end local gn=bM or(-1) bN=gn else bN=0 end local cJ
+local bP if dk<l then local dl=dk+1 local bO if l<dl then bO=nil else if(bz+dl)<=l then bO=0 else bO=B-(G%B) end end
+local eu=bO or(-1) local cI if dl==l then cI=eu else local cH if(bz+l)<=l then cH=0 else cH=B-(G%B) end cI=cH end cJ=eu
+bP=cI else cJ=0 bP=0 end if(2^53<=bN)or(2^53<=bP)then return end
+local go=k('%.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f 0 %.0f 0 %.0f',(by and 1 or 0),ay,ce,l,dk,bN,cJ,bP,G,cG) cK=go else
+if af then return end cK={(by and 1 or 0),ay,ce} end local dm=ay-an if not(dm==0)then local cL if dm==1 then cL='1' else
+cL=k('%.0f',dm) end local gz=r('INCRBY',aI,cL) end bq=cK else local cP if af=='LINE'then local dn=l-an local bQ
+if l<R then bQ=nil else if(an+R)<=l then bQ=0 else bQ=B-(G%B) end end local ev=bQ or(-1) local cO local bS if dn<l then
+local dp=dn+1 local bR if l<dp then bR=nil else if(an+dp)<=l then bR=0 else bR=B-(G%B) end end local ew=bR or(-1)
+local cN if dp==l then cN=ew else local cM if(an+l)<=l then cM=0 else cM=B-(G%B) end cN=cM end cO=ew bS=cN else cO=0
+bS=0 end if(2^53<=ev)or(2^53<=bS)then return end
+local gp=k('0 %.0f %.0f %.0f %.0f %.0f %.0f %.0f 0 %.0f 0 0',ay,ce,l,dn,ev,cO,bS,G) cP=gp else if af then return end
+cP={0,ay,ce} end bq=cP end else local dj=R<=l local aj=dj and R or 0 if 2^53<=aj then return end local aJ if dj then
+aJ=G+B else aJ=nil end local bb if not aJ then bb=-2 else local et=((G<aJ)and(aJ-G)or 0)+500 bb=(et-(et%1000))/1000 end
+if dj then local cT if af=='LINE'then local cf=(0<aj)and aj or 0 local dq=(cf<l)and(l-cf)or 0 local cS local bU
+if dq<l then local dr=dq+1 local bT if l<dr then bT=nil else if(cf+dr)<=l then bT=0 else bT=B-(G%B) end end
+local ex=bT or(-1) local cR if dr==l then cR=ex else local cQ if(cf+l)<=l then cQ=0 else cQ=B-(G%B) end cR=cQ end cS=ex
+bU=cR else cS=0 bU=0 end if 2^53<=bU then return end
+local gq=k('1 %.0f %.0f %.0f %.0f 0 %.0f %.0f 0 %.0f 0 %.0f',aj,bb,l,dq,cS,bU,G,R) cT=gq else if af then return end
+cT={1,aj,bb} end if not(aj==0)then local cU if aj==1 then cU='1' else cU=k('%.0f',aj) end local gA=r('INCRBY',aI,cU) end
+if aJ then local gr=k('%.0f',aJ) local gB=r('PEXPIREAT',aI,gr) end bq=cT else local cV if af=='LINE'then
+local gs=k('0 %.0f %.0f %.0f %.0f -1 0 0 0 %.0f 0 0',aj,bb,l,l,G) cV=gs else if af then return end cV={0,aj,bb} end
+bq=cV end end return bq end local bC,bc=pcall(fh,KEYS,ARGV) if bC and bc then return bc end return ge(not bC and bc)

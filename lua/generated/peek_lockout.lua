@@ -1,837 +1,177 @@
 -- RL.PEEK LOCKOUT, without the module: docs/lua.md. Put together by scripts/generate-lua; do not edit.
-local COLD, cold
-local find, format, match, part_of = string.find, string.format, string.match, string.sub
-local function prepare(r)
-local block = r.BLOCK or r.window_ms
-local longest = r.MAX or math.max(block, 86400000)
-if longest < block then
-cold().fail('MAX_BELOW_BLOCK')
-end
-r.block, r.longest = block, longest
-end
-local function parse_request(words, at, accepted)
-local window, limit, option = words[at], words[at + 1], words[at + 2]
-if not limit then
-cold().fail('ARITY')
-end
-local r = {
-key = '',
-now = 0,
-now_ms = 0,
-window_ms = 0,
-window = 0,
-limit = 0,
-capacity = 0,
-cost = 1,
-form = nil,
-delay = 0,
-state = nil,
-after = nil,
-allowed = false,
-count = 0,
-ttl = 0,
-change = 'keep',
-remaining = 0,
-decided_cost = 1,
-}
-at = at + 2
-if option == 'LINE' and not words[at + 1] and accepted ~= ' COST BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE ' then
-r.form, at = option, at + 1
-elseif option then
-local value = words[at + 1] or ''
-local is_short = accepted == ' form COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE ' and words[at + 2] == 'LINE' and not words[at + 3] and #value < 16
-if is_short and option == 'COST' and (' COST BLOCK MAX ') ~= ' ID ' and find(value, '^[1-9]%d*$') then
-r.form, r.cost, at = 'LINE', value + 0, at + 3
-elseif is_short and option == 'ID' and (' COST BLOCK MAX ') == ' ID ' and value ~= '' then
-r.form, r.ID, at = 'LINE', value, at + 3
-else
-at = cold().parse_options(r, words, at, accepted)
-r.cost = r.COST or 1
-end
-end
-local is_plain = #limit < 16 and find(limit, '^[1-9]%d*$')
-r.limit = is_plain and limit + 0 or cold().parse_count('limit', limit, 0)
-is_plain = #window < 10 and find(window, '^[1-9]%d*$')
-local window_ms = is_plain and window * 1000 or cold().window_of(r, window)
-r.window_ms, r.window, r.capacity = window_ms, window_ms < 9e12 and window_ms * 1000 or cold().mul_large(window_ms, 1000), r.BURST or r.limit
-if prepare then
-prepare(r)
-end
-return r, at
-end
-local function parse_all(words, accepted)
-local r, at = parse_request(words, 1, accepted)
-if words[at] then
-cold().fail_with_usage(r, accepted, words[at])
-end
-return r
-end
-local call = redis.call
-local function read_clock(r)
-local time = call('TIME')
-local now = time[1] * 1000000 + time[2]
-r.now, r.now_ms = now, (now - now % 1000) / 1000
-end
-local function take_keys(r, keys, at, with_book, is_reset)
-local key = keys[at]
-if not key then
-cold().fail('KEYS')
-end
-r.key, at = key, at + 1
-if is_reset then
-r.name = key
-elseif find(key, ':reserved', 1, true) then
-cold().require_other_name(key)
-end
-return at
-end
-local function place(r, keys, with_book, is_reset)
-read_clock(r)
-if #keys ~= take_keys(r, keys, 1, with_book, is_reset) - 1 then
-cold().fail('KEYS')
-end
-end
-local function words_of(text, pattern)
-local a, b, c, d, rest = match(text, pattern)
-if not a then
-return nil
-elseif find(text, ':0%d') then
-return nil
-end
-local last = #d < 17 and d + 0
-return #a < 16 and a + 0 or cold().parse_digits(a),
-#b < 16 and b + 0 or cold().parse_digits(b),
-#c < 16 and c + 0 or cold().parse_digits(c),
-last and last < 9e15 and last or cold().parse_digits(d),
-rest
-end
-local function less(a, b)
-if a - a == 0 and b - b == 0 then
-return a < b
-end
-return cold().less_large(a, b)
-end
-local function mul(a, b)
-if a - a == 0 and b - b == 0 and a * b < (2 ^ 53) then
-return a * b
-end
-return cold().mul_large(a, b)
-end
-local function decode(text)
-local attempts, start, last, lock, level = words_of(text, '^O:(%d+):(%d+):(%d+):(%d+):(%d+)$')
-if not attempts or not start or not last or not lock or #level > 2 or level + 0 > 64 then
-return nil
-elseif less(last, start) or less(1e15, lock) then
-return nil
-elseif attempts - attempts ~= 0 or last - last ~= 0 then
-if cold().is_beyond_count(attempts) or cold().is_beyond_count(mul(last, 1000)) then
-return nil
-end
-cold().fail('INEXACT_STATE')
-end
-return { attempts = attempts, start = start, last = last, lock = lock, level = level + 0 }
-end
-local function load_record(r)
-local text = call('GET', r.key)
-if text then
-r.state = decode(text) or cold().fail_with_foreign_value(text, ('LOCKOUT'), 'FOREIGN_VALUE')
-end
-end
-local function known(r, state)
-local now_ms = r.now_ms
-if not state or state.last <= now_ms then
-return state
-end
-local start = math.min(state.start, now_ms)
-return { attempts = state.attempts, start = start, last = now_ms, lock = state.lock, level = state.level }
-end
-local function running(r, state)
-local ends = state and (state.lock > 0 and state.last + state.lock or state.start + r.window_ms)
-if ends and r.now_ms < ends and state.attempts > 0 then
-return state.attempts, state.start
-end
-return 0, r.now_ms
-end
-local function is_locked(r, state)
-return state and r.now_ms < state.last + state.lock
-end
-local function level_after(r, state)
-if state.lock == 0 then
-return state.level
-end
-local top, length = 0, r.block
-while length < r.longest do
-top, length = top + 1, 2 * length
-end
-return math.min(state.level + 1, top)
-end
-local function divide(a, b)
-if a - a == 0 and b - b == 0 then
-local rest = a % b
-return (a - rest) / b, rest
-end
-return cold().divide_large(a, b)
-end
-local function level_now(r, state)
-local quiet = math.max(0, r.now_ms - state.last - state.lock)
-return math.max(0, level_after(r, state) - (divide(quiet, r.longest)))
-end
-local function add(a, b)
-if a - a == 0 and b - b == 0 and a + b < (2 ^ 53) then
-return a + b
-end
-return cold().add_large(a, b)
-end
-local function min(a, b)
-return less(b, a) and b or a
-end
-local function divide_up(a, b)
-local quotient, rest = divide(a, b)
-return rest == 0 and quotient or add(quotient, 1)
-end
-local function expires_at(r, state)
-local at = add(state.last + state.lock, mul(level_after(r, state), r.longest))
-if at - at ~= 0 then
-return min(at, divide_up(cold().MAX_UNSIGNED, 1000))
-end
-return math.max(at, state.start + r.window_ms)
-end
-local function set_forecast(r, state)
-local attempts, start = running(r, state)
-if is_locked(r, state) then
-r.ends_at, r.remaining = state.last + state.lock, 0
-else
-r.ends_at, r.remaining = start + r.window_ms, math.max(0, r.limit - attempts)
-end
-end
-local function seconds_of(ms)
-local rest = ms % 1000
-return ms < 0 and -1 or rest == 0 and ms / 1000 or (ms - rest) / 1000 + 1
-end
-local function wait(r, cost)
-local limit, free = r.limit, r.remaining
-if cost > limit or limit == 0 then
-return nil
-elseif cost <= free and free > 0 then
-return 0
-end
-return r.ends_at - r.now_ms
-end
-local function exact(n)
-if n - n ~= 0 or n >= (2 ^ 53) then
-cold().fail('INEXACT_REPLY')
-end
-return n
-end
-local function ttl_of_denial(r, cost)
-local wait = wait(r, cost == 0 and 1 or cost)
-wait = wait and seconds_of(exact(wait)) or -1
-return wait == 0 and 1 or wait
-end
-local function decide(r, cost)
-local now_ms, limit, state = r.now_ms, r.limit, known(r, r.state)
-local attempts, start = running(r, state)
-local after = attempts + (cost == 0 and 1 or cost)
-local allowed = not is_locked(r, state) and after <= limit
-r.allowed, r.count, r.change = allowed, attempts, 'keep'
-if allowed and cost > 0 then
-local level, lock = state and level_now(r, state) or 0, 0
-if after == limit then
-lock = math.min(r.block * 2 ^ level, r.longest)
-end
-state = { attempts = after, start = start, last = now_ms, lock = lock, level = level }
-r.change, r.after = 'charge', state
-elseif state ~= r.state and less(now_ms, expires_at(r, state)) then
-r.change, r.after = 'rebase', state
-end
-set_forecast(r, state)
-if allowed then
-r.ttl = seconds_of(wait(r, limit))
-else
-r.ttl = ttl_of_denial(r, cost)
-end
-end
-local function decide_request(r)
-if r.PARTIAL or r.ALWAYS then
-cold().decide_rare(r)
-else
-local cost = r.cost
-r.decided_cost = cost
-decide(r, cost)
-end
-if r.SHADOW then
-cold().conclude(r)
-end
-end
-local function forecast(r, _, state)
-set_forecast(r, known(r, state))
-end
-local function figures(r)
-local change, wait = r.change, wait
-forecast(r, change, change == 'keep' and r.state or change ~= 'delete' and r.after or nil)
-local remaining, capacity, retry, next_ms, reset = r.remaining, r.capacity, 0, 0, 0
-if not r.allowed then
-local cost = r.decided_cost
-retry = wait(r, r.needed or (cost == 0 and 1 or cost)) or -1
-if r.full_for and retry >= 0 then
-retry = math.max(retry, r.full_for)
-end
-end
-if remaining < capacity then
-next_ms = wait(r, remaining + 1) or -1
-reset = remaining + 1 == capacity and next_ms or wait(r, capacity) or -1
-end
-if retry - retry ~= 0 or next_ms - next_ms ~= 0 or reset - reset ~= 0 or retry >= (2 ^ 53) or reset >= (2 ^ 53) then
-cold().fail('INEXACT_REPLY')
-end
-return remaining, retry, next_ms, reset, 0
-end
-local function line(r, charged)
-local remaining, retry, next_ms, reset, delay = figures(r)
-local count, ttl, limit, now_ms = r.count, r.ttl, r.capacity, r.now_ms
-local largest = limit + count + ttl + retry + next_ms + reset + delay + charged
-if largest >= 2147483648 or now_ms < 1000000 or now_ms >= 2e15 then
-return cold().long_line(r, charged)
-end
-local late = now_ms % 1000000
-local shadow = r.shadowed and 1 or 0
-return format(
-'%d %d %d %d %d %d %d %d %d %d%06d %d %d',
-r.allowed and (r.PARTIAL and cold().part_allowed(r) or 1) or 0, count, ttl, limit, remaining, retry, next_ms, reset, delay,
-(now_ms - late) / 1000000, late, shadow, charged
-)
-end
-local function reply(r, charged)
-local form = r.form
-if form == 'LINE' then
-return line(r, charged)
-elseif form then
-return cold().other_reply(r, charged)
-end
-return { r.allowed and (r.PARTIAL and cold().part_allowed(r) or 1) or 0, r.count, r.ttl }
-end
-local function run_peek(keys, words)
-local r = parse_all(words, ' form COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID AS SHADOW ')
-place(r, keys)
-load_record(r, 'read')
-decide_request(r)
-return reply(r, 0)
-end
-function cold()
-if not COLD then
-local errors = {}
-errors.AT = 'ERR invalid AT: expected an integer of Unix milliseconds from 0 to 9223372036854775807'
-errors.ANCHOR = 'ERR invalid ANCHOR: expected an integer of Unix seconds from 0 to 253402300799'
-errors.ID = 'ERR invalid ID: expected 1 to 512 bytes'
-errors.AS = 'ERR invalid AS: expected a name of 1 to 64 characters of A-Z a-z 0-9 . _ -'
-errors.RESERVE = 'ERR invalid RESERVE: expected an id of 1 to 128 bytes, and a ttl: a positive integer of seconds, or one '
-.. 'with a unit ms, s, m, h or d, up to 10^12 seconds'
-errors.RESERVATION = 'ERR invalid RESERVATION: expected an id of 1 to 128 bytes'
-errors.PARTIAL_AND_ALWAYS = 'ERR syntax error: PARTIAL and ALWAYS exclude each other'
-errors.RESERVE_AND_ALWAYS = 'ERR syntax error: RESERVE and ALWAYS exclude each other'
-errors.RESERVATION_AND_RESERVED = 'ERR syntax error: RESERVED and RESERVATION exclude each other'
-errors.RESERVATION_AND_AT = 'ERR syntax error: RESERVATION and AT exclude each other'
-errors.FORM_TWICE = 'ERR syntax error: FULL, LINE or HEADERS comes at most once'
-errors.TWO_FORMS = 'ERR syntax error: FULL, LINE and HEADERS exclude each other'
-errors.CALENDAR_WINDOW = 'ERR invalid window: expected a positive integer of seconds, or one with a unit ms, s, m, h or '
-.. 'd, up to 10^12 seconds; or day, week, month or year'
-errors.WINDOW = 'ERR invalid window: expected a positive integer of seconds, or one with a unit ms, s, m, h or d, up to '
-.. '10^12 seconds'
-errors.RESERVED_KEY = 'ERR invalid key: expected one that ends neither in :reserved nor in :reserved:ends, the names of '
-.. 'reservations'
-errors.ARITY = 'ERR wrong number of arguments'
-errors.FOREIGN_VALUE = 'ERR the key holds a value that this algorithm did not write'
-errors.MAX_BELOW_BLOCK = 'ERR invalid MAX: expected at least BLOCK, which is the window if not given'
-errors.KEYS = 'ERR invalid KEYS: expected those that this call needs; see docs/lua.md'
-errors.INEXACT_STATE = 'ERR the key holds a number above 9007199254740991, which needs the module'
-errors.INEXACT_REPLY = 'ERR the reply has a number above 9007199254740991, which needs the module'
-local function fail_with(text)
-error({ err = text }, 0)
-end
-local function fail(name)
-fail_with(errors[name])
-end
-local function fail_with_foreign_value(text, word, otherwise)
-local writers = { C = 'COUNTER', L = 'LEAKY', O = 'LOCKOUT', R = 'ROLLING', T = 'TOKEN' }
-local writer = writers[match(text, '^(%u):')]
-if not writer or writer == word then
-fail(otherwise)
-end
-fail_with('ERR the key holds a state of ' .. writer .. ': use another key for each algorithm')
-end
-local function error_reply(raised)
-if type(raised) == 'table' then
-return raised
-elseif find(raised, '^%u+ ') then
-return redis.error_reply(raised)
-end
-error(raised, 0)
-end
-local LARGE = {
-__sub = function()
-return 1
-end,
-}
-local MAX_UNSIGNED = setmetatable({ (2 ^ 24) - 1, (2 ^ 24) - 1, 2 ^ 16 - 1 }, LARGE)
-local function less_large(a, b)
-local a_is_number, b_is_number = a - a == 0, b - b == 0
-if a_is_number or b_is_number then
-return a_is_number
-elseif #a ~= #b then
-return #a < #b
-end
-for n = #a, 1, -1 do
-if a[n] ~= b[n] then
-return a[n] < b[n]
-end
-end
-return false
-end
-local function digits_of(n)
-if n - n ~= 0 then
-return n
-end
-local digits, count = {}, 0
-while n > 0 do
-local digit = n % (2 ^ 24)
-count = count + 1
-digits[count] = digit
-n = (n - digit) / (2 ^ 24)
-end
-return digits
-end
-local function from_digits(digits)
-local count = #digits
-while count > 0 and digits[count] == 0 do
-digits[count] = nil
-count = count - 1
-end
-if count > 3 or (count == 3 and digits[3] >= (2 ^ 53) / (2 ^ 24) / (2 ^ 24)) then
-return setmetatable(digits, LARGE)
-end
-return (digits[1] or 0) + (digits[2] or 0) * (2 ^ 24) + (digits[3] or 0) * (2 ^ 24) * (2 ^ 24)
-end
-local function add_large(a, b)
-a, b = digits_of(a), digits_of(b)
-local sum, carry = {}, 0
-for n = 1, math.max(#a, #b) + 1 do
-local digit = (a[n] or 0) + (b[n] or 0) + carry
-carry = digit >= (2 ^ 24) and 1 or 0
-sum[n] = digit - carry * (2 ^ 24)
-end
-return from_digits(sum)
-end
-local function mul_large(a, b)
-a, b = digits_of(a), digits_of(b)
-local product = {}
-for n = 1, #a + #b do
-product[n] = 0
-end
-for n = 1, #a do
-local carry = 0
-for m = 1, #b do
-local digit = product[n + m - 1] + a[n] * b[m] + carry
-carry = math.floor(digit / (2 ^ 24))
-product[n + m - 1] = digit - carry * (2 ^ 24)
-end
-product[n + #b] = carry
-end
-return from_digits(product)
-end
-local function approximately(n)
-if n - n == 0 then
-return n
-end
-local sum = 0
-for index = #n, 1, -1 do
-sum = sum * (2 ^ 24) + n[index]
-end
-return sum
-end
-local function sub_large(a, b)
-if not less_large(b, a) then
-return 0
-end
-b = digits_of(b)
-local difference, borrow = {}, 0
-for n = 1, #a do
-local digit = a[n] - (b[n] or 0) - borrow
-borrow = digit < 0 and 1 or 0
-difference[n] = digit + borrow * (2 ^ 24)
-end
-return from_digits(difference)
-end
-local function sub(a, b)
-if a - a == 0 and b - b == 0 then
-return a > b and a - b or 0
-end
-return sub_large(a, b)
-end
-local function divide_large(a, b)
-local quotient = 0
-while not less(a, b) do
-local part = math.max(1, math.floor(approximately(a) / approximately(b) * (1 - 2 ^ -45)))
-part = from_digits(digits_of(part))
-quotient = add(quotient, part)
-a = sub(a, mul(part, b))
-end
-return quotient, a
-end
-local function bytes_before(a, b)
-for at = 1, math.min(#a, #b) do
-local x, y = a:byte(at), b:byte(at)
-if x ~= y then
-return x < y
-end
-end
-return #a < #b
-end
-local function from_text(digits)
-if #digits <= 15 or (#digits == 16 and bytes_before(digits, '9007199254740992')) then
-return digits + 0
-end
-local head = #digits % 7
-local n = head > 0 and digits:sub(1, head) + 0 or 0
-for at = head + 1, #digits, 7 do
-n = add(mul(n, 10000000), digits:sub(at, at + 6) + 0)
-end
-return n
-end
-local function parse_digits(digits)
-if #digits > 1 and digits:byte() == 48 then
-return nil
-elseif #digits < 20 or (#digits == 20 and not bytes_before('18446744073709551615', digits)) then
-return from_text(digits)
-end
-end
-local MAX_COUNT = setmetatable({ (2 ^ 24) - 1, (2 ^ 24) - 1, 2 ^ 15 - 1 }, LARGE)
-local function is_beyond_count(n)
-return less(MAX_COUNT, n)
-end
-local function digits_up_to(text, most)
-if text ~= '0' and not find(text, '^[1-9]%d*$') then
-return nil
-end
-return (#text < #most or (#text == #most and not bytes_before(most, text))) and text or nil
-end
-local function parse_count(name, text, least)
-local digits = text and digits_up_to(text, '9223372036854775807')
-local n = digits and from_text(digits)
-if not n or n == 0 and least > 0 then
-fail_with(format('ERR invalid %s: expected an integer from %d to 9223372036854775807', name, least))
-elseif n - n ~= 0 then
-fail_with(format('ERR invalid %s: the Lua library takes integers up to 9007199254740991', name))
-end
-return n
-end
-local OPTIONS = {
-{ 'COST', 'COST n', 'RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take' },
-{ 'PARTIAL', 'PARTIAL', 'RL.<ALGO> and RL.PEEK take' },
-{ 'ALWAYS', 'ALWAYS', 'RL.<ALGO> and RL.PEEK take' },
-{ 'RESERVED', 'RESERVED n', 'RL.SETTLE takes' },
-{ 'ACTUAL', 'ACTUAL m', 'RL.SETTLE takes' },
-{ 'AT', 'AT ms', 'RL.REFUND and RL.SETTLE take' },
-{ 'BURST', 'BURST n', 'RL.<ALGO>, RL.PEEK, RL.MULTI, RL.REFUND and RL.SETTLE take' },
-{ 'BLOCK', 'BLOCK d', 'RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take' },
-{ 'MAX', 'MAX d', 'RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take' },
-{ 'ANCHOR', 'ANCHOR t', 'RL.<ALGO>, RL.PEEK, RL.MULTI, RL.REFUND, RL.SETTLE and RL.RESET take' },
-{ 'ID', 'ID id', 'RL.<ALGO>, RL.PEEK and RL.MULTI take' },
-{ 'AS', 'AS name', 'RL.<ALGO>, RL.PEEK and RL.MULTI take' },
-{ 'SHADOW', 'SHADOW', 'RL.<ALGO>, RL.PEEK and RL.MULTI take' },
-{ 'RESERVE', 'RESERVE id ttl', 'RL.<ALGO> and RL.MULTI take' },
-{ 'RESERVATION', 'RESERVATION id', 'RL.SETTLE takes' },
-}
-local function is_in(list, word)
-return not find(word, ' ', 1, true) and find(list, ' ' .. word .. ' ', 1, true) ~= nil
-end
-local function takes(r, option)
-return not is_in(' COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID RESERVE RESERVATION ', option) or is_in((' COST BLOCK MAX '), option)
-end
-local function is_nearly(word, option)
-local first, last = 0, 0
-local shorter, longer = math.min(#word, #option), math.max(#word, #option)
-while first < shorter and word:byte(first + 1) == option:byte(first + 1) do
-first = first + 1
-end
-while last < shorter - first and word:byte(-1 - last) == option:byte(-1 - last) do
-last = last + 1
-end
-return first + last >= 2 and longer - first - last <= 2
-end
-local function fail_with_usage(r, accepted, word)
-local options = {}
-for _, row in ipairs(OPTIONS) do
-if is_in(accepted, row[1]) and takes(r, row[1]) then
-options[#options + 1] = row[2]
-end
-end
-for _, form in ipairs({ 'FULL', 'LINE', 'HEADERS' }) do
-options[#options + 1] = form
-end
-for _, option in ipairs(options) do
-if is_nearly(word:upper(), match(option, '^%u+')) then
-fail_with('ERR syntax error: no such option, but there is ' .. option)
-end
-end
-local last = table.remove(options)
-local usage = table.concat(options, ', ')
-fail_with('ERR syntax error: after limit come ' .. usage .. ' or ' .. last .. ', each at most once')
-end
-local function require_option(row, r, accepted)
-local option, algorithm = row[1], r.algorithm
-if not is_in(accepted, option) then
-fail_with(format('ERR invalid %s: only %s it', option, row[3]))
-elseif not takes(r, option) then
-fail_with(format('ERR invalid %s: %s takes none', option, ('LOCKOUT')))
-elseif r[option] ~= nil then
-fail_with(format('ERR syntax error: %s comes at most once', row[2]))
-end
-end
-local UNITS = { ms = 1, [''] = 1000, s = 1000, m = 60000, h = 3600000, d = 86400000 }
-local function parse_window(text)
-local number, unit = match(text, '^(%d+)(%l*)$')
-local ms = number and UNITS[unit] and digits_up_to(number, '18446744073709551615') and number * UNITS[unit]
-return ms and ms >= 1 and ms <= 1e15 and ms or nil
-end
-local function parse_value(option, text, second)
-if option == 'BLOCK' or option == 'MAX' then
-local text_of_windows = 'expected a positive integer of seconds, or one with a unit ms, s, m, h or d, up to 10^12 seconds'
-return text and parse_window(text) or fail_with('ERR invalid ' .. option .. ': ' .. text_of_windows)
-end
-if option == 'AS' then
-return text and #text >= 1 and #text <= 64 and not find(text, '[^%w._-]') and text or fail('AS')
-elseif option == 'AT' then
-local digits = text and digits_up_to(text, '9223372036854775807')
-return digits and min(from_text(digits), (divide(MAX_UNSIGNED, 1000))) or fail('AT')
-end
-return parse_count(option, text, option == 'BURST' and 1 or 0)
-end
-local function require_compatible(r)
-if r.ALWAYS and (r.PARTIAL or r.RESERVE) then
-fail(r.PARTIAL and 'PARTIAL_AND_ALWAYS' or 'RESERVE_AND_ALWAYS')
-elseif r.RESERVATION and (r.RESERVED or r.AT) then
-fail(r.RESERVED and 'RESERVATION_AND_RESERVED' or 'RESERVATION_AND_AT')
-end
-end
-local FORMS = { FULL = true, LINE = true, HEADERS = true }
-local function next_form(form, named)
-if form then
-fail(form == named and 'FORM_TWICE' or 'TWO_FORMS')
-end
-return named
-end
-local function parse_options(r, words, at, accepted)
-while words[at] do
-local word, row = words[at]:upper(), nil
-for _, known in ipairs(OPTIONS) do
-row = known[1] == word and known or row
-end
-if row then
-require_option(row, r, accepted)
-if row[2] == word then
-r[word] = true
-at = at + 1
-else
-r[word] = parse_value(word, words[at + 1], words[at + 2])
-at = at + (word == 'RESERVE' and 3 or 2)
-end
-require_compatible(r)
-elseif FORMS[word] and is_in(accepted, 'form') then
-r.form = next_form(r.form, word)
-at = at + 1
-else
-return at
-end
-end
-return at
-end
-local LONGEST = { DAY = 86400000, WEEK = 7 * 86400000, MONTH = 31 * 86400000, YEAR = 366 * 86400000 }
-local function window_of(r, text)
-local window_ms = parse_window(text)
-if not window_ms then
-r.unit = text:upper()
-window_ms = LONGEST[r.unit]
-if not window_ms then
-fail(is_in((' COST BLOCK MAX '), 'ANCHOR') and 'CALENDAR_WINDOW' or 'WINDOW')
-elseif not is_in((' COST BLOCK MAX '), 'ANCHOR') then
-fail_with(format('ERR invalid window: %s takes no windows of the calendar', ('LOCKOUT')))
-end
-end
-return window_ms
-end
-local function has_name_of_reservations(key)
-return key:sub(-9) == ':reserved' or key:sub(-14) == ':reserved:ends'
-end
-local function require_other_name(key)
-if has_name_of_reservations(key) then
-fail('RESERVED_KEY')
-end
-end
-local function conclude(r)
-local only_a_part = r.PARTIAL and r.decided_cost < r.cost
-r.shadowed = r.SHADOW and not r.open and (only_a_part or not r.allowed)
-if not r.allowed and (r.shadowed or r.open) then
-r.allowed = true
-if not (nil) then
-local _, _, _, reset_ms = figures(r)
-r.ttl = seconds_of(reset_ms)
-end
-end
-end
-local function remaining_of(r)
-forecast(r, 'keep', r.state)
-return r.remaining
-end
-local function state_after(change, after, before)
-if change == 'keep' then
-return before
-end
-return change ~= 'delete' and after or nil
-end
-local function needed_for(cost)
-return cost == 0 and 1 or cost
-end
-local function decide_always(r)
-local cost = r.cost
-decide(r, 0)
-local change, after = (nil)(r, nil, cost)
-if cost > 0 then
-r.change, r.after = change, after
-end
-local state = state_after(r.change, r.after, r.state)
-forecast(r, r.change, state)
-r.allowed = r.capacity > 0 and wait(r, 0) == 0
-r.needed = r.capacity > 0 and cost or needed_for(cost)
-if (nil) then
-r.count, r.ttl = (nil)(state, r.now_ms)
-elseif r.allowed then
-r.ttl = seconds_of(exact(wait(r, r.capacity)))
-else
-local wait = wait(r, r.needed)
-r.ttl = wait and math.max(1, seconds_of(exact(wait))) or -1
-end
-end
-local function decide_rare(r)
-local cost = r.cost
-if r.PARTIAL then
-cost = math.min(cost, remaining_of(r))
-end
-r.decided_cost = cost
-if r.ALWAYS then
-decide_always(r)
-else
-decide(r, cost)
-end
-end
-local function part_allowed(r)
-return r.open and r.open.cost or r.shadowed and r.cost or r.decided_cost
-end
-local function first_integer(r)
-if not r.allowed then
-return 0
-end
-return r.PARTIAL and part_allowed(r) or 1
-end
-local function full(r, charged)
-local remaining, retry_after_ms, next_ms, reset_ms, delay_ms = figures(r)
-return {
-'allowed', first_integer(r),
-'count', r.count,
-'ttl', r.ttl,
-'limit', r.capacity,
-'remaining', remaining,
-'retry_after_ms', retry_after_ms,
-'next_ms', next_ms,
-'reset_ms', reset_ms,
-'delay_ms', delay_ms,
-'now_ms', r.now_ms,
-'shadow', r.shadowed and 1 or 0,
-'charged', charged,
-}
-end
-local function long_line(r, charged)
-local pairs_of, figures_only = full(r, charged), {}
-for n = 2, #pairs_of, 2 do
-figures_only[#figures_only + 1] = format('%.0f', pairs_of[n])
-end
-return table.concat(figures_only, ' ')
-end
-local function name_policies(requests)
-local taken = {}
-for _, r in ipairs(requests) do
-local first, number = r.AS or ('LOCKOUT'):lower(), 2
-r.name = first
-while taken[r.name] do
-r.name = format('%s-%d', first, number)
-number = number + 1
-end
-taken[r.name] = true
-end
-end
-local function header_integer(n)
-return format('%.0f', min(n, 999999999999999))
-end
-local function policy_item(r)
-local window_ms = (nil) and (nil)(r) or r.window_ms
-local divisor, rest = 1000, window_ms % 1000
-while rest > 0 do
-divisor, rest = rest, divisor % rest
-end
-local windows = 1000 / divisor
-local window = divide(mul(window_ms, windows), 1000)
-return format('"%s";q=%s;w=%s', r.name, header_integer(mul(r.limit, windows)), header_integer(window))
-end
-local function is_stricter(one, other)
-if one.allowed ~= other.allowed then
-return not one.allowed
-end
-local wait, other_wait = one.retry_after_ms, other.retry_after_ms
-if wait ~= other_wait then
-return wait < 0 or (other_wait >= 0 and wait > other_wait)
-end
-return one.remaining < other.remaining
-end
-local function headers(requests)
-local strictest, policies = requests[1], {}
-name_policies(requests)
-for n, r in ipairs(requests) do
-policies[n] = policy_item(r)
-r.remaining, r.retry_after_ms, r.next_ms, r.reset_ms = figures(r)
-if is_stricter(r, strictest) then
-strictest = r
-end
-end
-local r = strictest
-local texts = {
-'X-RateLimit-Limit',
-format('%.0f', r.capacity),
-'X-RateLimit-Remaining',
-format('%.0f', r.remaining),
-}
-local function header(name, value)
-texts[#texts + 1] = name
-texts[#texts + 1] = value
-end
-if r.reset_ms >= 0 then
-header('X-RateLimit-Reset', format('%.0f', seconds_of(r.now_ms + r.reset_ms)))
-end
-header('RateLimit-Policy', table.concat(policies, ', '))
-local more = r.next_ms >= 0 and ';t=' .. header_integer(seconds_of(r.next_ms)) or ''
-header('RateLimit', format('"%s";r=%s%s', r.name, header_integer(r.remaining), more))
-if not r.allowed and r.retry_after_ms >= 0 then
-header('Retry-After', format('%.0f', seconds_of(r.retry_after_ms)))
-end
-return texts
-end
-local function other_reply(r, charged)
-if r.form == 'FULL' then
-return full(r, charged)
-end
-return { first_integer(r), r.count, r.ttl, headers({ r }) }
-end
-COLD = { MAX_UNSIGNED = MAX_UNSIGNED, add_large = add_large, conclude = conclude, decide_rare = decide_rare, divide_large = divide_large, error_reply = error_reply, fail = fail, fail_with_foreign_value = fail_with_foreign_value, fail_with_usage = fail_with_usage, is_beyond_count = is_beyond_count, less_large = less_large, long_line = long_line, mul_large = mul_large, other_reply = other_reply, parse_count = parse_count, parse_digits = parse_digits, parse_options = parse_options, part_allowed = part_allowed, require_other_name = require_other_name, window_of = window_of }
-end
-return COLD
-end
-local done, result = pcall(run_peek, KEYS, ARGV)
-return done and result or cold().error_reply(result)
+local at,h local B,r,aq,cW=string.find,string.format,string.match,string.sub local function bs(a)
+local aw=a.BLOCK or a.l local bm=a.MAX or math.max(aw,86400000) if bm<aw then h().g('MAX_BELOW_BLOCK') end a.w,a.r=aw,bm
+end local function cw(p,f,s) local af,u,j=p[f],p[f+1],p[f+2] if not u then h().g('ARITY') end local a={ A='', N=0,
+now_ms=0, l=0, W=0, limit=0, b=0, c=1, form=nil, delay=0, k=nil, n=nil, allowed=false, count=0, ttl=0, f='keep',
+remaining=0, p=1, } f=f+2 if j=='LINE'and not p[f+1]and s~=' COST BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE 'then
+a.form,f=j,f+1 elseif j then local U=p[f+1]or''
+local bi=s==' form COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE 'and p[f+2]=='LINE'and not p[f+3]and#U<16
+if bi and j=='COST'and(' COST BLOCK MAX ')~=' ID 'and B(U,'^[1-9]%d*$')then a.form,a.c,f='LINE',U+0,f+3
+elseif bi and j=='ID'and(' COST BLOCK MAX ')==' ID 'and U~=''then a.form,a.ID,f='LINE',U,f+3 else f=h().S(a,p,f,s)
+a.c=a.COST or 1 end end local aK=#u<16 and B(u,'^[1-9]%d*$') a.limit=aK and u+0 or h().Q('limit',u,0)
+aK=#af<10 and B(af,'^[1-9]%d*$') local v=aK and af*1000 or h().X(a,af)
+a.l,a.W,a.b=v,v<9e12 and v*1000 or h().B(v,1000),a.BURST or a.limit if bs then bs(a) end return a,f end
+local function ct(p,s) local a,f=cw(p,1,s) if p[f]then h().J(a,s,p[f]) end return a end local bc=redis.call
+local function cC(a) local bz=bc('TIME') local aQ=bz[1]*1000000+bz[2] a.N,a.now_ms=aQ,(aQ-aQ%1000)/1000 end
+local function cO(a,W,f,bC,aL) local C=W[f] if not C then h().g('KEYS') end a.A,f=C,f+1 if aL then a.i=C
+elseif B(C,':reserved',1,true)then h().U(C) end return f end local function cz(a,W,bC,aL) cC(a)
+if#W~=cO(a,W,1,bC,aL)-1 then h().g('KEYS') end end local function cT(g,cy) local b,c,az,aB,q=aq(g,cy) if not b then
+return nil elseif B(g,':0%d')then return nil end local n=#aB<17 and aB+0 return#b<16 and b+0 or h().t(b),
+#c<16 and c+0 or h().t(c), #az<16 and az+0 or h().t(az), n and n<9e15 and n or h().t(aB), q end local function X(b,c)
+if b-b==0 and c-c==0 then return b<c end return h().M(b,c) end local function aa(b,c)
+if b-b==0 and c-c==0 and b*c<(2^53)then return b*c end return h().B(b,c) end local function bP(g)
+local A,H,n,Z,Y=cT(g,'^O:(%d+):(%d+):(%d+):(%d+):(%d+)$') if not A or not H or not n or not Z or#Y>2 or Y+0>64 then
+return nil elseif X(n,H)or X(1e15,Z)then return nil elseif A-A~=0 or n-n~=0 then if h().z(A)or h().z(aa(n,1000))then
+return nil end h().g('INEXACT_STATE') end return{o=A,j=H,e=n,a=Z,q=Y+0} end local function cj(a) local g=bc('GET',a.A)
+if g then a.k=bP(g)or h().I(g,('LOCKOUT'),'FOREIGN_VALUE') end end local function ag(a,e) local ac=a.now_ms
+if not e or e.e<=ac then return e end local H=math.min(e.j,ac) return{o=e.o,j=H,e=ac,a=e.a,q=e.q} end
+local function bu(a,e) local be=e and(e.a>0 and e.e+e.a or e.j+a.l) if be and a.now_ms<be and e.o>0 then return e.o,e.j
+end return 0,a.now_ms end local function bh(a,e) return e and a.now_ms<e.e+e.a end local function bl(a,e) if e.a==0 then
+return e.q end local aV,aM=0,a.w while aM<a.r do aV,aM=aV+1,2*aM end return math.min(e.q+1,aV) end
+local function aE(b,c) if b-b==0 and c-c==0 then local q=b%c return(b-q)/c,q end return h().x(b,c) end
+local function cg(a,e) local cB=math.max(0,a.now_ms-e.e-e.a) return math.max(0,bl(a,e)-(aE(cB,a.r))) end
+local function al(b,c) if b-b==0 and c-c==0 and b+c<(2^53)then return b+c end return h().F(b,c) end
+local function aO(b,c) return X(c,b)and c or b end local function bT(b,c) if b-b==0 and c-c==0 then local q=b%c
+return q==0 and b/c or(b-q)/c+1 end local ad,q=h().x(b,c) return q==0 and ad or al(ad,1) end local function bW(a,e)
+local f=al(e.e+e.a,aa(bl(a,e),a.r)) if f-f~=0 then return aO(f,bT(h().MAX_UNSIGNED,1000)) end return math.max(f,e.j+a.l)
+end local function bv(a,e) local A,H=bu(a,e) if bh(a,e)then a.y,a.remaining=e.e+e.a,0 else
+a.y,a.remaining=H+a.l,math.max(0,a.limit-A) end end local function N(F) local q=F%1000
+return F<0 and-1 or q==0 and F/1000 or(F-q)/1000+1 end local function l(a,k) local u,bg=a.limit,a.remaining
+if k>u or u==0 then return nil elseif k<=bg and bg>0 then return 0 end return a.y-a.now_ms end local function aG(d)
+if d-d~=0 or d>=(2^53)then h().g('INEXACT_REPLY') end return d end local function cQ(a,k) local l=l(a,k==0 and 1 or k)
+l=l and N(aG(l))or-1 return l==0 and 1 or l end local function aC(a,k) local ac,u,e=a.now_ms,a.limit,ag(a,a.k)
+local A,H=bu(a,e) local O=A+(k==0 and 1 or k) local av=not bh(a,e)and O<=u a.allowed,a.count,a.f=av,A,'keep'
+if av and k>0 then local Y,Z=e and cg(a,e)or 0,0 if O==u then Z=math.min(a.w*2^Y,a.r) end e={o=O,j=H,e=ac,a=Z,q=Y}
+a.f,a.n='charge',e elseif e~=a.k and X(ac,bW(a,e))then a.f,a.n='rebase',e end bv(a,e) if av then a.ttl=N(l(a,u)) else
+a.ttl=cQ(a,k) end end local function bO(a) if a.PARTIAL or a.ALWAYS then h().H(a) else local k=a.c a.p=k aC(a,k) end
+if a.SHADOW then h().G(a) end end local function aH(a,I,e) bv(a,ag(a,e)) end local function am(a) local K,l=a.f,l
+aH(a,K,K=='keep'and a.k or K~='delete'and a.n or nil) local M,aA,D,G,T=a.remaining,a.b,0,0,0 if not a.allowed then
+local k=a.p D=l(a,a.D or(k==0 and 1 or k))or-1 if a.K and D>=0 then D=math.max(D,a.K) end end if M<aA then
+G=l(a,M+1)or-1 T=M+1==aA and G or l(a,aA)or-1 end if D-D~=0 or G-G~=0 or T-T~=0 or D>=(2^53)or T>=(2^53)then
+h().g('INEXACT_REPLY') end return M,D,G,T,0 end local function ch(a,L) local M,D,G,T,bQ=am(a) local cK=a.u and 1 or 0
+return r( '%.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f %d %.0f',
+a.allowed and(a.PARTIAL and h().E(a)or 1)or 0,a.count,a.ttl,a.b,M,D,G,T, bQ,a.now_ms,cK,L ) end local function cE(a,L)
+local P=a.form if P=='LINE'then return ch(a,L) elseif P then return h().P(a,L) end
+return{a.allowed and(a.PARTIAL and h().E(a)or 1)or 0,a.count,a.ttl} end local function cJ(W,p)
+local a=ct(p,' form COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID AS SHADOW ') cz(a,W) cj(a,'read') bO(a) return cE(a,0)
+end function h() if not at then local m={}
+m.AT='ERR invalid AT: expected an integer of Unix milliseconds from 0 to 9223372036854775807'
+m.ANCHOR='ERR invalid ANCHOR: expected an integer of Unix seconds from 0 to 253402300799'
+m.ID='ERR invalid ID: expected 1 to 512 bytes'
+m.AS='ERR invalid AS: expected a name of 1 to 64 characters of A-Z a-z 0-9 . _ -'
+m.RESERVE='ERR invalid RESERVE: expected an id of 1 to 128 bytes, and a ttl: a positive integer of seconds, or one '
+..'with a unit ms, s, m, h or d, up to 10^12 seconds'
+m.RESERVATION='ERR invalid RESERVATION: expected an id of 1 to 128 bytes'
+m.PARTIAL_AND_ALWAYS='ERR syntax error: PARTIAL and ALWAYS exclude each other'
+m.RESERVE_AND_ALWAYS='ERR syntax error: RESERVE and ALWAYS exclude each other'
+m.RESERVATION_AND_RESERVED='ERR syntax error: RESERVED and RESERVATION exclude each other'
+m.RESERVATION_AND_AT='ERR syntax error: RESERVATION and AT exclude each other'
+m.FORM_TWICE='ERR syntax error: FULL, LINE or HEADERS comes at most once'
+m.TWO_FORMS='ERR syntax error: FULL, LINE and HEADERS exclude each other'
+m.CALENDAR_WINDOW='ERR invalid window: expected a positive integer of seconds, or one with a unit ms, s, m, h or '
+..'d, up to 10^12 seconds; or day, week, month or year'
+m.WINDOW='ERR invalid window: expected a positive integer of seconds, or one with a unit ms, s, m, h or d, up to '
+..'10^12 seconds'
+m.RESERVED_KEY='ERR invalid key: expected one that ends neither in :reserved nor in :reserved:ends, the names of '
+..'reservations' m.ARITY='ERR wrong number of arguments'
+m.FOREIGN_VALUE='ERR the key holds a value that this algorithm did not write'
+m.MAX_BELOW_BLOCK='ERR invalid MAX: expected at least BLOCK, which is the window if not given'
+m.KEYS='ERR invalid KEYS: expected those that this call needs; see docs/lua.md'
+m.INEXACT_STATE='ERR the key holds a number above 9007199254740991, which needs the module'
+m.INEXACT_REPLY='ERR the reply has a number above 9007199254740991, which needs the module' local function y(g)
+error({err=g},0) end local function E(ab) y(m[ab]) end local function bX(g,o,cs)
+local cU={C='COUNTER',L='LEAKY',O='LOCKOUT',R='ROLLING',T='TOKEN'} local aW=cU[aq(g,'^(%u):')] if not aW or aW==o then
+E(cs) end y('ERR the key holds a state of '..aW..': use another key for each algorithm') end local function bV(ai)
+if type(ai)=='table'then return ai elseif B(ai,'^%u+ ')then return redis.error_reply(ai) end error(ai,0) end local au={
+__sub=function() return 1 end, } local aX=setmetatable({(2^24)-1,(2^24)-1,2^16-1},au) local function bk(b,c)
+local ba,bJ=b-b==0,c-c==0 if ba or bJ then return ba elseif#b~=#c then return#b<#c end for d=#b,1,-1 do
+if b[d]~=c[d]then return b[d]<c[d] end end return false end local function V(d) if d-d~=0 then return d end
+local i,w={},0 while d>0 do local x=d%(2^24) w=w+1 i[w]=x d=(d-x)/(2^24) end return i end local function an(i)
+local w=#i while w>0 and i[w]==0 do i[w]=nil w=w-1 end if w>3 or(w==3 and i[3]>=(2^53)/(2^24)/(2^24))then
+return setmetatable(i,au) end return(i[1]or 0)+(i[2]or 0)*(2^24)+(i[3]or 0)*(2^24)*(2^24) end local function bI(b,c)
+b,c=V(b),V(c) local ae,J={},0 for d=1,math.max(#b,#c)+1 do local x=(b[d]or 0)+(c[d]or 0)+J J=x>=(2^24)and 1 or 0
+ae[d]=x-J*(2^24) end return an(ae) end local function cm(b,c) b,c=V(b),V(c) local ah={} for d=1,#b+#c do ah[d]=0 end
+for d=1,#b do local J=0 for aN=1,#c do local x=ah[d+aN-1]+b[d]*c[aN]+J J=math.floor(x/(2^24)) ah[d+aN-1]=x-J*(2^24) end
+ah[d+#c]=J end return an(ah) end local function bb(d) if d-d==0 then return d end local ae=0 for cc=#d,1,-1 do
+ae=ae*(2^24)+d[cc] end return ae end local function cN(b,c) if not bk(c,b)then return 0 end c=V(c) local bd,ax={},0
+for d=1,#b do local x=b[d]-(c[d]or 0)-ax ax=x<0 and 1 or 0 bd[d]=x+ax*(2^24) end return an(bd) end
+local function cM(b,c) if b-b==0 and c-c==0 then return b>c and b-c or 0 end return cN(b,c) end local function bS(b,c)
+local ad=0 while not X(b,c)do local as=math.max(1,math.floor(bb(b)/bb(c)*(1-2^-45))) as=an(V(as)) ad=al(ad,as)
+b=cM(b,aa(as,c)) end return ad,b end local function ay(b,c) for f=1,math.min(#b,#c)do local bD,bE=b:byte(f),c:byte(f)
+if bD~=bE then return bD<bE end end return#b<#c end local function aI(i)
+if#i<=15 or(#i==16 and ay(i,'9007199254740992'))then return i+0 end local aJ=#i%7 local d=aJ>0 and i:sub(1,aJ)+0 or 0
+for f=aJ+1,#i,7 do d=al(aa(d,10000000),i:sub(f,f+6)+0) end return d end local function cu(i)
+if#i>1 and i:byte()==48 then return nil elseif#i<20 or(#i==20 and not ay('18446744073709551615',i))then return aI(i) end
+end local bH=setmetatable({(2^24)-1,(2^24)-1,2^15-1},au) local function cd(d) return X(bH,d) end local function aD(g,aP)
+if g~='0'and not B(g,'^[1-9]%d*$')then return nil end return(#g<#aP or(#g==#aP and not ay(aP,g)))and g or nil end
+local function bo(ab,g,bj) local i=g and aD(g,'9223372036854775807') local d=i and aI(i) if not d or d==0 and bj>0 then
+y(r('ERR invalid %s: expected an integer from %d to 9223372036854775807',ab,bj)) elseif d-d~=0 then
+y(r('ERR invalid %s: the Lua library takes integers up to 9007199254740991',ab)) end return d end local aY={
+{'COST','COST n','RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take'}, {'PARTIAL','PARTIAL','RL.<ALGO> and RL.PEEK take'},
+{'ALWAYS','ALWAYS','RL.<ALGO> and RL.PEEK take'}, {'RESERVED','RESERVED n','RL.SETTLE takes'},
+{'ACTUAL','ACTUAL m','RL.SETTLE takes'}, {'AT','AT ms','RL.REFUND and RL.SETTLE take'},
+{'BURST','BURST n','RL.<ALGO>, RL.PEEK, RL.MULTI, RL.REFUND and RL.SETTLE take'},
+{'BLOCK','BLOCK d','RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take'},
+{'MAX','MAX d','RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take'},
+{'ANCHOR','ANCHOR t','RL.<ALGO>, RL.PEEK, RL.MULTI, RL.REFUND, RL.SETTLE and RL.RESET take'},
+{'ID','ID id','RL.<ALGO>, RL.PEEK and RL.MULTI take'}, {'AS','AS name','RL.<ALGO>, RL.PEEK and RL.MULTI take'},
+{'SHADOW','SHADOW','RL.<ALGO>, RL.PEEK and RL.MULTI take'}, {'RESERVE','RESERVE id ttl','RL.<ALGO> and RL.MULTI take'},
+{'RESERVATION','RESERVATION id','RL.SETTLE takes'}, } local function Q(ci,o)
+return not B(o,' ',1,true)and B(ci,' '..o..' ',1,true)~=nil end local function by(a,j)
+return not Q(' COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID RESERVE RESERVATION ',j)or Q((' COST BLOCK MAX '),j) end
+local function ce(o,j) local z,n=0,0 local bw,ck=math.min(#o,#j),math.max(#o,#j)
+while z<bw and o:byte(z+1)==j:byte(z+1)do z=z+1 end while n<bw-z and o:byte(-1-n)==j:byte(-1-n)do n=n+1 end
+return z+n>=2 and ck-z-n<=2 end local function bY(a,s,o) local S={} for I,t in ipairs(aY)do
+if Q(s,t[1])and by(a,t[1])then S[#S+1]=t[2] end end for I,P in ipairs({'FULL','LINE','HEADERS'})do S[#S+1]=P end
+for I,j in ipairs(S)do if ce(o:upper(),aq(j,'^%u+'))then y('ERR syntax error: no such option, but there is '..j) end end
+local n=table.remove(S) local cR=table.concat(S,', ')
+y('ERR syntax error: after limit come '..cR..' or '..n..', each at most once') end local function cG(t,a,s)
+local j,cV=t[1],a.Y if not Q(s,j)then y(r('ERR invalid %s: only %s it',j,t[3])) elseif not by(a,j)then
+y(r('ERR invalid %s: %s takes none',j,('LOCKOUT'))) elseif a[j]~=nil then
+y(r('ERR syntax error: %s comes at most once',t[2])) end end
+local aZ={ms=1,['']=1000,s=1000,m=60000,h=3600000,d=86400000} local function bp(g) local R,bA=aq(g,'^(%d+)(%l*)$')
+local F=R and aZ[bA]and aD(R,'18446744073709551615')and R*aZ[bA] return F and F>=1 and F<=1e15 and F or nil end
+local function cx(j,g,cX) if j=='BLOCK'or j=='MAX'then
+local cP='expected a positive integer of seconds, or one with a unit ms, s, m, h or d, up to 10^12 seconds'
+return g and bp(g)or y('ERR invalid '..j..': '..cP) end if j=='AS'then
+return g and#g>=1 and#g<=64 and not B(g,'[^%w._-]')and g or E('AS') elseif j=='AT'then
+local i=g and aD(g,'9223372036854775807') return i and aO(aI(i),(aE(aX,1000)))or E('AT') end
+return bo(j,g,j=='BURST'and 1 or 0) end local function cF(a) if a.ALWAYS and(a.PARTIAL or a.RESERVE)then
+E(a.PARTIAL and'PARTIAL_AND_ALWAYS'or'RESERVE_AND_ALWAYS') elseif a.RESERVATION and(a.RESERVED or a.AT)then
+E(a.RESERVED and'RESERVATION_AND_RESERVED'or'RESERVATION_AND_AT') end end local bF={FULL=true,LINE=true,HEADERS=true}
+local function cp(P,bn) if P then E(P==bn and'FORM_TWICE'or'TWO_FORMS') end return bn end local function cv(a,p,f,s)
+while p[f]do local o,t=p[f]:upper(),nil for I,ag in ipairs(aY)do t=ag[1]==o and ag or t end if t then cG(t,a,s)
+if t[2]==o then a[o]=true f=f+1 else a[o]=cx(o,p[f+1],p[f+2]) f=f+(o=='RESERVE'and 3 or 2) end cF(a)
+elseif bF[o]and Q(s,'form')then a.form=cp(a.form,o) f=f+1 else return f end end return f end
+local bG={DAY=86400000,WEEK=7*86400000,MONTH=31*86400000,YEAR=366*86400000} local function cS(a,g) local v=bp(g)
+if not v then a.V=g:upper() v=bG[a.V] if not v then E(Q((' COST BLOCK MAX '),'ANCHOR')and'CALENDAR_WINDOW'or'WINDOW')
+elseif not Q((' COST BLOCK MAX '),'ANCHOR')then
+y(r('ERR invalid window: %s takes no windows of the calendar',('LOCKOUT'))) end end return v end local function ca(C)
+return C:sub(-9)==':reserved'or C:sub(-14)==':reserved:ends' end local function cH(C) if ca(C)then E('RESERVED_KEY') end
+end local function bL(a) local cq=a.PARTIAL and a.p<a.c a.u=a.SHADOW and not a.v and(cq or not a.allowed)
+if not a.allowed and(a.u or a.v)then a.allowed=true if not(nil)then local I,I,I,aT=am(a) a.ttl=N(aT) end end end
+local function cD(a) aH(a,'keep',a.k) return a.remaining end local function cL(K,O,bK) if K=='keep'then return bK end
+return K~='delete'and O or nil end local function co(k) return k==0 and 1 or k end local function bM(a) local k=a.c
+aC(a,0) local K,O=(nil)(a,nil,k) if k>0 then a.f,a.n=K,O end local e=cL(a.f,a.n,a.k) aH(a,a.f,e)
+a.allowed=a.b>0 and l(a,0)==0 a.D=a.b>0 and k or co(k) if(nil)then a.count,a.ttl=(nil)(e,a.now_ms) elseif a.allowed then
+a.ttl=N(aG(l(a,a.b))) else local l=l(a,a.D) a.ttl=l and math.max(1,N(aG(l)))or-1 end end local function bN(a)
+local k=a.c if a.PARTIAL then k=math.min(k,cD(a)) end a.p=k if a.ALWAYS then bM(a) else aC(a,k) end end
+local function bq(a) return a.v and a.v.c or a.u and a.c or a.p end local function bf(a) if not a.allowed then return 0
+end return a.PARTIAL and bq(a)or 1 end local function bZ(a,L) local M,cI,G,aT,bR=am(a) return{ 'allowed',bf(a),
+'count',a.count, 'ttl',a.ttl, 'limit',a.b, 'remaining',M, 'retry_after_ms',cI, 'next_ms',G, 'reset_ms',aT,
+'delay_ms',bR, 'now_ms',a.now_ms, 'shadow',a.u and 1 or 0, 'charged',L, } end local function cn(aj) local bx={}
+for I,a in ipairs(aj)do local z,R=a.AS or('LOCKOUT'):lower(),2 a.i=z while bx[a.i]do a.i=r('%s-%d',z,R) R=R+1 end
+bx[a.i]=true end end local function ap(d) return r('%.0f',aO(d,999999999999999)) end local function cA(a)
+local v=(nil)and(nil)(a)or a.l local aF,q=1000,v%1000 while q>0 do aF,q=q,aF%q end local bB=1000/aF
+local af=aE(aa(v,bB),1000) return r('"%s";q=%s;w=%s',a.i,ap(aa(a.limit,bB)),ap(af)) end local function cf(ar,aR)
+if ar.allowed~=aR.allowed then return not ar.allowed end local l,aS=ar.retry_after_ms,aR.retry_after_ms if l~=aS then
+return l<0 or(aS>=0 and l>aS) end return ar.remaining<aR.remaining end local function cb(aj) local aU,br=aj[1],{} cn(aj)
+for d,a in ipairs(aj)do br[d]=cA(a) a.remaining,a.retry_after_ms,a.next_ms,a.reset_ms=am(a) if cf(a,aU)then aU=a end end
+local a=aU local ak={ 'X-RateLimit-Limit', r('%.0f',a.b), 'X-RateLimit-Remaining', r('%.0f',a.remaining), }
+local function ao(ab,U) ak[#ak+1]=ab ak[#ak+1]=U end if a.reset_ms>=0 then
+ao('X-RateLimit-Reset',r('%.0f',N(a.now_ms+a.reset_ms))) end ao('RateLimit-Policy',table.concat(br,', '))
+local cl=a.next_ms>=0 and';t='..ap(N(a.next_ms))or'' ao('RateLimit',r('"%s";r=%s%s',a.i,ap(a.remaining),cl))
+if not a.allowed and a.retry_after_ms>=0 then ao('Retry-After',r('%.0f',N(a.retry_after_ms))) end return ak end
+local function cr(a,L) if a.form=='FULL'then return bZ(a,L) end return{bf(a),a.count,a.ttl,cb({a})} end
+at={MAX_UNSIGNED=aX,F=bI,G=bL,H=bN,x=bS,error_reply=bV,g=E,I=bX,J=bY,z=cd,M=bk,B=cm,P=cr,Q=bo,t=cu,S=cv,E=bq,U=cH,X=cS}
+end return at end local bU,bt=pcall(cJ,KEYS,ARGV) return bU and bt or h().error_reply(bt)

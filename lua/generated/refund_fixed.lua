@@ -1,1000 +1,203 @@
 -- RL.REFUND FIXED, without the module: docs/lua.md. Put together by scripts/generate-lua; do not edit.
-local COLD, cold
-local find, format, match, part_of = string.find, string.format, string.match, string.sub
-local function parse_request(words, at, accepted)
-local window, limit, option = words[at], words[at + 1], words[at + 2]
-if not limit then
-cold().fail('ARITY')
-end
-local r = {
-key = '',
-now = 0,
-now_ms = 0,
-window_ms = 0,
-window = 0,
-limit = 0,
-capacity = 0,
-cost = 1,
-form = nil,
-delay = 0,
-state = nil,
-after = nil,
-allowed = false,
-count = 0,
-ttl = 0,
-change = 'keep',
-remaining = 0,
-decided_cost = 1,
-}
-at = at + 2
-if option == 'LINE' and not words[at + 1] and accepted ~= ' COST BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE ' then
-r.form, at = option, at + 1
-elseif option then
-local value = words[at + 1] or ''
-local is_short = accepted == ' form COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE ' and words[at + 2] == 'LINE' and not words[at + 3] and #value < 16
-if is_short and option == 'COST' and (' COST PARTIAL ALWAYS ANCHOR RESERVE RESERVATION ') ~= ' ID ' and find(value, '^[1-9]%d*$') then
-r.form, r.cost, at = 'LINE', value + 0, at + 3
-elseif is_short and option == 'ID' and (' COST PARTIAL ALWAYS ANCHOR RESERVE RESERVATION ') == ' ID ' and value ~= '' then
-r.form, r.ID, at = 'LINE', value, at + 3
-else
-at = cold().parse_options(r, words, at, accepted)
-r.cost = r.COST or 1
-end
-r.anchor_ms = r.ANCHOR and r.ANCHOR * 1000
-end
-local is_plain = #limit < 16 and find(limit, '^[1-9]%d*$')
-r.limit = is_plain and limit + 0 or cold().parse_count('limit', limit, 0)
-is_plain = #window < 10 and find(window, '^[1-9]%d*$')
-local window_ms = is_plain and window * 1000 or cold().window_of(r, window)
-r.window_ms, r.window, r.capacity = window_ms, window_ms < 9e12 and window_ms * 1000 or cold().mul_large(window_ms, 1000), r.BURST or r.limit
-return r, at
-end
-local function parse_all(words, accepted)
-local r, at = parse_request(words, 1, accepted)
-if words[at] then
-cold().fail_with_usage(r, accepted, words[at])
-end
-return r
-end
-local function parse_correction(words, accepted)
-if not words[1 + 1] then
-cold().fail('ARITY')
-end
-return parse_all(words, accepted)
-end
-local call = redis.call
-local function read_clock(r)
-local time = call('TIME')
-local now = time[1] * 1000000 + time[2]
-r.now, r.now_ms = now, (now - now % 1000) / 1000
-end
-local function suffix(r)
-if r.unit or r.anchor_ms then
-return cold().calendar_suffix(r, (cold().period(r)))
-end
-local now_ms, window_ms = r.now_ms, r.window_ms
-local number = (now_ms - now_ms % window_ms) / window_ms
-return format(number < 2147483648 and ':%d' or ':%.0f', number)
-end
-local function take_keys(r, keys, at, with_book, is_reset)
-local key = keys[at]
-if suffix then
-local own, other = suffix(r), keys[at + 1]
-local length = #own
-if not other then
-cold().fail('KEYS')
-elseif part_of(key, -length) ~= own then
-key = other
-if part_of(key, -length) ~= own then
-r.wrong_clock = true
-end
-end
-r.key, key, at = key, part_of(key, 1, -length - 1), at + 2
-else
-if not key then
-cold().fail('KEYS')
-end
-r.key, at = key, at + 1
-end
-if is_reset then
-r.name = key
-elseif find(key, ':reserved', 1, true) then
-cold().require_other_name(key)
-end
-if with_book then
-at = r.wrong_clock and at + 2 or cold().take_book(r, keys, at, key)
-end
-return at
-end
-local function place(r, keys, with_book, is_reset)
-read_clock(r)
-if #keys ~= take_keys(r, keys, 1, with_book, is_reset) - 1 then
-cold().fail('KEYS')
-elseif r.wrong_clock then
-cold().fail_by_clock(r)
-end
-end
-local function load_counter(r)
-local key = r.key
-local text = call('GET', key)
-if text then
-local value = #text < 16 and find(text, '^[1-9]%d*$') and text + 0 or cold().value_of(text)
-local expires_at = redis.REDIS_VERSION_NUM and call('PEXPIRETIME', key) or cold().expiry_by_ttl(key, r.now_ms) or -1
-expires_at = expires_at >= 0 and expires_at or nil
-if expires_at and expires_at >= (2 ^ 53) then
-cold().fail('INEXACT_STATE')
-end
-r.state = { value = value, expires_at = expires_at }
-end
-end
-local function state_after(change, after, before)
-if change == 'keep' then
-return before
-end
-return change ~= 'delete' and after or nil
-end
-local function less(a, b)
-if a - a == 0 and b - b == 0 then
-return a < b
-end
-return cold().less_large(a, b)
-end
-local function ttl_of_script(expires_at, now_ms)
-if not expires_at then
-return -2
-end
-local ms = (expires_at > now_ms and expires_at - now_ms or 0) + 500
-return (ms - ms % 1000) / 1000
-end
-local function decide(r, cost)
-local counter, now_ms, limit = r.state, r.now_ms, r.limit
-local before, needed = counter and counter.value or 0, cost == 0 and 1 or cost
-local allowed = needed <= limit and before + needed <= limit
-local counted = (allowed or before >= limit) and cost > 0
-local after = counted and before + cost or before
-if after >= (2 ^ 53) then
-cold().fail('INEXACT_REPLY')
-end
-local expires_at = counter and not (counted and before == 0) and counter.expires_at or nil
-if not expires_at and (counter or counted) then
-expires_at = (r.unit or r.anchor_ms) and cold().new_expiry(r) or now_ms + r.window_ms
-end
-r.allowed, r.count, r.ttl, r.change = allowed, after, ttl_of_script(expires_at, now_ms), 'keep'
-if counted or (counter and not counter.expires_at) then
-r.change, r.after = 'charge', { value = after, expires_at = expires_at }
-end
-end
-local function decide_request(r)
-if r.PARTIAL or r.ALWAYS then
-cold().decide_rare(r)
-else
-local cost = r.cost
-r.decided_cost = cost
-decide(r, cost)
-end
-if r.SHADOW then
-cold().conclude(r)
-end
-end
-local function wait(r, cost)
-local limit = r.limit
-if cost > limit then
-return nil
-elseif r.units + cost <= limit then
-return 0
-end
-if r.unit or r.anchor_ms then
-local _, last = cold().period(r)
-return last - r.now_ms
-end
-return r.window_ms - r.now_ms % r.window_ms
-end
-local function forecast(r, _, counter)
-local value, limit = counter and counter.value or 0, r.limit
-r.units = value > 0 and value or 0
-r.remaining = r.units < limit and limit - r.units or 0
-end
-local function figures(r)
-local change, wait = r.change, wait
-forecast(r, change, change == 'keep' and r.state or change ~= 'delete' and r.after or nil)
-local remaining, capacity, retry, next_ms, reset = r.remaining, r.capacity, 0, 0, 0
-if not r.allowed then
-local cost = r.decided_cost
-retry = wait(r, r.needed or (cost == 0 and 1 or cost)) or -1
-if r.full_for and retry >= 0 then
-retry = math.max(retry, r.full_for)
-end
-end
-if remaining < capacity then
-next_ms = wait(r, remaining + 1) or -1
-reset = remaining + 1 == capacity and next_ms or wait(r, capacity) or -1
-end
-if retry - retry ~= 0 or next_ms - next_ms ~= 0 or reset - reset ~= 0 or retry >= (2 ^ 53) or reset >= (2 ^ 53) then
-cold().fail('INEXACT_REPLY')
-end
-return remaining, retry, next_ms, reset, 0
-end
-local function line(r, charged)
-local remaining, retry, next_ms, reset, delay = figures(r)
-local count, ttl, limit, now_ms = r.count, r.ttl, r.capacity, r.now_ms
-local largest = limit + count + ttl + retry + next_ms + reset + delay + charged
-if largest >= 2147483648 or now_ms < 1000000 or now_ms >= 2e15 then
-return cold().long_line(r, charged)
-end
-local late = now_ms % 1000000
-local shadow = r.shadowed and 1 or 0
-return format(
-'%d %d %d %d %d %d %d %d %d %d%06d %d %d',
-r.allowed and (r.PARTIAL and cold().part_allowed(r) or 1) or 0, count, ttl, limit, remaining, retry, next_ms, reset, delay,
-(now_ms - late) / 1000000, late, shadow, charged
-)
-end
-local function reply(r, charged)
-local form = r.form
-if form == 'LINE' then
-return line(r, charged)
-elseif form then
-return cold().other_reply(r, charged)
-end
-return { r.allowed and (r.PARTIAL and cold().part_allowed(r) or 1) or 0, r.count, r.ttl }
-end
-local function correct(r, change, after, charged)
-local answer
-local expires_at, before, state = nil, r.state, state_after(change, after, r.state)
-if expires_at and less(expires_at, r.now_ms) then
-state = nil
-end
-r.state = state
-decide_request(r)
-answer = reply(r, charged)
-r.state = before
-if not r.is_unknown then
-cold().commit_change(r, change, after)
-end
-return answer
-end
-local function run_refund(keys, words)
-local r = parse_correction(words, ' form COST AT BURST BLOCK MAX ANCHOR ')
-place(r, keys)
-load_counter(r, 'write')
-local change, after = cold().refund(r, r.AT, r.cost)
-return correct(r, change, after, 0)
-end
-function cold()
-if not COLD then
-local errors = {}
-errors.NOT_A_COUNTER = 'ERR value is not an integer or out of range'
-errors.INEXACT_STATE = 'ERR the key holds a number above 9007199254740991, which needs the module'
-errors.AT = 'ERR invalid AT: expected an integer of Unix milliseconds from 0 to 9223372036854775807'
-errors.ANCHOR = 'ERR invalid ANCHOR: expected an integer of Unix seconds from 0 to 253402300799'
-errors.ID = 'ERR invalid ID: expected 1 to 512 bytes'
-errors.AS = 'ERR invalid AS: expected a name of 1 to 64 characters of A-Z a-z 0-9 . _ -'
-errors.RESERVE = 'ERR invalid RESERVE: expected an id of 1 to 128 bytes, and a ttl: a positive integer of seconds, or one '
-.. 'with a unit ms, s, m, h or d, up to 10^12 seconds'
-errors.RESERVATION = 'ERR invalid RESERVATION: expected an id of 1 to 128 bytes'
-errors.PARTIAL_AND_ALWAYS = 'ERR syntax error: PARTIAL and ALWAYS exclude each other'
-errors.RESERVE_AND_ALWAYS = 'ERR syntax error: RESERVE and ALWAYS exclude each other'
-errors.RESERVATION_AND_RESERVED = 'ERR syntax error: RESERVED and RESERVATION exclude each other'
-errors.RESERVATION_AND_AT = 'ERR syntax error: RESERVATION and AT exclude each other'
-errors.FORM_TWICE = 'ERR syntax error: FULL, LINE or HEADERS comes at most once'
-errors.TWO_FORMS = 'ERR syntax error: FULL, LINE and HEADERS exclude each other'
-errors.CALENDAR_WINDOW = 'ERR invalid window: expected a positive integer of seconds, or one with a unit ms, s, m, h or '
-.. 'd, up to 10^12 seconds; or day, week, month or year'
-errors.WINDOW = 'ERR invalid window: expected a positive integer of seconds, or one with a unit ms, s, m, h or d, up to '
-.. '10^12 seconds'
-errors.RESERVED_KEY = 'ERR invalid key: expected one that ends neither in :reserved nor in :reserved:ends, the names of '
-.. 'reservations'
-errors.KEYS = 'ERR invalid KEYS: expected those that this call needs; see docs/lua.md'
-errors.INEXACT_REPLY = 'ERR the reply has a number above 9007199254740991, which needs the module'
-errors.ARITY = 'ERR wrong number of arguments'
-local function calendar_suffix(r, start)
-return format(':%s:%.0f', r.unit and r.unit:lower() or format('%.0fms', r.window_ms), start)
-end
-local function days_before(year, month)
-if month < 2 then
-year = year - 1
-end
-local of_march = (month + 10) % 12
-local leap_days = math.floor(year / 4) - math.floor(year / 100) + math.floor(year / 400)
-return 365 * year + leap_days + math.floor((153 * of_march + 2) / 5) - 719468
-end
-local function first_of_month(n)
-return days_before(math.floor(n / 12), n % 12)
-end
-local function month_of(day)
-local months = 1970 * 12 + math.floor(day / 30.436875) + 1
-while first_of_month(months) > day do
-months = months - 1
-end
-return months, day - first_of_month(months)
-end
-local function start_after(anchor, months)
-local at = anchor.months + months
-local first = first_of_month(at)
-return (first + math.min(anchor.day, first_of_month(at + 1) - first - 1)) * 86400000 + anchor.time
-end
-local function calendar_period(step, anchor_ms, now_ms)
-local time = anchor_ms % 86400000
-local months, day = month_of((anchor_ms - time) / 86400000)
-local anchor = { months = months, day = day, time = time }
-local apart = month_of(math.floor(now_ms / 86400000)) - months
-local latest = apart - apart % step
-local first, last = start_after(anchor, latest), start_after(anchor, latest + step)
-if first > now_ms then
-first, last = start_after(anchor, latest - step), first
-end
-return first, last, last - first
-end
-local function period_of(r, now_ms)
-local unit, anchor_ms = r.unit, r.anchor_ms
-if unit == 'MONTH' or unit == 'YEAR' then
-local first, last, length = calendar_period(unit == 'YEAR' and 12 or 1, anchor_ms or 0, now_ms)
-return math.max(0, first), last, length
-end
-anchor_ms = anchor_ms or (unit == 'WEEK' and 4 * 86400000) or 0
-local length = r.window_ms
-local ago = (now_ms % length - anchor_ms % length) % length
-return math.max(0, now_ms - ago), now_ms - ago + length, length
-end
-local function period(r)
-if r.unit or r.anchor_ms then
-return period_of(r, r.now_ms)
-end
-local now_ms, window_ms = r.now_ms, r.window_ms
-local first = now_ms - now_ms % window_ms
-return first, first + window_ms
-end
-local function new_expiry(r)
-if r.unit or r.anchor_ms then
-local _, last = period_of(r, r.now_ms)
-return last
-end
-return r.now_ms + r.window_ms
-end
-local function is_current_period(r, at_ms)
-return not at_ms or not less(at_ms, (period(r)))
-end
-local function refund(r, at_ms, cost)
-local counter = r.state
-if not counter or not is_current_period(r, at_ms) then
-return 'keep'
-end
-local value = counter.value
-if value > 0 and cost > 0 then
-value = math.max(0, math.min(value, r.limit) - cost)
-end
-if value == counter.value and counter.expires_at then
-return 'keep'
-end
-return 'refund', { value = value, expires_at = counter.expires_at or new_expiry(r) }
-end
-local function fail_with(text)
-error({ err = text }, 0)
-end
-local function fail(name)
-fail_with(errors[name])
-end
-local function error_reply(raised)
-if type(raised) == 'table' then
-return raised
-elseif find(raised, '^%u+ ') then
-return redis.error_reply(raised)
-end
-error(raised, 0)
-end
-local function less_large(a, b)
-local a_is_number, b_is_number = a - a == 0, b - b == 0
-if a_is_number or b_is_number then
-return a_is_number
-elseif #a ~= #b then
-return #a < #b
-end
-for n = #a, 1, -1 do
-if a[n] ~= b[n] then
-return a[n] < b[n]
-end
-end
-return false
-end
-local function digits_of(n)
-if n - n ~= 0 then
-return n
-end
-local digits, count = {}, 0
-while n > 0 do
-local digit = n % (2 ^ 24)
-count = count + 1
-digits[count] = digit
-n = (n - digit) / (2 ^ 24)
-end
-return digits
-end
-local LARGE = {
-__sub = function()
-return 1
-end,
-}
-local function from_digits(digits)
-local count = #digits
-while count > 0 and digits[count] == 0 do
-digits[count] = nil
-count = count - 1
-end
-if count > 3 or (count == 3 and digits[3] >= (2 ^ 53) / (2 ^ 24) / (2 ^ 24)) then
-return setmetatable(digits, LARGE)
-end
-return (digits[1] or 0) + (digits[2] or 0) * (2 ^ 24) + (digits[3] or 0) * (2 ^ 24) * (2 ^ 24)
-end
-local function mul_large(a, b)
-a, b = digits_of(a), digits_of(b)
-local product = {}
-for n = 1, #a + #b do
-product[n] = 0
-end
-for n = 1, #a do
-local carry = 0
-for m = 1, #b do
-local digit = product[n + m - 1] + a[n] * b[m] + carry
-carry = math.floor(digit / (2 ^ 24))
-product[n + m - 1] = digit - carry * (2 ^ 24)
-end
-product[n + #b] = carry
-end
-return from_digits(product)
-end
-local function expiry_by_ttl(key, now_ms)
-local left = call('PTTL', key)
-return left >= 0 and now_ms + left or nil
-end
-local function bytes_before(a, b)
-for at = 1, math.min(#a, #b) do
-local x, y = a:byte(at), b:byte(at)
-if x ~= y then
-return x < y
-end
-end
-return #a < #b
-end
-local function digits_up_to(text, most)
-if text ~= '0' and not find(text, '^[1-9]%d*$') then
-return nil
-end
-return (#text < #most or (#text == #most and not bytes_before(most, text))) and text or nil
-end
-local function fail_with_foreign_value(text, word, otherwise)
-local writers = { C = 'COUNTER', L = 'LEAKY', O = 'LOCKOUT', R = 'ROLLING', T = 'TOKEN' }
-local writer = writers[match(text, '^(%u):')]
-if not writer or writer == word then
-fail(otherwise)
-end
-fail_with('ERR the key holds a state of ' .. writer .. ': use another key for each algorithm')
-end
-local function add_large(a, b)
-a, b = digits_of(a), digits_of(b)
-local sum, carry = {}, 0
-for n = 1, math.max(#a, #b) + 1 do
-local digit = (a[n] or 0) + (b[n] or 0) + carry
-carry = digit >= (2 ^ 24) and 1 or 0
-sum[n] = digit - carry * (2 ^ 24)
-end
-return from_digits(sum)
-end
-local function add(a, b)
-if a - a == 0 and b - b == 0 and a + b < (2 ^ 53) then
-return a + b
-end
-return add_large(a, b)
-end
-local function mul(a, b)
-if a - a == 0 and b - b == 0 and a * b < (2 ^ 53) then
-return a * b
-end
-return mul_large(a, b)
-end
-local function from_text(digits)
-if #digits <= 15 or (#digits == 16 and bytes_before(digits, '9007199254740992')) then
-return digits + 0
-end
-local head = #digits % 7
-local n = head > 0 and digits:sub(1, head) + 0 or 0
-for at = head + 1, #digits, 7 do
-n = add(mul(n, 10000000), digits:sub(at, at + 6) + 0)
-end
-return n
-end
-local function value_of(text)
-local sign, digits = match(text, '^(%-?)(%d+)$')
-local negative = sign == '-'
-digits = digits and digits_up_to(digits, negative and '9223372036854775808' or '9223372036854775807')
-if not digits or (negative and digits == '0') then
-fail_with_foreign_value(text, nil, 'NOT_A_COUNTER')
-end
-local value = from_text(digits)
-if value - value ~= 0 then
-fail('INEXACT_STATE')
-end
-return negative and -value or value
-end
-local function parse_count(name, text, least)
-local digits = text and digits_up_to(text, '9223372036854775807')
-local n = digits and from_text(digits)
-if not n or n == 0 and least > 0 then
-fail_with(format('ERR invalid %s: expected an integer from %d to 9223372036854775807', name, least))
-elseif n - n ~= 0 then
-fail_with(format('ERR invalid %s: the Lua library takes integers up to 9007199254740991', name))
-end
-return n
-end
-local OPTIONS = {
-{ 'COST', 'COST n', 'RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take' },
-{ 'PARTIAL', 'PARTIAL', 'RL.<ALGO> and RL.PEEK take' },
-{ 'ALWAYS', 'ALWAYS', 'RL.<ALGO> and RL.PEEK take' },
-{ 'RESERVED', 'RESERVED n', 'RL.SETTLE takes' },
-{ 'ACTUAL', 'ACTUAL m', 'RL.SETTLE takes' },
-{ 'AT', 'AT ms', 'RL.REFUND and RL.SETTLE take' },
-{ 'BURST', 'BURST n', 'RL.<ALGO>, RL.PEEK, RL.MULTI, RL.REFUND and RL.SETTLE take' },
-{ 'BLOCK', 'BLOCK d', 'RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take' },
-{ 'MAX', 'MAX d', 'RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take' },
-{ 'ANCHOR', 'ANCHOR t', 'RL.<ALGO>, RL.PEEK, RL.MULTI, RL.REFUND, RL.SETTLE and RL.RESET take' },
-{ 'ID', 'ID id', 'RL.<ALGO>, RL.PEEK and RL.MULTI take' },
-{ 'AS', 'AS name', 'RL.<ALGO>, RL.PEEK and RL.MULTI take' },
-{ 'SHADOW', 'SHADOW', 'RL.<ALGO>, RL.PEEK and RL.MULTI take' },
-{ 'RESERVE', 'RESERVE id ttl', 'RL.<ALGO> and RL.MULTI take' },
-{ 'RESERVATION', 'RESERVATION id', 'RL.SETTLE takes' },
-}
-local function is_in(list, word)
-return not find(word, ' ', 1, true) and find(list, ' ' .. word .. ' ', 1, true) ~= nil
-end
-local function takes(r, option)
-return not is_in(' COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID RESERVE RESERVATION ', option) or is_in((' COST PARTIAL ALWAYS ANCHOR RESERVE RESERVATION '), option)
-end
-local function is_nearly(word, option)
-local first, last = 0, 0
-local shorter, longer = math.min(#word, #option), math.max(#word, #option)
-while first < shorter and word:byte(first + 1) == option:byte(first + 1) do
-first = first + 1
-end
-while last < shorter - first and word:byte(-1 - last) == option:byte(-1 - last) do
-last = last + 1
-end
-return first + last >= 2 and longer - first - last <= 2
-end
-local function fail_with_usage(r, accepted, word)
-local options = {}
-for _, row in ipairs(OPTIONS) do
-if is_in(accepted, row[1]) and takes(r, row[1]) then
-options[#options + 1] = row[2]
-end
-end
-for _, form in ipairs({ 'FULL', 'LINE', 'HEADERS' }) do
-options[#options + 1] = form
-end
-for _, option in ipairs(options) do
-if is_nearly(word:upper(), match(option, '^%u+')) then
-fail_with('ERR syntax error: no such option, but there is ' .. option)
-end
-end
-local last = table.remove(options)
-local usage = table.concat(options, ', ')
-fail_with('ERR syntax error: after limit come ' .. usage .. ' or ' .. last .. ', each at most once')
-end
-local function require_option(row, r, accepted)
-local option, algorithm = row[1], r.algorithm
-if not is_in(accepted, option) then
-fail_with(format('ERR invalid %s: only %s it', option, row[3]))
-elseif not takes(r, option) then
-fail_with(format('ERR invalid %s: %s takes none', option, ('FIXED')))
-elseif r[option] ~= nil then
-fail_with(format('ERR syntax error: %s comes at most once', row[2]))
-end
-end
-local UNITS = { ms = 1, [''] = 1000, s = 1000, m = 60000, h = 3600000, d = 86400000 }
-local function parse_window(text)
-local number, unit = match(text, '^(%d+)(%l*)$')
-local ms = number and UNITS[unit] and digits_up_to(number, '18446744073709551615') and number * UNITS[unit]
-return ms and ms >= 1 and ms <= 1e15 and ms or nil
-end
-local function parse_id(text, most)
-return text and #text >= 1 and #text <= most and text
-end
-local function min(a, b)
-return less(b, a) and b or a
-end
-local function approximately(n)
-if n - n == 0 then
-return n
-end
-local sum = 0
-for index = #n, 1, -1 do
-sum = sum * (2 ^ 24) + n[index]
-end
-return sum
-end
-local function sub_large(a, b)
-if not less_large(b, a) then
-return 0
-end
-b = digits_of(b)
-local difference, borrow = {}, 0
-for n = 1, #a do
-local digit = a[n] - (b[n] or 0) - borrow
-borrow = digit < 0 and 1 or 0
-difference[n] = digit + borrow * (2 ^ 24)
-end
-return from_digits(difference)
-end
-local function sub(a, b)
-if a - a == 0 and b - b == 0 then
-return a > b and a - b or 0
-end
-return sub_large(a, b)
-end
-local function divide_large(a, b)
-local quotient = 0
-while not less(a, b) do
-local part = math.max(1, math.floor(approximately(a) / approximately(b) * (1 - 2 ^ -45)))
-part = from_digits(digits_of(part))
-quotient = add(quotient, part)
-a = sub(a, mul(part, b))
-end
-return quotient, a
-end
-local function divide(a, b)
-if a - a == 0 and b - b == 0 then
-local rest = a % b
-return (a - rest) / b, rest
-end
-return divide_large(a, b)
-end
-local MAX_UNSIGNED = setmetatable({ (2 ^ 24) - 1, (2 ^ 24) - 1, 2 ^ 16 - 1 }, LARGE)
-local function parse_value(option, text, second)
-if option == 'RESERVE' then
-local ttl = second and parse_window(second)
-return parse_id(text, 128) and ttl and { id = text, ttl = ttl } or fail('RESERVE')
-elseif option == 'RESERVATION' then
-return parse_id(text, 128) or fail('RESERVATION')
-end
-if option == 'ANCHOR' then
-local digits = text and digits_up_to(text, '253402300799')
-return digits and digits + 0 or fail('ANCHOR')
-end
-if option == 'AS' then
-return text and #text >= 1 and #text <= 64 and not find(text, '[^%w._-]') and text or fail('AS')
-elseif option == 'AT' then
-local digits = text and digits_up_to(text, '9223372036854775807')
-return digits and min(from_text(digits), (divide(MAX_UNSIGNED, 1000))) or fail('AT')
-end
-return parse_count(option, text, option == 'BURST' and 1 or 0)
-end
-local function require_compatible(r)
-if r.ALWAYS and (r.PARTIAL or r.RESERVE) then
-fail(r.PARTIAL and 'PARTIAL_AND_ALWAYS' or 'RESERVE_AND_ALWAYS')
-elseif r.RESERVATION and (r.RESERVED or r.AT) then
-fail(r.RESERVED and 'RESERVATION_AND_RESERVED' or 'RESERVATION_AND_AT')
-end
-end
-local FORMS = { FULL = true, LINE = true, HEADERS = true }
-local function next_form(form, named)
-if form then
-fail(form == named and 'FORM_TWICE' or 'TWO_FORMS')
-end
-return named
-end
-local function parse_options(r, words, at, accepted)
-while words[at] do
-local word, row = words[at]:upper(), nil
-for _, known in ipairs(OPTIONS) do
-row = known[1] == word and known or row
-end
-if row then
-require_option(row, r, accepted)
-if row[2] == word then
-r[word] = true
-at = at + 1
-else
-r[word] = parse_value(word, words[at + 1], words[at + 2])
-at = at + (word == 'RESERVE' and 3 or 2)
-end
-require_compatible(r)
-elseif FORMS[word] and is_in(accepted, 'form') then
-r.form = next_form(r.form, word)
-at = at + 1
-else
-return at
-end
-end
-return at
-end
-local LONGEST = { DAY = 86400000, WEEK = 7 * 86400000, MONTH = 31 * 86400000, YEAR = 366 * 86400000 }
-local function window_of(r, text)
-local window_ms = parse_window(text)
-if not window_ms then
-r.unit = text:upper()
-window_ms = LONGEST[r.unit]
-if not window_ms then
-fail(is_in((' COST PARTIAL ALWAYS ANCHOR RESERVE RESERVATION '), 'ANCHOR') and 'CALENDAR_WINDOW' or 'WINDOW')
-elseif not is_in((' COST PARTIAL ALWAYS ANCHOR RESERVE RESERVATION '), 'ANCHOR') then
-fail_with(format('ERR invalid window: %s takes no windows of the calendar', ('FIXED')))
-end
-end
-return window_ms
-end
-local function has_name_of_reservations(key)
-return key:sub(-9) == ':reserved' or key:sub(-14) == ':reserved:ends'
-end
-local function require_other_name(key)
-if has_name_of_reservations(key) then
-fail('RESERVED_KEY')
-end
-end
-local function text_of_large(n)
-local tail = ''
-while n - n ~= 0 do
-local rest
-n, rest = divide(n, 10000000)
-tail = format('%07.0f', rest) .. tail
-end
-return format('%.0f', n) .. tail
-end
-local function text_of(n)
-if n - n ~= 0 then
-return text_of_large(n)
-end
-if n < 2147483648 then
-return format('%d', n)
-elseif n < 2e15 then
-local rest = n % 1000000
-return format('%d%06d', (n - rest) / 1000000, rest)
-end
-return format('%.0f', n)
-end
-local function next_suffix(r)
-local _, last = period(r)
-if r.unit or r.anchor_ms then
-return calendar_suffix(r, last)
-end
-return ':' .. text_of(last / r.window_ms)
-end
-local function both_suffixes(r)
-return suffix(r) .. ' ' .. next_suffix(r)
-end
-local function fail_by_clock(r)
-fail_with(format('ERR clock %.0f %s', r.now_ms, both_suffixes(r)))
-end
-local function infix(r)
-local window = r.unit and r.unit:lower() or format('%.0fms', r.window_ms)
-return ':' .. window .. (r.anchor_ms and format(':%.0f', r.anchor_ms / 1000) or '')
-end
-local function take_book(r, keys, at, key)
-local hash, ends = keys[at] or '', keys[at + 1]
-local name = (infix and infix(r) or '') .. ':reserved'
-if (hash ~= key .. name and hash ~= '{' .. key .. '}' .. name) or ends ~= hash .. ':ends' then
-fail('KEYS')
-end
-r.hash, r.ends = hash, ends
-return at + 2
-end
-local function seconds_of(ms)
-local rest = ms % 1000
-return ms < 0 and -1 or rest == 0 and ms / 1000 or (ms - rest) / 1000 + 1
-end
-local function conclude(r)
-local only_a_part = r.PARTIAL and r.decided_cost < r.cost
-r.shadowed = r.SHADOW and not r.open and (only_a_part or not r.allowed)
-if not r.allowed and (r.shadowed or r.open) then
-r.allowed = true
-if not true then
-local _, _, _, reset_ms = figures(r)
-r.ttl = seconds_of(reset_ms)
-end
-end
-end
-local function remaining_of(r)
-forecast(r, 'keep', r.state)
-return r.remaining
-end
-local function overcharge(r, at_ms, cost)
-local counter = r.state
-if cost == 0 or not is_current_period(r, at_ms) then
-return 'keep'
-end
-local before = counter and counter.value or 0
-if before + cost + 1 >= (2 ^ 53) then
-fail('INEXACT_REPLY')
-end
-local held = before ~= 0 and counter.expires_at
-return 'charge', { value = before + cost, expires_at = held or new_expiry(r) }
-end
-local function needed_for(cost)
-return cost == 0 and 1 or cost
-end
-local function verdict_after(counter, now_ms)
-return counter and counter.value or 0, ttl_of_script(counter and counter.expires_at, now_ms)
-end
-local function exact(n)
-if n - n ~= 0 or n >= (2 ^ 53) then
-fail('INEXACT_REPLY')
-end
-return n
-end
-local function decide_always(r)
-local cost = r.cost
-decide(r, 0)
-local change, after = overcharge(r, nil, cost)
-if cost > 0 then
-r.change, r.after = change, after
-end
-local state = state_after(r.change, r.after, r.state)
-forecast(r, r.change, state)
-r.allowed = r.capacity > 0 and wait(r, 0) == 0
-r.needed = r.capacity > 0 and cost or needed_for(cost)
-if verdict_after then
-r.count, r.ttl = verdict_after(state, r.now_ms)
-elseif r.allowed then
-r.ttl = seconds_of(exact(wait(r, r.capacity)))
-else
-local wait = wait(r, r.needed)
-r.ttl = wait and math.max(1, seconds_of(exact(wait))) or -1
-end
-end
-local function decide_rare(r)
-local cost = r.cost
-if r.PARTIAL then
-cost = math.min(cost, remaining_of(r))
-end
-r.decided_cost = cost
-if r.ALWAYS then
-decide_always(r)
-else
-decide(r, cost)
-end
-end
-local function set_expiry(key, at_ms)
-if at_ms then
-call('PEXPIREAT', key, text_of(at_ms))
-end
-end
-local function commit(r, change, after)
-local key, before = r.key, r.state
-if change == 'delete' then
-call('UNLINK', key)
-elseif change ~= 'keep' then
-local delta = after.value - (before and before.value or 0)
-if delta ~= 0 then
-call('INCRBY', key, delta == 1 and '1' or format('%.0f', delta))
-end
-if not before or after.expires_at ~= before.expires_at then
-set_expiry(key, after.expires_at)
-end
-end
-end
-local function commit_change(r, change, after)
-if r.gave_back then
-after = state_after(change, after, r.state)
-r.state = r.stored
-if not after then
-change = r.stored and 'delete' or 'keep'
-elseif change ~= 'charge' then
-change = 'refund'
-end
-end
-commit(r, change, after)
-end
-local function part_allowed(r)
-return r.open and r.open.cost or r.shadowed and r.cost or r.decided_cost
-end
-local function first_integer(r)
-if not r.allowed then
-return 0
-end
-return r.PARTIAL and part_allowed(r) or 1
-end
-local function full(r, charged)
-local remaining, retry_after_ms, next_ms, reset_ms, delay_ms = figures(r)
-return {
-'allowed', first_integer(r),
-'count', r.count,
-'ttl', r.ttl,
-'limit', r.capacity,
-'remaining', remaining,
-'retry_after_ms', retry_after_ms,
-'next_ms', next_ms,
-'reset_ms', reset_ms,
-'delay_ms', delay_ms,
-'now_ms', r.now_ms,
-'shadow', r.shadowed and 1 or 0,
-'charged', charged,
-}
-end
-local function long_line(r, charged)
-local pairs_of, figures_only = full(r, charged), {}
-for n = 2, #pairs_of, 2 do
-figures_only[#figures_only + 1] = format('%.0f', pairs_of[n])
-end
-return table.concat(figures_only, ' ')
-end
-local function name_policies(requests)
-local taken = {}
-for _, r in ipairs(requests) do
-local first, number = r.AS or ('FIXED'):lower(), 2
-r.name = first
-while taken[r.name] do
-r.name = format('%s-%d', first, number)
-number = number + 1
-end
-taken[r.name] = true
-end
-end
-local function window_at(r)
-if r.unit or r.anchor_ms then
-return (select(3, period_of(r, r.now_ms)))
-end
-return r.window_ms
-end
-local function header_integer(n)
-return format('%.0f', min(n, 999999999999999))
-end
-local function policy_item(r)
-local window_ms = window_at and window_at(r) or r.window_ms
-local divisor, rest = 1000, window_ms % 1000
-while rest > 0 do
-divisor, rest = rest, divisor % rest
-end
-local windows = 1000 / divisor
-local window = divide(mul(window_ms, windows), 1000)
-return format('"%s";q=%s;w=%s', r.name, header_integer(mul(r.limit, windows)), header_integer(window))
-end
-local function is_stricter(one, other)
-if one.allowed ~= other.allowed then
-return not one.allowed
-end
-local wait, other_wait = one.retry_after_ms, other.retry_after_ms
-if wait ~= other_wait then
-return wait < 0 or (other_wait >= 0 and wait > other_wait)
-end
-return one.remaining < other.remaining
-end
-local function headers(requests)
-local strictest, policies = requests[1], {}
-name_policies(requests)
-for n, r in ipairs(requests) do
-policies[n] = policy_item(r)
-r.remaining, r.retry_after_ms, r.next_ms, r.reset_ms = figures(r)
-if is_stricter(r, strictest) then
-strictest = r
-end
-end
-local r = strictest
-local texts = {
-'X-RateLimit-Limit',
-format('%.0f', r.capacity),
-'X-RateLimit-Remaining',
-format('%.0f', r.remaining),
-}
-local function header(name, value)
-texts[#texts + 1] = name
-texts[#texts + 1] = value
-end
-if r.reset_ms >= 0 then
-header('X-RateLimit-Reset', format('%.0f', seconds_of(r.now_ms + r.reset_ms)))
-end
-header('RateLimit-Policy', table.concat(policies, ', '))
-local more = r.next_ms >= 0 and ';t=' .. header_integer(seconds_of(r.next_ms)) or ''
-header('RateLimit', format('"%s";r=%s%s', r.name, header_integer(r.remaining), more))
-if not r.allowed and r.retry_after_ms >= 0 then
-header('Retry-After', format('%.0f', seconds_of(r.retry_after_ms)))
-end
-return texts
-end
-local function other_reply(r, charged)
-if r.form == 'FULL' then
-return full(r, charged)
-end
-return { first_integer(r), r.count, r.ttl, headers({ r }) }
-end
-COLD = { calendar_suffix = calendar_suffix, commit_change = commit_change, conclude = conclude, decide_rare = decide_rare, error_reply = error_reply, expiry_by_ttl = expiry_by_ttl, fail = fail, fail_by_clock = fail_by_clock, fail_with_usage = fail_with_usage, less_large = less_large, long_line = long_line, mul_large = mul_large, new_expiry = new_expiry, other_reply = other_reply, parse_count = parse_count, parse_options = parse_options, part_allowed = part_allowed, period = period, refund = refund, require_other_name = require_other_name, take_book = take_book, value_of = value_of, window_of = window_of }
-end
-return COLD
-end
-local done, result = pcall(run_refund, KEYS, ARGV)
-return done and result or cold().error_reply(result)
+local aF,i local N,n,aB,aY=string.find,string.format,string.match,string.sub local function dd(s,e,A)
+local W,B,k=s[e],s[e+1],s[e+2] if not B then i().k('ARITY') end local a={ q='', P=0, now_ms=0, c=0, aa=0, limit=0, j=0,
+i=1, form=nil, delay=0, a=nil, p=nil, allowed=false, count=0, ttl=0, l='keep', remaining=0, o=1, } e=e+2
+if k=='LINE'and not s[e+1]and A~=' COST BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE 'then a.form,e=k,e+1 elseif k then
+local p=s[e+1]or''
+local bD=A==' form COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE 'and s[e+2]=='LINE'and not s[e+3]and#p<16
+if bD and k=='COST'and(' COST PARTIAL ALWAYS ANCHOR RESERVE RESERVATION ')~=' ID 'and N(p,'^[1-9]%d*$')then
+a.form,a.i,e='LINE',p+0,e+3
+elseif bD and k=='ID'and(' COST PARTIAL ALWAYS ANCHOR RESERVE RESERVATION ')==' ID 'and p~=''then
+a.form,a.ID,e='LINE',p,e+3 else e=i().U(a,s,e,A) a.i=a.COST or 1 end a.g=a.ANCHOR and a.ANCHOR*1000 end
+local aP=#B<16 and N(B,'^[1-9]%d*$') a.limit=aP and B+0 or i().S('limit',B,0) aP=#W<10 and N(W,'^[1-9]%d*$')
+local x=aP and W*1000 or i().ab(a,W) a.c,a.aa,a.j=x,x<9e12 and x*1000 or i().M(x,1000),a.BURST or a.limit return a,e end
+local function da(s,A) local a,e=dd(s,1,A) if s[e]then i().H(a,A,s[e]) end return a end local function db(s,A)
+if not s[1+1]then i().k('ARITY') end return da(s,A) end local Z=redis.call local function dh(a) local as=Z('TIME')
+local aV=as[1]*1000000+as[2] a.P,a.now_ms=aV,(aV-aV%1000)/1000 end local function bh(a) if a.b or a.g then
+return i().z(a,(i().x(a))) end local o,x=a.now_ms,a.c local P=(o-o%x)/x return n(P<2147483648 and':%d'or':%.0f',P) end
+local function dy(a,K,e,bj,aQ) local j=K[e] if bh then local aX,ag=bh(a),K[e+1] local L=#aX if not ag then i().k('KEYS')
+elseif aY(j,-L)~=aX then j=ag if aY(j,-L)~=aX then a.y=true end end a.q,j,e=j,aY(j,1,-L-1),e+2 else if not j then
+i().k('KEYS') end a.q,e=j,e+1 end if aQ then a.n=j elseif N(j,':reserved',1,true)then i().V(j) end if bj then
+e=a.y and e+2 or i().X(a,K,e,j) end return e end local function df(a,K,bj,aQ) dh(a) if#K~=dy(a,K,1,bj,aQ)-1 then
+i().k('KEYS') elseif a.y then i().G(a) end end local function cO(a) local j=a.q local f=Z('GET',j) if f then
+local p=#f<16 and N(f,'^[1-9]%d*$')and f+0 or i().Z(f)
+local y=redis.REDIS_VERSION_NUM and Z('PEXPIRETIME',j)or i().F(j,a.now_ms)or-1 if y<0 then y=nil elseif y>=(2^53)then
+i().k('INEXACT_STATE') end a.a={f=p,e=y} end end local function be(q,t,w) if q=='keep'then return w end
+return q~='delete'and t or nil end local function aA(c,d) if c-c==0 and d-d==0 then return c<d end return i().J(c,d) end
+local function ca(y,o) if not y then return-2 end local F=(y>o and y-o or 0)+500 return(F-F%1000)/1000 end
+local function aI(a,h) local l,o,B=a.a,a.now_ms,a.limit local w,bN=l and l.f or 0,h==0 and 1 or h
+local br=bN<=B and w+bN<=B local at=(br or w>=B)and h>0 local t=at and w+h or w if t>=(2^53)then i().k('INEXACT_REPLY')
+end local y=l and not(at and w==0)and l.e or nil if not y and(l or at)then y=(a.b or a.g)and i().N(a)or o+a.c end
+a.allowed,a.count,a.ttl,a.l=br,t,ca(y,o),'keep' if at or(l and not l.e)then a.l,a.p='charge',{f=t,e=y} end end
+local function cu(a) if a.PARTIAL or a.ALWAYS then i().E(a) else local h=a.i a.o=h aI(a,h) end if a.SHADOW then i().B(a)
+end end local function C(a,h) local B=a.limit if h>B then return nil elseif a.u+h<=B then return 0 end
+if a.b or a.g then local G,r=i().x(a) return r-a.now_ms end return a.c-a.now_ms%a.c end local function aM(a,G,l)
+local p,B=l and l.f or 0,a.limit a.u=p>0 and p or 0 a.remaining=a.u<B and B-a.u or 0 end local function au(a)
+local q,C=a.l,C aM(a,q,q=='keep'and a.a or q~='delete'and a.p or nil) local V,aH,Q,T,ad=a.remaining,a.j,0,0,0
+if not a.allowed then local h=a.o Q=C(a,a.v or(h==0 and 1 or h))or-1 if a.I and Q>=0 then Q=math.max(Q,a.I) end end
+if V<aH then T=C(a,V+1)or-1 ad=V+1==aH and T or C(a,aH)or-1 end
+if Q-Q~=0 or T-T~=0 or ad-ad~=0 or Q>=(2^53)or ad>=(2^53)then i().k('INEXACT_REPLY') end return V,Q,T,ad,0 end
+local function cM(a,M) local V,Q,T,ad,cv=au(a) local ds=a.r and 1 or 0 return n(
+'%.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f %d %.0f',
+a.allowed and(a.PARTIAL and i().w(a)or 1)or 0,a.count,a.ttl,a.j,V,Q,T,ad, cv,a.now_ms,ds,M ) end local function dk(a,M)
+local aa=a.form if aa=='LINE'then return cM(a,M) elseif aa then return i().Q(a,M) end
+return{a.allowed and(a.PARTIAL and i().w(a)or 1)or 0,a.count,a.ttl} end local function cq(a,q,t,M) local bs
+local y,w,aq=nil,a.a,be(q,t,a.a) if y and aA(y,a.now_ms)then aq=nil end a.a=aq cu(a) bs=dk(a,M) a.a=w if not a.ag then
+i().A(a,q,t) end return bs end local function dq(K,s) local a=db(s,' form COST AT BURST BLOCK MAX ANCHOR ') df(a,K)
+cO(a,'write') local q,t=i().refund(a,a.AT,a.i) return cq(a,q,t,0) end function i() if not aF then local u={}
+u.NOT_A_COUNTER='ERR value is not an integer or out of range'
+u.INEXACT_STATE='ERR the key holds a number above 9007199254740991, which needs the module'
+u.AT='ERR invalid AT: expected an integer of Unix milliseconds from 0 to 9223372036854775807'
+u.ANCHOR='ERR invalid ANCHOR: expected an integer of Unix seconds from 0 to 253402300799'
+u.ID='ERR invalid ID: expected 1 to 512 bytes'
+u.AS='ERR invalid AS: expected a name of 1 to 64 characters of A-Z a-z 0-9 . _ -'
+u.RESERVE='ERR invalid RESERVE: expected an id of 1 to 128 bytes, and a ttl: a positive integer of seconds, or one '
+..'with a unit ms, s, m, h or d, up to 10^12 seconds'
+u.RESERVATION='ERR invalid RESERVATION: expected an id of 1 to 128 bytes'
+u.PARTIAL_AND_ALWAYS='ERR syntax error: PARTIAL and ALWAYS exclude each other'
+u.RESERVE_AND_ALWAYS='ERR syntax error: RESERVE and ALWAYS exclude each other'
+u.RESERVATION_AND_RESERVED='ERR syntax error: RESERVED and RESERVATION exclude each other'
+u.RESERVATION_AND_AT='ERR syntax error: RESERVATION and AT exclude each other'
+u.FORM_TWICE='ERR syntax error: FULL, LINE or HEADERS comes at most once'
+u.TWO_FORMS='ERR syntax error: FULL, LINE and HEADERS exclude each other'
+u.CALENDAR_WINDOW='ERR invalid window: expected a positive integer of seconds, or one with a unit ms, s, m, h or '
+..'d, up to 10^12 seconds; or day, week, month or year'
+u.WINDOW='ERR invalid window: expected a positive integer of seconds, or one with a unit ms, s, m, h or d, up to '
+..'10^12 seconds'
+u.RESERVED_KEY='ERR invalid key: expected one that ends neither in :reserved nor in :reserved:ends, the names of '
+..'reservations' u.KEYS='ERR invalid KEYS: expected those that this call needs; see docs/lua.md'
+u.INEXACT_REPLY='ERR the reply has a number above 9007199254740991, which needs the module'
+u.ARITY='ERR wrong number of arguments' local function bw(a,du)
+return n(':%s:%.0f',a.b and a.b:lower()or n('%.0fms',a.c),du) end local function cr(aj,bJ) if bJ<2 then aj=aj-1 end
+local cV=(bJ+10)%12 local cL=math.floor(aj/4)-math.floor(aj/100)+math.floor(aj/400)
+return 365*aj+cL+math.floor((153*cV+2)/5)-719468 end local function av(b) return cr(math.floor(b/12),b%12) end
+local function bK(ak) local O=1970*12+math.floor(ak/30.436875)+1 while av(O)>ak do O=O-1 end return O,ak-av(O) end
+local function bd(X,O) local e=X.K+O local m=av(e) return(m+math.min(X.D,av(e+1)-m-1))*86400000+X.Y end
+local function cm(bf,Y,o) local as=Y%86400000 local O,ak=bK((Y-as)/86400000) local X={K=O,D=ak,Y=as}
+local bt=bK(math.floor(o/86400000))-O local aR=bt-bt%bf local m,r=bd(X,aR),bd(X,aR+bf) if m>o then m,r=bd(X,aR-bf),m end
+return m,r,r-m end local function ba(a,o) local ae,Y=a.b,a.g if ae=='MONTH'or ae=='YEAR'then
+local m,r,L=cm(ae=='YEAR'and 12 or 1,Y or 0,o) return math.max(0,m),r,L end Y=Y or(ae=='WEEK'and 4*86400000)or 0
+local L=a.c local bq=(o%L-Y%L)%L return math.max(0,o-bq),o-bq+L,L end local function aZ(a) if a.b or a.g then
+return ba(a,a.now_ms) end local o,x=a.now_ms,a.c local m=o-o%x return m,m+x end local function aU(a) if a.b or a.g then
+local G,r=ba(a,a.now_ms) return r end return a.now_ms+a.c end local function bC(a,R) return not R or not aA(R,(aZ(a)))
+end local function di(a,R,h) local l=a.a if not l or not bC(a,R)then return'keep' end local p=l.f if p>0 and h>0 then
+p=math.max(0,math.min(p,a.limit)-h) end if p==l.f and l.e then return'keep' end return'refund',{f=p,e=l.e or aU(a)} end
+local function J(f) error({err=f},0) end local function z(S) J(u[S]) end local function cz(ao) if type(ao)=='table'then
+return ao elseif N(ao,'^%u+ ')then return redis.error_reply(ao) end error(ao,0) end local function bH(c,d)
+local bo,ck=c-c==0,d-d==0 if bo or ck then return bo elseif#c~=#d then return#c<#d end for b=#c,1,-1 do
+if c[b]~=d[b]then return c[b]<d[b] end end return false end local function af(b) if b-b~=0 then return b end
+local g,H={},0 while b>0 do local I=b%(2^24) H=H+1 g[H]=I b=(b-I)/(2^24) end return g end local bl={ __sub=function()
+return 1 end, } local function aw(g) local H=#g while H>0 and g[H]==0 do g[H]=nil H=H-1 end
+if H>3 or(H==3 and g[3]>=(2^53)/(2^24)/(2^24))then return setmetatable(g,bl) end
+return(g[1]or 0)+(g[2]or 0)*(2^24)+(g[3]or 0)*(2^24)*(2^24) end local function bL(c,d) c,d=af(c),af(d) local an={}
+for b=1,#c+#d do an[b]=0 end for b=1,#c do local U=0 for aS=1,#d do local I=an[b+aS-1]+c[b]*d[aS]+U
+U=math.floor(I/(2^24)) an[b+aS-1]=I-U*(2^24) end an[b+#d]=U end return aw(an) end local function cA(j,o)
+local bG=Z('PTTL',j) return bG>=0 and o+bG or nil end local function bv(c,d) for e=1,math.min(#c,#d)do
+local ce,cf=c:byte(e),d:byte(e) if ce~=cf then return ce<cf end end return#c<#d end local function al(f,am)
+if f~='0'and not N(f,'^[1-9]%d*$')then return nil end return(#f<#am or(#f==#am and not bv(am,f)))and f or nil end
+local function cC(f,v,cY) local dD={C='COUNTER',L='LEAKY',O='LOCKOUT',R='ROLLING',T='TOKEN'} local bk=dD[aB(f,'^(%u):')]
+if not bk or bk==v then z(cY) end J('ERR the key holds a state of '..bk..': use another key for each algorithm') end
+local function cj(c,d) c,d=af(c),af(d) local ai,U={},0 for b=1,math.max(#c,#d)+1 do local I=(c[b]or 0)+(d[b]or 0)+U
+U=I>=(2^24)and 1 or 0 ai[b]=I-U*(2^24) end return aw(ai) end local function bp(c,d)
+if c-c==0 and d-d==0 and c+d<(2^53)then return c+d end return cj(c,d) end local function aC(c,d)
+if c-c==0 and d-d==0 and c*d<(2^53)then return c*d end return bL(c,d) end local function aN(g)
+if#g<=15 or(#g==16 and bv(g,'9007199254740992'))then return g+0 end local aO=#g%7 local b=aO>0 and g:sub(1,aO)+0 or 0
+for e=aO+1,#g,7 do b=bp(aC(b,10000000),g:sub(e,e+6)+0) end return b end local function dB(f)
+local dt,g=aB(f,'^(%-?)(%d+)$') local aT=dt=='-' g=g and al(g,aT and'9223372036854775808'or'9223372036854775807')
+if not g or(aT and g=='0')then cC(f,nil,'NOT_A_COUNTER') end local p=aN(g) if p-p~=0 then z('INEXACT_STATE') end
+return aT and-p or p end local function bO(S,f,bF) local g=f and al(f,'9223372036854775807') local b=g and aN(g)
+if not b or b==0 and bF>0 then J(n('ERR invalid %s: expected an integer from %d to 9223372036854775807',S,bF))
+elseif b-b~=0 then J(n('ERR invalid %s: the Lua library takes integers up to 9007199254740991',S)) end return b end
+local bm={ {'COST','COST n','RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take'},
+{'PARTIAL','PARTIAL','RL.<ALGO> and RL.PEEK take'}, {'ALWAYS','ALWAYS','RL.<ALGO> and RL.PEEK take'},
+{'RESERVED','RESERVED n','RL.SETTLE takes'}, {'ACTUAL','ACTUAL m','RL.SETTLE takes'},
+{'AT','AT ms','RL.REFUND and RL.SETTLE take'},
+{'BURST','BURST n','RL.<ALGO>, RL.PEEK, RL.MULTI, RL.REFUND and RL.SETTLE take'},
+{'BLOCK','BLOCK d','RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take'},
+{'MAX','MAX d','RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take'},
+{'ANCHOR','ANCHOR t','RL.<ALGO>, RL.PEEK, RL.MULTI, RL.REFUND, RL.SETTLE and RL.RESET take'},
+{'ID','ID id','RL.<ALGO>, RL.PEEK and RL.MULTI take'}, {'AS','AS name','RL.<ALGO>, RL.PEEK and RL.MULTI take'},
+{'SHADOW','SHADOW','RL.<ALGO>, RL.PEEK and RL.MULTI take'}, {'RESERVE','RESERVE id ttl','RL.<ALGO> and RL.MULTI take'},
+{'RESERVATION','RESERVATION id','RL.SETTLE takes'}, } local function ab(cN,v)
+return not N(v,' ',1,true)and N(cN,' '..v..' ',1,true)~=nil end local function bX(a,k)
+return not ab(' COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID RESERVE RESERVATION ',k)or ab((' COST PARTIAL ALWAYS ANCHOR RESERVE RESERVATION '),k)
+end local function cJ(v,k) local m,r=0,0 local bV,cP=math.min(#v,#k),math.max(#v,#k)
+while m<bV and v:byte(m+1)==k:byte(m+1)do m=m+1 end while r<bV-m and v:byte(-1-r)==k:byte(-1-r)do r=r+1 end
+return m+r>=2 and cP-m-r<=2 end local function cD(a,A,v) local ac={} for G,E in ipairs(bm)do
+if ab(A,E[1])and bX(a,E[1])then ac[#ac+1]=E[2] end end for G,aa in ipairs({'FULL','LINE','HEADERS'})do ac[#ac+1]=aa end
+for G,k in ipairs(ac)do if cJ(v:upper(),aB(k,'^%u+'))then J('ERR syntax error: no such option, but there is '..k) end
+end local r=table.remove(ac) local dA=table.concat(ac,', ')
+J('ERR syntax error: after limit come '..dA..' or '..r..', each at most once') end local function dm(E,a,A)
+local k,dE=E[1],a.ac if not ab(A,k)then J(n('ERR invalid %s: only %s it',k,E[3])) elseif not bX(a,k)then
+J(n('ERR invalid %s: %s takes none',k,('FIXED'))) elseif a[k]~=nil then
+J(n('ERR syntax error: %s comes at most once',E[2])) end end
+local bn={ms=1,['']=1000,s=1000,m=60000,h=3600000,d=86400000} local function bQ(f) local P,ae=aB(f,'^(%d+)(%l*)$')
+local F=P and bn[ae]and al(P,'18446744073709551615')and P*bn[ae] return F and F>=1 and F<=1e15 and F or nil end
+local function bP(f,am) return f and#f>=1 and#f<=am and f end local function bI(c,d) return aA(d,c)and d or c end
+local function bu(b) if b-b==0 then return b end local ai=0 for cI=#b,1,-1 do ai=ai*(2^24)+b[cI] end return ai end
+local function dw(c,d) if not bH(d,c)then return 0 end d=af(d) local bx,aG={},0 for b=1,#c do local I=c[b]-(d[b]or 0)-aG
+aG=I<0 and 1 or 0 bx[b]=I+aG*(2^24) end return aw(bx) end local function dv(c,d) if c-c==0 and d-d==0 then
+return c>d and c-d or 0 end return dw(c,d) end local function cx(c,d) local bb=0 while not aA(c,d)do
+local aE=math.max(1,math.floor(bu(c)/bu(d)*(1-2^-45))) aE=aw(af(aE)) bb=bp(bb,aE) c=dv(c,aC(aE,d)) end return bb,c end
+local function aK(c,d) if c-c==0 and d-d==0 then local D=c%d return(c-D)/d,D end return cx(c,d) end
+local ci=setmetatable({(2^24)-1,(2^24)-1,2^16-1},bl) local function de(k,f,bU) if k=='RESERVE'then
+local bZ=bU and bQ(bU) return bP(f,128)and bZ and{id=f,ttl=bZ}or z('RESERVE') elseif k=='RESERVATION'then
+return bP(f,128)or z('RESERVATION') end if k=='ANCHOR'then local g=f and al(f,'253402300799')
+return g and g+0 or z('ANCHOR') end if k=='AS'then return f and#f>=1 and#f<=64 and not N(f,'[^%w._-]')and f or z('AS')
+elseif k=='AT'then local g=f and al(f,'9223372036854775807') return g and bI(aN(g),(aK(ci,1000)))or z('AT') end
+return bO(k,f,k=='BURST'and 1 or 0) end local function dl(a) if a.ALWAYS and(a.PARTIAL or a.RESERVE)then
+z(a.PARTIAL and'PARTIAL_AND_ALWAYS'or'RESERVE_AND_ALWAYS') elseif a.RESERVATION and(a.RESERVED or a.AT)then
+z(a.RESERVED and'RESERVATION_AND_RESERVED'or'RESERVATION_AND_AT') end end local cg={FULL=true,LINE=true,HEADERS=true}
+local function cT(aa,bM) if aa then z(aa==bM and'FORM_TWICE'or'TWO_FORMS') end return bM end local function dc(a,s,e,A)
+while s[e]do local v,E=s[e]:upper(),nil for G,bE in ipairs(bm)do E=bE[1]==v and bE or E end if E then dm(E,a,A)
+if E[2]==v then a[v]=true e=e+1 else a[v]=de(v,s[e+1],s[e+2]) e=e+(v=='RESERVE'and 3 or 2) end dl(a)
+elseif cg[v]and ab(A,'form')then a.form=cT(a.form,v) e=e+1 else return e end end return e end
+local ch={DAY=86400000,WEEK=7*86400000,MONTH=31*86400000,YEAR=366*86400000} local function dC(a,f) local x=bQ(f)
+if not x then a.b=f:upper() x=ch[a.b] if not x then
+z(ab((' COST PARTIAL ALWAYS ANCHOR RESERVE RESERVATION '),'ANCHOR')and'CALENDAR_WINDOW'or'WINDOW')
+elseif not ab((' COST PARTIAL ALWAYS ANCHOR RESERVE RESERVATION '),'ANCHOR')then
+J(n('ERR invalid window: %s takes no windows of the calendar',('FIXED'))) end end return x end local function cF(j)
+return j:sub(-9)==':reserved'or j:sub(-14)==':reserved:ends' end local function dn(j) if cF(j)then z('RESERVED_KEY') end
+end local function dz(b) local bi='' while b-b~=0 do local D b,D=aK(b,10000000) bi=n('%07.0f',D)..bi end
+return n('%.0f',b)..bi end local function bY(b) if b-b~=0 then return dz(b) end return n('%.0f',b) end
+local function cU(a) local G,r=aZ(a) if a.b or a.g then return bw(a,r) end return':'..bY(r/a.c) end local function cl(a)
+return bh(a)..' '..cU(a) end local function cB(a) J(n('ERR clock %.0f %s',a.now_ms,cl(a))) end local function bB(a)
+local W=a.b and a.b:lower()or n('%.0fms',a.c) return':'..W..(a.g and n(':%.0f',a.g/1000)or'') end
+local function dx(a,K,e,j) local ax,by=K[e]or'',K[e+1] local S=(bB and bB(a)or'')..':reserved'
+if(ax~=j..S and ax~='{'..j..'}'..S)or by~=ax..':ends'then z('KEYS') end a.af,a.ad=ax,by return e+2 end
+local function ah(F) local D=F%1000 return F<0 and-1 or D==0 and F/1000 or(F-D)/1000+1 end local function cp(a)
+local cW=a.PARTIAL and a.o<a.i a.r=a.SHADOW and not a.t and(cW or not a.allowed) if not a.allowed and(a.r or a.t)then
+a.allowed=true if not true then local G,G,G,bc=au(a) a.ttl=ah(bc) end end end local function dj(a) aM(a,'keep',a.a)
+return a.remaining end local function cZ(a,R,h) local l=a.a if h==0 or not bC(a,R)then return'keep' end
+local w=l and l.f or 0 if w+h+1>=(2^53)then z('INEXACT_REPLY') end local cH=w~=0 and l.e
+return'charge',{f=w+h,e=cH or aU(a)} end local function cS(h) return h==0 and 1 or h end local function cb(l,o)
+return l and l.f or 0,ca(l and l.e,o) end local function bz(b) if b-b~=0 or b>=(2^53)then z('INEXACT_REPLY') end
+return b end local function cs(a) local h=a.i aI(a,0) local q,t=cZ(a,nil,h) if h>0 then a.l,a.p=q,t end
+local aq=be(a.l,a.p,a.a) aM(a,a.l,aq) a.allowed=a.j>0 and C(a,0)==0 a.v=a.j>0 and h or cS(h) if cb then
+a.count,a.ttl=cb(aq,a.now_ms) elseif a.allowed then a.ttl=ah(bz(C(a,a.j))) else local C=C(a,a.v)
+a.ttl=C and math.max(1,ah(bz(C)))or-1 end end local function ct(a) local h=a.i if a.PARTIAL then h=math.min(h,dj(a)) end
+a.o=h if a.ALWAYS then cs(a) else aI(a,h) end end local function dr(j,R) if R then Z('PEXPIREAT',j,bY(R)) end end
+local function cn(a,q,t) local j,w=a.q,a.a if q=='delete'then Z('UNLINK',j) elseif q~='keep'then
+local aJ=t.f-(w and w.f or 0) if aJ~=0 then Z('INCRBY',j,aJ==1 and'1'or n('%.0f',aJ)) end if not w or t.e~=w.e then
+dr(j,t.e) end end end local function co(a,q,t) if a.ae then t=be(q,t,a.a) a.a=a.W if not t then
+q=a.W and'delete'or'keep' elseif q~='charge'then q='refund' end end cn(a,q,t) end local function bR(a)
+return a.t and a.t.i or a.r and a.i or a.o end local function bA(a) if not a.allowed then return 0 end
+return a.PARTIAL and bR(a)or 1 end local function cE(a,M) local V,dp,T,bc,cw=au(a) return{ 'allowed',bA(a),
+'count',a.count, 'ttl',a.ttl, 'limit',a.j, 'remaining',V, 'retry_after_ms',dp, 'next_ms',T, 'reset_ms',bc,
+'delay_ms',cw, 'now_ms',a.now_ms, 'shadow',a.r and 1 or 0, 'charged',M, } end local function cR(ap) local bW={}
+for G,a in ipairs(ap)do local m,P=a.AS or('FIXED'):lower(),2 a.n=m while bW[a.n]do a.n=n('%s-%d',m,P) P=P+1 end
+bW[a.n]=true end end local function cc(a) if a.b or a.g then return(select(3,ba(a,a.now_ms))) end return a.c end
+local function az(b) return n('%.0f',bI(b,999999999999999)) end local function dg(a) local x=cc and cc(a)or a.c
+local aL,D=1000,x%1000 while D>0 do aL,D=D,aL%D end local cd=1000/aL local W=aK(aC(x,cd),1000)
+return n('"%s";q=%s;w=%s',a.n,az(aC(a.limit,cd)),az(W)) end local function cK(aD,ag) if aD.allowed~=ag.allowed then
+return not aD.allowed end local C,aW=aD.retry_after_ms,ag.retry_after_ms if C~=aW then return C<0 or(aW>=0 and C>aW) end
+return aD.remaining<ag.remaining end local function cG(ap) local bg,bS=ap[1],{} cR(ap) for b,a in ipairs(ap)do
+bS[b]=dg(a) a.remaining,a.retry_after_ms,a.next_ms,a.reset_ms=au(a) if cK(a,bg)then bg=a end end local a=bg local ar={
+'X-RateLimit-Limit', n('%.0f',a.j), 'X-RateLimit-Remaining', n('%.0f',a.remaining), } local function ay(S,p) ar[#ar+1]=S
+ar[#ar+1]=p end if a.reset_ms>=0 then ay('X-RateLimit-Reset',n('%.0f',ah(a.now_ms+a.reset_ms))) end
+ay('RateLimit-Policy',table.concat(bS,', ')) local cQ=a.next_ms>=0 and';t='..az(ah(a.next_ms))or''
+ay('RateLimit',n('"%s";r=%s%s',a.n,az(a.remaining),cQ)) if not a.allowed and a.retry_after_ms>=0 then
+ay('Retry-After',n('%.0f',ah(a.retry_after_ms))) end return ar end local function cX(a,M) if a.form=='FULL'then
+return cE(a,M) end return{bA(a),a.count,a.ttl,cG({a})} end
+aF={z=bw,A=co,B=cp,E=ct,error_reply=cz,F=cA,k=z,G=cB,H=cD,J=bH,M=bL,N=aU,Q=cX,S=bO,U=dc,w=bR,x=aZ,refund=di,V=dn,X=dx,Z=dB,ab=dC}
+end return aF end local cy,bT=pcall(dq,KEYS,ARGV) return cy and bT or i().error_reply(bT)

@@ -1,1118 +1,223 @@
 -- RL.REFUND ROLLING, without the module: docs/lua.md. Put together by scripts/generate-lua; do not edit.
-local COLD, cold
-local find, format, match, part_of = string.find, string.format, string.match, string.sub
-local function parse_request(words, at, accepted)
-local window, limit, option = words[at], words[at + 1], words[at + 2]
-if not limit then
-cold().fail('ARITY')
-end
-local r = {
-key = '',
-now = 0,
-now_ms = 0,
-window_ms = 0,
-window = 0,
-limit = 0,
-capacity = 0,
-cost = 1,
-form = nil,
-delay = 0,
-state = nil,
-after = nil,
-allowed = false,
-count = 0,
-ttl = 0,
-change = 'keep',
-remaining = 0,
-decided_cost = 1,
-}
-at = at + 2
-if option == 'LINE' and not words[at + 1] and accepted ~= ' COST BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE ' then
-r.form, at = option, at + 1
-elseif option then
-local value = words[at + 1] or ''
-local is_short = accepted == ' form COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE ' and words[at + 2] == 'LINE' and not words[at + 3] and #value < 16
-if is_short and option == 'COST' and (' COST PARTIAL ALWAYS RESERVE RESERVATION ') ~= ' ID ' and find(value, '^[1-9]%d*$') then
-r.form, r.cost, at = 'LINE', value + 0, at + 3
-elseif is_short and option == 'ID' and (' COST PARTIAL ALWAYS RESERVE RESERVATION ') == ' ID ' and value ~= '' then
-r.form, r.ID, at = 'LINE', value, at + 3
-else
-at = cold().parse_options(r, words, at, accepted)
-r.cost = r.COST or 1
-end
-end
-local is_plain = #limit < 16 and find(limit, '^[1-9]%d*$')
-r.limit = is_plain and limit + 0 or cold().parse_count('limit', limit, 0)
-is_plain = #window < 10 and find(window, '^[1-9]%d*$')
-local window_ms = is_plain and window * 1000 or cold().window_of(r, window)
-r.window_ms, r.window, r.capacity = window_ms, window_ms < 9e12 and window_ms * 1000 or cold().mul_large(window_ms, 1000), r.BURST or r.limit
-return r, at
-end
-local function parse_all(words, accepted)
-local r, at = parse_request(words, 1, accepted)
-if words[at] then
-cold().fail_with_usage(r, accepted, words[at])
-end
-return r
-end
-local function parse_correction(words, accepted)
-if not words[1 + 1] then
-cold().fail('ARITY')
-end
-return parse_all(words, accepted)
-end
-local call = redis.call
-local function read_clock(r)
-local time = call('TIME')
-local now = time[1] * 1000000 + time[2]
-r.now, r.now_ms = now, (now - now % 1000) / 1000
-end
-local function take_keys(r, keys, at, with_book, is_reset)
-local key = keys[at]
-if not key then
-cold().fail('KEYS')
-end
-r.key, at = key, at + 1
-if is_reset then
-r.name = key
-elseif find(key, ':reserved', 1, true) then
-cold().require_other_name(key)
-end
-if with_book then
-at = r.wrong_clock and at + 2 or cold().take_book(r, keys, at, key)
-end
-return at
-end
-local function place(r, keys, with_book, is_reset)
-read_clock(r)
-if #keys ~= take_keys(r, keys, 1, with_book, is_reset) - 1 then
-cold().fail('KEYS')
-end
-end
-local byte_of, char_of = string.byte, string.char
-local function ms_at(text, n)
-local a, b, c, d, e, f, g = byte_of(text, 15 * n + 3, 15 * n + 9)
-if g >= 32 then
-cold().fail('INEXACT_STATE')
-end
-return a + 256 * (b + 256 * (c + 256 * (d + 256 * (e + 256 * (f + 256 * g)))))
-end
-local function count_through(text, len, ms)
-if len == 0 or ms_at(text, len - 1) <= ms then
-return len
-end
-local base, size = 0, len
-while size > 1 do
-local half = (size - size % 2) / 2
-if ms_at(text, base + half) <= ms then
-base = base + half
-end
-size = size - half
-end
-return ms_at(text, base) <= ms and base + 1 or base
-end
-local function total_at(text, n)
-local a, b, c, d, e, f, g, h = byte_of(text, 15 * n + 10, 15 * n + 17)
-return e + 256 * (f + 256 * (g + 256 * h)), a + 256 * (b + 256 * (c + 256 * d))
-end
-local function read(r, text)
-local len = (#text - 2) / 15
-if part_of(text, 1, 2) ~= 'R:' or len % 1 ~= 0 or len < 1 or len > 8192 then
-return nil
-end
-local expired, first, hi, lo = r.now_ms - r.window_ms, 0, 0, 0
-if expired >= 0 and ms_at(text, 0) <= expired then
-first = count_through(text, len, expired)
-hi, lo = total_at(text, first - 1)
-local last_hi, last_lo = total_at(text, len - 1)
-if last_hi < hi or (last_hi == hi and last_lo < lo) then
-return nil
-end
-end
-return { text = text, len = len, first = first, hi = hi, lo = lo }
-end
-local function load(r)
-local text = call('GET', r.key)
-if text then
-r.state = read(r, text) or cold().fail_with_foreign_value(text, 'ROLLING', 'FOREIGN_VALUE')
-end
-end
-local function halves_of(units)
-local lo = units % (2 ^ 32)
-return (units - lo) / (2 ^ 32), lo
-end
-local function sum_of(hi, lo, other_hi, other_lo)
-hi, lo = hi + other_hi, lo + other_lo
-if lo >= (2 ^ 32) then
-hi, lo = hi + 1, lo - (2 ^ 32)
-end
-return hi % (2 ^ 32), lo, hi >= (2 ^ 32)
-end
-local function divide(a, b)
-if a - a == 0 and b - b == 0 then
-local rest = a % b
-return (a - rest) / b, rest
-end
-return cold().divide_large(a, b)
-end
-local function mul(a, b)
-if a - a == 0 and b - b == 0 and a * b < (2 ^ 53) then
-return a * b
-end
-return cold().mul_large(a, b)
-end
-local function same_moment(r, a, b)
-local window_ms = r.window_ms
-if a == b then
-return true
-elseif window_ms <= 4096 or math.abs(a - b) >= window_ms / 4096 + 1 then
-return false
-end
-return (divide(mul(a, 4096), window_ms)) == (divide(mul(b, 4096), window_ms))
-end
-local function edited(log, kept, entry, rest, overflows)
-local text, before, first = log.text, log.len, log.first
-local len, offset = kept + (before - rest) + 1, 15 * kept + 2
-local after = { text = part_of(text, 1, offset) .. entry, len = len, first = first, hi = log.hi, lo = log.lo }
-after.write, after.offset, after.bytes = 'SETRANGE', offset, entry
-if rest < before then
-after.bytes = entry .. part_of(text, 15 * rest + 3)
-after.text = part_of(text, 1, offset) .. after.bytes
-elseif kept == before then
-after.write = 'APPEND'
-end
-if before == 0 or (first > 0 and first * 2 >= before) or overflows or len < before or len > 8192 then
-after.write = 'SET'
-end
-return after
-end
-local function bytes_of(ms, hi, lo)
-local a, b = ms % 16777216, hi % 65536
-local c, d = lo % 65536, (ms - ms % 16777216) / 16777216
-local e, f, g = (hi - b) / 65536, (lo - c) / 65536, d % 65536
-return char_of(
-a % 256, (a - a % 256) / 256 % 256, (a - a % 65536) / 65536,
-g % 256, (g - g % 256) / 256, (d - g) / 65536 % 256, (d - d % 16777216) / 16777216,
-c % 256, (c - c % 256) / 256, f % 256, (f - f % 256) / 256,
-b % 256, (b - b % 256) / 256, e % 256, (e - e % 256) / 256
-)
-end
-local function charged(r, log, at, units)
-local text, len = log.text, log.len
-local index = count_through(text, len, at)
-local hi, lo = halves_of(units)
-local total_hi, total_lo, overflows, kept = log.hi, log.lo, false, len
-if len > 0 then
-local last_hi, last_lo = total_at(text, len - 1)
-total_hi, total_lo, overflows = sum_of(last_hi, last_lo, hi, lo)
-if index < len then
-return cold().charged_before(r, log, index, at, hi, lo, overflows)
-elseif len > log.first then
-kept = same_moment(r, ms_at(text, len - 1), at) and len - 1 or len
-else
-total_hi, total_lo = sum_of(log.hi, log.lo, hi, lo)
-end
-else
-total_hi, total_lo = hi, lo
-end
-return edited(log, kept, bytes_of(at, total_hi, total_lo), len, overflows)
-end
-local function state_after(change, after, before)
-if change == 'keep' then
-return before
-end
-return change ~= 'delete' and after or nil
-end
-local function less(a, b)
-if a - a == 0 and b - b == 0 then
-return a < b
-end
-return cold().less_large(a, b)
-end
-local function units_between(hi, lo, hi_before, lo_before)
-local units = (hi - hi_before) * (2 ^ 32) + (lo - lo_before)
-return units < 0 and units + (2 ^ 32) * (2 ^ 32) or units
-end
-local function units_through(log, n)
-local hi, lo = total_at(log.text, n)
-return units_between(hi, lo, log.hi, log.lo)
-end
-local function units_of(log)
-return log and log.len > 0 and units_through(log, log.len - 1) or 0
-end
-local function exact(n)
-if n - n ~= 0 or n >= (2 ^ 53) then
-cold().fail('INEXACT_REPLY')
-end
-return n
-end
-local function forecast(r, _, log)
-local units = units_of(log)
-r.log, r.units, r.remaining = log, units, units < r.limit and r.limit - units or 0
-end
-local function seconds_of(ms)
-local rest = ms % 1000
-return ms < 0 and -1 or rest == 0 and ms / 1000 or (ms - rest) / 1000 + 1
-end
-local function wait(r, cost)
-local room, log, units = r.limit - cost, r.log, r.units
-if room < 0 then
-return nil
-elseif units <= room then
-return 0
-end
-local must_leave, low, high = units - room, log.first, log.len - 1
-if units_through(log, low) >= must_leave then
-high = low
-elseif units_through(log, high > 0 and high - 1 or 0) < must_leave then
-low = high
-end
-while low < high do
-local middle = (low + high - (low + high) % 2) / 2
-if units_through(log, middle) >= must_leave then
-high = middle
-else
-low = middle + 1
-end
-end
-local left = ms_at(log.text, low) + r.window_ms - r.now_ms
-return left > 0 and left or 0
-end
-local function ttl_of_denial(r, cost)
-local wait = wait(r, cost == 0 and 1 or cost)
-wait = wait and seconds_of(exact(wait)) or -1
-return wait == 0 and 1 or wait
-end
-local function decide(r, cost)
-local log, limit = r.state, r.limit
-local units = units_of(log)
-local allowed = units + (cost == 0 and 1 or cost) <= limit
-r.allowed, r.count, r.change = allowed, exact(units), 'keep'
-if allowed and cost > 0 then
-r.change = 'charge'
-r.after = charged(r, log or { text = 'R:', len = 0, first = 0, hi = 0, lo = 0 }, r.now_ms, cost)
-elseif not allowed and units > 0 and ms_at(log.text, log.len - 1) > r.now_ms then
-r.change, r.after = 'rebase', cold().moved_to_now(r, log)
-end
-forecast(r, r.change, state_after(r.change, r.after, log))
-if allowed then
-r.ttl = seconds_of(exact(wait(r, limit)))
-else
-r.ttl = ttl_of_denial(r, cost)
-end
-end
-local function decide_request(r)
-if r.PARTIAL or r.ALWAYS then
-cold().decide_rare(r)
-else
-local cost = r.cost
-r.decided_cost = cost
-decide(r, cost)
-end
-if r.SHADOW then
-cold().conclude(r)
-end
-end
-local function figures(r)
-local change, wait = r.change, wait
-forecast(r, change, change == 'keep' and r.state or change ~= 'delete' and r.after or nil)
-local remaining, capacity, retry, next_ms, reset = r.remaining, r.capacity, 0, 0, 0
-if not r.allowed then
-local cost = r.decided_cost
-retry = wait(r, r.needed or (cost == 0 and 1 or cost)) or -1
-if r.full_for and retry >= 0 then
-retry = math.max(retry, r.full_for)
-end
-end
-if remaining < capacity then
-next_ms = wait(r, remaining + 1) or -1
-reset = remaining + 1 == capacity and next_ms or wait(r, capacity) or -1
-end
-if retry - retry ~= 0 or next_ms - next_ms ~= 0 or reset - reset ~= 0 or retry >= (2 ^ 53) or reset >= (2 ^ 53) then
-cold().fail('INEXACT_REPLY')
-end
-return remaining, retry, next_ms, reset, 0
-end
-local function line(r, charged)
-local remaining, retry, next_ms, reset, delay = figures(r)
-local count, ttl, limit, now_ms = r.count, r.ttl, r.capacity, r.now_ms
-local largest = limit + count + ttl + retry + next_ms + reset + delay + charged
-if largest >= 2147483648 or now_ms < 1000000 or now_ms >= 2e15 then
-return cold().long_line(r, charged)
-end
-local late = now_ms % 1000000
-local shadow = r.shadowed and 1 or 0
-return format(
-'%d %d %d %d %d %d %d %d %d %d%06d %d %d',
-r.allowed and (r.PARTIAL and cold().part_allowed(r) or 1) or 0, count, ttl, limit, remaining, retry, next_ms, reset, delay,
-(now_ms - late) / 1000000, late, shadow, charged
-)
-end
-local function reply(r, charged)
-local form = r.form
-if form == 'LINE' then
-return line(r, charged)
-elseif form then
-return cold().other_reply(r, charged)
-end
-return { r.allowed and (r.PARTIAL and cold().part_allowed(r) or 1) or 0, r.count, r.ttl }
-end
-local function correct(r, change, after, charged)
-local answer
-local expires_at, before, state = nil, r.state, state_after(change, after, r.state)
-if expires_at and less(expires_at, r.now_ms) then
-state = nil
-end
-r.state = state
-decide_request(r)
-answer = reply(r, charged)
-r.state = before
-if not r.is_unknown then
-cold().commit_change(r, change, after)
-end
-return answer
-end
-local function run_refund(keys, words)
-local r = parse_correction(words, ' form COST AT BURST BLOCK MAX ANCHOR ')
-place(r, keys)
-load(r, 'write')
-local change, after = cold().refund(r, r.AT, r.cost)
-return correct(r, change, after, 0)
-end
-function cold()
-if not COLD then
-local errors = {}
-errors.AT = 'ERR invalid AT: expected an integer of Unix milliseconds from 0 to 9223372036854775807'
-errors.ANCHOR = 'ERR invalid ANCHOR: expected an integer of Unix seconds from 0 to 253402300799'
-errors.ID = 'ERR invalid ID: expected 1 to 512 bytes'
-errors.AS = 'ERR invalid AS: expected a name of 1 to 64 characters of A-Z a-z 0-9 . _ -'
-errors.RESERVE = 'ERR invalid RESERVE: expected an id of 1 to 128 bytes, and a ttl: a positive integer of seconds, or one '
-.. 'with a unit ms, s, m, h or d, up to 10^12 seconds'
-errors.RESERVATION = 'ERR invalid RESERVATION: expected an id of 1 to 128 bytes'
-errors.PARTIAL_AND_ALWAYS = 'ERR syntax error: PARTIAL and ALWAYS exclude each other'
-errors.RESERVE_AND_ALWAYS = 'ERR syntax error: RESERVE and ALWAYS exclude each other'
-errors.RESERVATION_AND_RESERVED = 'ERR syntax error: RESERVED and RESERVATION exclude each other'
-errors.RESERVATION_AND_AT = 'ERR syntax error: RESERVATION and AT exclude each other'
-errors.FORM_TWICE = 'ERR syntax error: FULL, LINE or HEADERS comes at most once'
-errors.TWO_FORMS = 'ERR syntax error: FULL, LINE and HEADERS exclude each other'
-errors.CALENDAR_WINDOW = 'ERR invalid window: expected a positive integer of seconds, or one with a unit ms, s, m, h or '
-.. 'd, up to 10^12 seconds; or day, week, month or year'
-errors.WINDOW = 'ERR invalid window: expected a positive integer of seconds, or one with a unit ms, s, m, h or d, up to '
-.. '10^12 seconds'
-errors.RESERVED_KEY = 'ERR invalid key: expected one that ends neither in :reserved nor in :reserved:ends, the names of '
-.. 'reservations'
-errors.KEYS = 'ERR invalid KEYS: expected those that this call needs; see docs/lua.md'
-errors.OVERFLOW = 'ERR increment or decrement would overflow'
-errors.INEXACT_REPLY = 'ERR the reply has a number above 9007199254740991, which needs the module'
-errors.ARITY = 'ERR wrong number of arguments'
-errors.FOREIGN_VALUE = 'ERR the key holds a value that this algorithm did not write'
-errors.INEXACT_STATE = 'ERR the key holds a number above 9007199254740991, which needs the module'
-local function moved(text, from, to, cap_hi, cap_lo, hi, lo)
-local parts = {}
-for n = from, to - 1 do
-local moved_hi, moved_lo = cap_hi, cap_lo
-if not cap_hi then
-moved_hi, moved_lo = total_at(text, n)
-moved_hi, moved_lo = sum_of(moved_hi, moved_lo, hi, lo)
-end
-parts[#parts + 1] = bytes_of(ms_at(text, n), moved_hi, moved_lo)
-end
-return table.concat(parts)
-end
-local function charged_before(r, log, index, at, hi, lo, overflows)
-local text, len, kept, rest = log.text, log.len, index, index
-local total_hi, total_lo, ms = log.hi, log.lo, at
-if index > log.first then
-total_hi, total_lo = total_at(text, index - 1)
-end
-if index > log.first and same_moment(r, ms_at(text, index - 1), at) then
-kept = index - 1
-elseif same_moment(r, ms_at(text, index), at) then
-ms, rest = ms_at(text, index), index + 1
-total_hi, total_lo = total_at(text, index)
-end
-total_hi, total_lo = sum_of(total_hi, total_lo, hi, lo)
-local later = moved(text, rest, len, nil, nil, hi, lo)
-local whole = { text = part_of(text, 1, 15 * rest + 2) .. later, len = len, first = log.first, hi = log.hi, lo = log.lo }
-return edited(whole, kept, bytes_of(ms, total_hi, total_lo), rest, overflows)
-end
-local function moved_to_now(r, log)
-local text, now_ms = log.text, r.now_ms
-local index = count_through(text, log.len, now_ms)
-local joins = index > log.first and same_moment(r, ms_at(text, index - 1), now_ms)
-local hi, lo = total_at(text, log.len - 1)
-return edited(log, joins and index - 1 or index, bytes_of(now_ms, hi, lo), log.len, false)
-end
-local function refund(r, at_ms, cost)
-local log = r.state
-if not log then
-return 'keep'
-end
-local text, last = log.text, log.len
-if at_ms then
-at_ms = at_ms - at_ms == 0 and at_ms or (2 ^ 53)
-last = count_through(text, log.len, at_ms)
-local is_exact = last > log.first and ms_at(text, last - 1) == at_ms
-if not is_exact and last < log.len and same_moment(r, ms_at(text, last), at_ms) then
-last = last + 1
-end
-end
-local units, cap_hi, cap_lo = 0, log.hi, log.lo
-if last > log.first then
-units = units_through(log, last - 1)
-cap_hi, cap_lo = total_at(text, last - 1)
-end
-local count = math.min(cost, units)
-if count == 0 then
-return 'keep'
-elseif count == units_of(log) then
-return 'delete'
-end
-local hi, lo = halves_of(count)
-hi, lo = ((2 ^ 32) - hi - (lo > 0 and 1 or 0)) % (2 ^ 32), ((2 ^ 32) - lo) % (2 ^ 32)
-cap_hi, cap_lo = sum_of(cap_hi, cap_lo, hi, lo)
-local start = last
-while start > 0 do
-local total_hi, total_lo = total_at(text, start - 1)
-if total_hi < cap_hi or (total_hi == cap_hi and total_lo <= cap_lo) then
-break
-end
-start = start - 1
-end
-local bytes = moved(text, start, last, cap_hi, cap_lo) .. moved(text, last, log.len, nil, nil, hi, lo)
-local after = { text = part_of(text, 1, 15 * start + 2) .. bytes, len = log.len, first = log.first }
-after.hi, after.lo, after.write, after.offset, after.bytes = log.hi, log.lo, 'SETRANGE', 15 * start + 2, bytes
-if log.first > 0 and log.first * 2 >= log.len then
-after.write = 'SET'
-end
-return 'refund', after
-end
-local function fail_with(text)
-error({ err = text }, 0)
-end
-local function fail(name)
-fail_with(errors[name])
-end
-local function fail_with_foreign_value(text, word, otherwise)
-local writers = { C = 'COUNTER', L = 'LEAKY', O = 'LOCKOUT', R = 'ROLLING', T = 'TOKEN' }
-local writer = writers[match(text, '^(%u):')]
-if not writer or writer == word then
-fail(otherwise)
-end
-fail_with('ERR the key holds a state of ' .. writer .. ': use another key for each algorithm')
-end
-local function error_reply(raised)
-if type(raised) == 'table' then
-return raised
-elseif find(raised, '^%u+ ') then
-return redis.error_reply(raised)
-end
-error(raised, 0)
-end
-local function less_large(a, b)
-local a_is_number, b_is_number = a - a == 0, b - b == 0
-if a_is_number or b_is_number then
-return a_is_number
-elseif #a ~= #b then
-return #a < #b
-end
-for n = #a, 1, -1 do
-if a[n] ~= b[n] then
-return a[n] < b[n]
-end
-end
-return false
-end
-local function digits_of(n)
-if n - n ~= 0 then
-return n
-end
-local digits, count = {}, 0
-while n > 0 do
-local digit = n % (2 ^ 24)
-count = count + 1
-digits[count] = digit
-n = (n - digit) / (2 ^ 24)
-end
-return digits
-end
-local LARGE = {
-__sub = function()
-return 1
-end,
-}
-local function from_digits(digits)
-local count = #digits
-while count > 0 and digits[count] == 0 do
-digits[count] = nil
-count = count - 1
-end
-if count > 3 or (count == 3 and digits[3] >= (2 ^ 53) / (2 ^ 24) / (2 ^ 24)) then
-return setmetatable(digits, LARGE)
-end
-return (digits[1] or 0) + (digits[2] or 0) * (2 ^ 24) + (digits[3] or 0) * (2 ^ 24) * (2 ^ 24)
-end
-local function mul_large(a, b)
-a, b = digits_of(a), digits_of(b)
-local product = {}
-for n = 1, #a + #b do
-product[n] = 0
-end
-for n = 1, #a do
-local carry = 0
-for m = 1, #b do
-local digit = product[n + m - 1] + a[n] * b[m] + carry
-carry = math.floor(digit / (2 ^ 24))
-product[n + m - 1] = digit - carry * (2 ^ 24)
-end
-product[n + #b] = carry
-end
-return from_digits(product)
-end
-local function approximately(n)
-if n - n == 0 then
-return n
-end
-local sum = 0
-for index = #n, 1, -1 do
-sum = sum * (2 ^ 24) + n[index]
-end
-return sum
-end
-local function add_large(a, b)
-a, b = digits_of(a), digits_of(b)
-local sum, carry = {}, 0
-for n = 1, math.max(#a, #b) + 1 do
-local digit = (a[n] or 0) + (b[n] or 0) + carry
-carry = digit >= (2 ^ 24) and 1 or 0
-sum[n] = digit - carry * (2 ^ 24)
-end
-return from_digits(sum)
-end
-local function add(a, b)
-if a - a == 0 and b - b == 0 and a + b < (2 ^ 53) then
-return a + b
-end
-return add_large(a, b)
-end
-local function sub_large(a, b)
-if not less_large(b, a) then
-return 0
-end
-b = digits_of(b)
-local difference, borrow = {}, 0
-for n = 1, #a do
-local digit = a[n] - (b[n] or 0) - borrow
-borrow = digit < 0 and 1 or 0
-difference[n] = digit + borrow * (2 ^ 24)
-end
-return from_digits(difference)
-end
-local function sub(a, b)
-if a - a == 0 and b - b == 0 then
-return a > b and a - b or 0
-end
-return sub_large(a, b)
-end
-local function divide_large(a, b)
-local quotient = 0
-while not less(a, b) do
-local part = math.max(1, math.floor(approximately(a) / approximately(b) * (1 - 2 ^ -45)))
-part = from_digits(digits_of(part))
-quotient = add(quotient, part)
-a = sub(a, mul(part, b))
-end
-return quotient, a
-end
-local function bytes_before(a, b)
-for at = 1, math.min(#a, #b) do
-local x, y = a:byte(at), b:byte(at)
-if x ~= y then
-return x < y
-end
-end
-return #a < #b
-end
-local function digits_up_to(text, most)
-if text ~= '0' and not find(text, '^[1-9]%d*$') then
-return nil
-end
-return (#text < #most or (#text == #most and not bytes_before(most, text))) and text or nil
-end
-local function from_text(digits)
-if #digits <= 15 or (#digits == 16 and bytes_before(digits, '9007199254740992')) then
-return digits + 0
-end
-local head = #digits % 7
-local n = head > 0 and digits:sub(1, head) + 0 or 0
-for at = head + 1, #digits, 7 do
-n = add(mul(n, 10000000), digits:sub(at, at + 6) + 0)
-end
-return n
-end
-local function parse_count(name, text, least)
-local digits = text and digits_up_to(text, '9223372036854775807')
-local n = digits and from_text(digits)
-if not n or n == 0 and least > 0 then
-fail_with(format('ERR invalid %s: expected an integer from %d to 9223372036854775807', name, least))
-elseif n - n ~= 0 then
-fail_with(format('ERR invalid %s: the Lua library takes integers up to 9007199254740991', name))
-end
-return n
-end
-local OPTIONS = {
-{ 'COST', 'COST n', 'RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take' },
-{ 'PARTIAL', 'PARTIAL', 'RL.<ALGO> and RL.PEEK take' },
-{ 'ALWAYS', 'ALWAYS', 'RL.<ALGO> and RL.PEEK take' },
-{ 'RESERVED', 'RESERVED n', 'RL.SETTLE takes' },
-{ 'ACTUAL', 'ACTUAL m', 'RL.SETTLE takes' },
-{ 'AT', 'AT ms', 'RL.REFUND and RL.SETTLE take' },
-{ 'BURST', 'BURST n', 'RL.<ALGO>, RL.PEEK, RL.MULTI, RL.REFUND and RL.SETTLE take' },
-{ 'BLOCK', 'BLOCK d', 'RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take' },
-{ 'MAX', 'MAX d', 'RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take' },
-{ 'ANCHOR', 'ANCHOR t', 'RL.<ALGO>, RL.PEEK, RL.MULTI, RL.REFUND, RL.SETTLE and RL.RESET take' },
-{ 'ID', 'ID id', 'RL.<ALGO>, RL.PEEK and RL.MULTI take' },
-{ 'AS', 'AS name', 'RL.<ALGO>, RL.PEEK and RL.MULTI take' },
-{ 'SHADOW', 'SHADOW', 'RL.<ALGO>, RL.PEEK and RL.MULTI take' },
-{ 'RESERVE', 'RESERVE id ttl', 'RL.<ALGO> and RL.MULTI take' },
-{ 'RESERVATION', 'RESERVATION id', 'RL.SETTLE takes' },
-}
-local function is_in(list, word)
-return not find(word, ' ', 1, true) and find(list, ' ' .. word .. ' ', 1, true) ~= nil
-end
-local function takes(r, option)
-return not is_in(' COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID RESERVE RESERVATION ', option) or is_in((' COST PARTIAL ALWAYS RESERVE RESERVATION '), option)
-end
-local function is_nearly(word, option)
-local first, last = 0, 0
-local shorter, longer = math.min(#word, #option), math.max(#word, #option)
-while first < shorter and word:byte(first + 1) == option:byte(first + 1) do
-first = first + 1
-end
-while last < shorter - first and word:byte(-1 - last) == option:byte(-1 - last) do
-last = last + 1
-end
-return first + last >= 2 and longer - first - last <= 2
-end
-local function fail_with_usage(r, accepted, word)
-local options = {}
-for _, row in ipairs(OPTIONS) do
-if is_in(accepted, row[1]) and takes(r, row[1]) then
-options[#options + 1] = row[2]
-end
-end
-for _, form in ipairs({ 'FULL', 'LINE', 'HEADERS' }) do
-options[#options + 1] = form
-end
-for _, option in ipairs(options) do
-if is_nearly(word:upper(), match(option, '^%u+')) then
-fail_with('ERR syntax error: no such option, but there is ' .. option)
-end
-end
-local last = table.remove(options)
-local usage = table.concat(options, ', ')
-fail_with('ERR syntax error: after limit come ' .. usage .. ' or ' .. last .. ', each at most once')
-end
-local function require_option(row, r, accepted)
-local option, algorithm = row[1], r.algorithm
-if not is_in(accepted, option) then
-fail_with(format('ERR invalid %s: only %s it', option, row[3]))
-elseif not takes(r, option) then
-fail_with(format('ERR invalid %s: %s takes none', option, ('ROLLING')))
-elseif r[option] ~= nil then
-fail_with(format('ERR syntax error: %s comes at most once', row[2]))
-end
-end
-local UNITS = { ms = 1, [''] = 1000, s = 1000, m = 60000, h = 3600000, d = 86400000 }
-local function parse_window(text)
-local number, unit = match(text, '^(%d+)(%l*)$')
-local ms = number and UNITS[unit] and digits_up_to(number, '18446744073709551615') and number * UNITS[unit]
-return ms and ms >= 1 and ms <= 1e15 and ms or nil
-end
-local function parse_id(text, most)
-return text and #text >= 1 and #text <= most and text
-end
-local function min(a, b)
-return less(b, a) and b or a
-end
-local MAX_UNSIGNED = setmetatable({ (2 ^ 24) - 1, (2 ^ 24) - 1, 2 ^ 16 - 1 }, LARGE)
-local function parse_value(option, text, second)
-if option == 'RESERVE' then
-local ttl = second and parse_window(second)
-return parse_id(text, 128) and ttl and { id = text, ttl = ttl } or fail('RESERVE')
-elseif option == 'RESERVATION' then
-return parse_id(text, 128) or fail('RESERVATION')
-end
-if option == 'AS' then
-return text and #text >= 1 and #text <= 64 and not find(text, '[^%w._-]') and text or fail('AS')
-elseif option == 'AT' then
-local digits = text and digits_up_to(text, '9223372036854775807')
-return digits and min(from_text(digits), (divide(MAX_UNSIGNED, 1000))) or fail('AT')
-end
-return parse_count(option, text, option == 'BURST' and 1 or 0)
-end
-local function require_compatible(r)
-if r.ALWAYS and (r.PARTIAL or r.RESERVE) then
-fail(r.PARTIAL and 'PARTIAL_AND_ALWAYS' or 'RESERVE_AND_ALWAYS')
-elseif r.RESERVATION and (r.RESERVED or r.AT) then
-fail(r.RESERVED and 'RESERVATION_AND_RESERVED' or 'RESERVATION_AND_AT')
-end
-end
-local FORMS = { FULL = true, LINE = true, HEADERS = true }
-local function next_form(form, named)
-if form then
-fail(form == named and 'FORM_TWICE' or 'TWO_FORMS')
-end
-return named
-end
-local function parse_options(r, words, at, accepted)
-while words[at] do
-local word, row = words[at]:upper(), nil
-for _, known in ipairs(OPTIONS) do
-row = known[1] == word and known or row
-end
-if row then
-require_option(row, r, accepted)
-if row[2] == word then
-r[word] = true
-at = at + 1
-else
-r[word] = parse_value(word, words[at + 1], words[at + 2])
-at = at + (word == 'RESERVE' and 3 or 2)
-end
-require_compatible(r)
-elseif FORMS[word] and is_in(accepted, 'form') then
-r.form = next_form(r.form, word)
-at = at + 1
-else
-return at
-end
-end
-return at
-end
-local LONGEST = { DAY = 86400000, WEEK = 7 * 86400000, MONTH = 31 * 86400000, YEAR = 366 * 86400000 }
-local function window_of(r, text)
-local window_ms = parse_window(text)
-if not window_ms then
-r.unit = text:upper()
-window_ms = LONGEST[r.unit]
-if not window_ms then
-fail(is_in((' COST PARTIAL ALWAYS RESERVE RESERVATION '), 'ANCHOR') and 'CALENDAR_WINDOW' or 'WINDOW')
-elseif not is_in((' COST PARTIAL ALWAYS RESERVE RESERVATION '), 'ANCHOR') then
-fail_with(format('ERR invalid window: %s takes no windows of the calendar', ('ROLLING')))
-end
-end
-return window_ms
-end
-local function has_name_of_reservations(key)
-return key:sub(-9) == ':reserved' or key:sub(-14) == ':reserved:ends'
-end
-local function require_other_name(key)
-if has_name_of_reservations(key) then
-fail('RESERVED_KEY')
-end
-end
-local function take_book(r, keys, at, key)
-local hash, ends = keys[at] or '', keys[at + 1]
-local name = ((nil) and (nil)(r) or '') .. ':reserved'
-if (hash ~= key .. name and hash ~= '{' .. key .. '}' .. name) or ends ~= hash .. ':ends' then
-fail('KEYS')
-end
-r.hash, r.ends = hash, ends
-return at + 2
-end
-local function conclude(r)
-local only_a_part = r.PARTIAL and r.decided_cost < r.cost
-r.shadowed = r.SHADOW and not r.open and (only_a_part or not r.allowed)
-if not r.allowed and (r.shadowed or r.open) then
-r.allowed = true
-if not (nil) then
-local _, _, _, reset_ms = figures(r)
-r.ttl = seconds_of(reset_ms)
-end
-end
-end
-local function remaining_of(r)
-forecast(r, 'keep', r.state)
-return r.remaining
-end
-local function overcharge(r, at_ms, cost)
-local now_ms, log = r.now_ms, r.state
-at_ms = at_ms and less(at_ms, now_ms) and at_ms or now_ms
-if cost == 0 or (at_ms < now_ms and at_ms <= now_ms - r.window_ms) then
-return 'keep'
-end
-local units = units_of(log) + cost
-if units >= (2 ^ 53) then
-fail(units > 2 ^ 63 and 'OVERFLOW' or 'INEXACT_REPLY')
-end
-return 'charge', charged(r, log or { text = 'R:', len = 0, first = 0, hi = 0, lo = 0 }, at_ms, cost)
-end
-local function needed_for(cost)
-return cost == 0 and 1 or cost
-end
-local function decide_always(r)
-local cost = r.cost
-decide(r, 0)
-local change, after = overcharge(r, nil, cost)
-if cost > 0 then
-r.change, r.after = change, after
-end
-local state = state_after(r.change, r.after, r.state)
-forecast(r, r.change, state)
-r.allowed = r.capacity > 0 and wait(r, 0) == 0
-r.needed = r.capacity > 0 and cost or needed_for(cost)
-if (nil) then
-r.count, r.ttl = (nil)(state, r.now_ms)
-elseif r.allowed then
-r.ttl = seconds_of(exact(wait(r, r.capacity)))
-else
-local wait = wait(r, r.needed)
-r.ttl = wait and math.max(1, seconds_of(exact(wait))) or -1
-end
-end
-local function decide_rare(r)
-local cost = r.cost
-if r.PARTIAL then
-cost = math.min(cost, remaining_of(r))
-end
-r.decided_cost = cost
-if r.ALWAYS then
-decide_always(r)
-else
-decide(r, cost)
-end
-end
-local function expiry_by_ttl(key, now_ms)
-local left = call('PTTL', key)
-return left >= 0 and now_ms + left or nil
-end
-local function expiry_of(key, now_ms)
-if not redis.REDIS_VERSION_NUM then
-return expiry_by_ttl(key, now_ms)
-end
-local at = call('PEXPIRETIME', key)
-return at >= 0 and at or nil
-end
-local function new_log_expiry(r, held)
-local now_ms, window_ms = r.now_ms, r.window_ms
-if held and 2 * (held - now_ms) >= 3 * window_ms then
-return nil
-end
-return now_ms + 2 * window_ms
-end
-local function rewritten(r, log)
-local text, entries = log.text, {}
-for n = log.first, log.len - 1 do
-local hi, lo = total_at(text, n)
-hi, lo = sum_of(hi, lo, ((2 ^ 32) - log.hi - (log.lo > 0 and 1 or 0)) % (2 ^ 32), ((2 ^ 32) - log.lo) % (2 ^ 32))
-local last = entries[#entries]
-if (last or hi > 0 or lo > 0) and not (last and last.hi == hi and last.lo == lo) then
-entries[#entries + 1] = { ms = ms_at(text, n), hi = hi, lo = lo }
-end
-end
-if #entries > 4096 + 1 then
-local merged = {}
-for _, entry in ipairs(entries) do
-local joins = #merged > 0 and same_moment(r, entry.ms, merged[#merged].ms)
-merged[joins and #merged or #merged + 1] = entry
-end
-entries = merged
-end
-if #entries > 8192 then
-local last, ahead = entries[#entries], 0
-while ahead < #entries and entries[ahead + 1].ms <= r.now_ms do
-ahead = ahead + 1
-end
-for n = #entries, math.min(ahead, 8192 - 1) + 1, -1 do
-entries[n] = nil
-end
-entries[#entries + 1] = last
-end
-local parts = { 'R:' }
-for n, entry in ipairs(entries) do
-parts[n + 1] = bytes_of(entry.ms, entry.hi, entry.lo)
-end
-return table.concat(parts)
-end
-local function text_of_large(n)
-local tail = ''
-while n - n ~= 0 do
-local rest
-n, rest = divide(n, 10000000)
-tail = format('%07.0f', rest) .. tail
-end
-return format('%.0f', n) .. tail
-end
-local function text_of(n)
-if n - n ~= 0 then
-return text_of_large(n)
-end
-if n < 2147483648 then
-return format('%d', n)
-elseif n < 2e15 then
-local rest = n % 1000000
-return format('%d%06d', (n - rest) / 1000000, rest)
-end
-return format('%.0f', n)
-end
-local function set_whole(r, after, expires_at, held)
-local key, text = r.key, after.write == 'SET' and rewritten(r, after) or after.text
-if expires_at then
-call('SET', key, text, 'PXAT', text_of(expires_at))
-elseif held then
-call('SET', key, text, 'KEEPTTL')
-end
-end
-local function set_expiry(key, at_ms)
-if at_ms then
-call('PEXPIREAT', key, text_of(at_ms))
-end
-end
-local function commit(r, change, after)
-local key, before = r.key, r.state
-if change == 'delete' then
-call('UNLINK', key)
-return
-end
-local held = before and not r.begins_anew and expiry_of(key, r.now_ms) or nil
-local expires_at = new_log_expiry(r, held)
-if change ~= 'keep' then
-local write = after.write
-if write == 'SET' or r.gave_back then
-set_whole(r, after, expires_at, held)
-return
-elseif write == 'APPEND' then
-call('APPEND', key, after.bytes)
-else
-call('SETRANGE', key, format('%d', after.offset), after.bytes)
-end
-elseif units_of(before) == 0 then
-return
-end
-set_expiry(key, expires_at)
-end
-local function commit_change(r, change, after)
-if r.gave_back then
-after = state_after(change, after, r.state)
-r.state = r.stored
-if not after then
-change = r.stored and 'delete' or 'keep'
-elseif change ~= 'charge' then
-change = 'refund'
-end
-end
-commit(r, change, after)
-end
-local function part_allowed(r)
-return r.open and r.open.cost or r.shadowed and r.cost or r.decided_cost
-end
-local function first_integer(r)
-if not r.allowed then
-return 0
-end
-return r.PARTIAL and part_allowed(r) or 1
-end
-local function full(r, charged)
-local remaining, retry_after_ms, next_ms, reset_ms, delay_ms = figures(r)
-return {
-'allowed', first_integer(r),
-'count', r.count,
-'ttl', r.ttl,
-'limit', r.capacity,
-'remaining', remaining,
-'retry_after_ms', retry_after_ms,
-'next_ms', next_ms,
-'reset_ms', reset_ms,
-'delay_ms', delay_ms,
-'now_ms', r.now_ms,
-'shadow', r.shadowed and 1 or 0,
-'charged', charged,
-}
-end
-local function long_line(r, charged)
-local pairs_of, figures_only = full(r, charged), {}
-for n = 2, #pairs_of, 2 do
-figures_only[#figures_only + 1] = format('%.0f', pairs_of[n])
-end
-return table.concat(figures_only, ' ')
-end
-local function name_policies(requests)
-local taken = {}
-for _, r in ipairs(requests) do
-local first, number = r.AS or ('ROLLING'):lower(), 2
-r.name = first
-while taken[r.name] do
-r.name = format('%s-%d', first, number)
-number = number + 1
-end
-taken[r.name] = true
-end
-end
-local function header_integer(n)
-return format('%.0f', min(n, 999999999999999))
-end
-local function policy_item(r)
-local window_ms = (nil) and (nil)(r) or r.window_ms
-local divisor, rest = 1000, window_ms % 1000
-while rest > 0 do
-divisor, rest = rest, divisor % rest
-end
-local windows = 1000 / divisor
-local window = divide(mul(window_ms, windows), 1000)
-return format('"%s";q=%s;w=%s', r.name, header_integer(mul(r.limit, windows)), header_integer(window))
-end
-local function is_stricter(one, other)
-if one.allowed ~= other.allowed then
-return not one.allowed
-end
-local wait, other_wait = one.retry_after_ms, other.retry_after_ms
-if wait ~= other_wait then
-return wait < 0 or (other_wait >= 0 and wait > other_wait)
-end
-return one.remaining < other.remaining
-end
-local function headers(requests)
-local strictest, policies = requests[1], {}
-name_policies(requests)
-for n, r in ipairs(requests) do
-policies[n] = policy_item(r)
-r.remaining, r.retry_after_ms, r.next_ms, r.reset_ms = figures(r)
-if is_stricter(r, strictest) then
-strictest = r
-end
-end
-local r = strictest
-local texts = {
-'X-RateLimit-Limit',
-format('%.0f', r.capacity),
-'X-RateLimit-Remaining',
-format('%.0f', r.remaining),
-}
-local function header(name, value)
-texts[#texts + 1] = name
-texts[#texts + 1] = value
-end
-if r.reset_ms >= 0 then
-header('X-RateLimit-Reset', format('%.0f', seconds_of(r.now_ms + r.reset_ms)))
-end
-header('RateLimit-Policy', table.concat(policies, ', '))
-local more = r.next_ms >= 0 and ';t=' .. header_integer(seconds_of(r.next_ms)) or ''
-header('RateLimit', format('"%s";r=%s%s', r.name, header_integer(r.remaining), more))
-if not r.allowed and r.retry_after_ms >= 0 then
-header('Retry-After', format('%.0f', seconds_of(r.retry_after_ms)))
-end
-return texts
-end
-local function other_reply(r, charged)
-if r.form == 'FULL' then
-return full(r, charged)
-end
-return { first_integer(r), r.count, r.ttl, headers({ r }) }
-end
-COLD = { charged_before = charged_before, commit_change = commit_change, conclude = conclude, decide_rare = decide_rare, divide_large = divide_large, error_reply = error_reply, fail = fail, fail_with_foreign_value = fail_with_foreign_value, fail_with_usage = fail_with_usage, less_large = less_large, long_line = long_line, moved_to_now = moved_to_now, mul_large = mul_large, other_reply = other_reply, parse_count = parse_count, parse_options = parse_options, part_allowed = part_allowed, refund = refund, require_other_name = require_other_name, take_book = take_book, window_of = window_of }
-end
-return COLD
-end
-local done, result = pcall(run_refund, KEYS, ARGV)
-return done and result or cold().error_reply(result)
+local bl,n local Y,D,bA,aC=string.find,string.format,string.match,string.sub local function dF(w,g,F)
+local aH,ai,p=w[g],w[g+1],w[g+2] if not ai then n().j('ARITY') end local a={ q='', M=0, now_ms=0, k=0, Y=0, limit=0,
+i=0, g=1, form=nil, delay=0, e=nil, l=nil, allowed=false, count=0, ttl=0, f='keep', remaining=0, p=1, } g=g+2
+if p=='LINE'and not w[g+1]and F~=' COST BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE 'then a.form,g=p,g+1 elseif p then
+local ay=w[g+1]or''
+local ce=F==' form COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE 'and w[g+2]=='LINE'and not w[g+3]and#ay<16
+if ce and p=='COST'and(' COST PARTIAL ALWAYS RESERVE RESERVATION ')~=' ID 'and Y(ay,'^[1-9]%d*$')then
+a.form,a.g,g='LINE',ay+0,g+3 elseif ce and p=='ID'and(' COST PARTIAL ALWAYS RESERVE RESERVATION ')==' ID 'and ay~=''then
+a.form,a.ID,g='LINE',ay,g+3 else g=n().Q(a,w,g,F) a.g=a.COST or 1 end end local bv=#ai<16 and Y(ai,'^[1-9]%d*$')
+a.limit=bv and ai+0 or n().P('limit',ai,0) bv=#aH<10 and Y(aH,'^[1-9]%d*$') local z=bv and aH*1000 or n().Z(a,aH)
+a.k,a.Y,a.i=z,z<9e12 and z*1000 or n().u(z,1000),a.BURST or a.limit return a,g end local function dC(w,F)
+local a,g=dF(w,1,F) if w[g]then n().F(a,F,w[g]) end return a end local function dD(w,F) if not w[1+1]then n().j('ARITY')
+end return dC(w,F) end local R=redis.call local function dK(a) local cv=R('TIME') local bE=cv[1]*1000000+cv[2]
+a.M,a.now_ms=bE,(bE-bE%1000)/1000 end local function ea(a,U,g,bN,bw) local l=U[g] if not l then n().j('KEYS') end
+a.q,g=l,g+1 if bw then a.n=l elseif Y(l,':reserved',1,true)then n().S(l) end if bN then g=a.af and g+2 or n().V(a,U,g,l)
+end return g end local function dH(a,U,bN,bw) dK(a) if#U~=ea(a,U,1,bN,bw)-1 then n().j('KEYS') end end
+local bW,cH=string.byte,string.char local function H(b,d) local e,f,ad,af,an,ao,Z=bW(b,15*d+3,15*d+9) if Z>=32 then
+n().j('INEXACT_STATE') end return e+256*(f+256*(ad+256*(af+256*(an+256*(ao+256*Z))))) end local function aX(b,o,y)
+if o==0 or H(b,o-1)<=y then return o end local az,aR=0,o while aR>1 do local bt=(aR-aR%2)/2 if H(b,az+bt)<=y then
+az=az+bt end aR=aR-bt end return H(b,az)<=y and az+1 or az end local function Q(b,d)
+local e,f,ad,af,an,ao,Z,db=bW(b,15*d+10,15*d+17) return an+256*(ao+256*(Z+256*db)),e+256*(f+256*(ad+256*af)) end
+local function dJ(a,b) local o=(#b-2)/15 if aC(b,1,2)~='R:'or o%1~=0 or o<1 or o>8192 then return nil end
+local bs,C,j,h=a.now_ms-a.k,0,0,0 if bs>=0 and H(b,0)<=bs then C=aX(b,o,bs) j,h=Q(b,C-1) local be,by=Q(b,o-1)
+if be<j or(be==j and by<h)then return nil end end return{c=b,a=o,b=C,hi=j,lo=h} end local function dm(a)
+local b=R('GET',a.q) if b then a.e=dJ(a,b)or n().E(b,'ROLLING','FOREIGN_VALUE') end end local function cd(r)
+local h=r%(2^32) return(r-h)/(2^32),h end local function aG(j,h,dx,dy) j,h=j+dx,h+dy if h>=(2^32)then j,h=j+1,h-(2^32)
+end return j%(2^32),h,j>=(2^32) end local function aK(e,f) if e-e==0 and f-f==0 then local v=e%f return(e-v)/f,v end
+return n().D(e,f) end local function aB(e,f) if e-e==0 and f-f==0 and e*f<(2^53)then return e*f end return n().u(e,f)
+end local function aE(a,e,f) local z=a.k if e==f then return true elseif z<=4096 or math.abs(e-f)>=z/4096+1 then
+return false end return(aK(aB(e,4096),z))==(aK(aB(f,4096),z)) end local function br(c,aa,S,v,av) local b,J,C=c.c,c.a,c.b
+local o,bF=aa+(J-v)+1,15*aa+2 local i={c=aC(b,1,bF)..S,a=o,b=C,hi=c.hi,lo=c.lo} i.write,i.w,i.o='SETRANGE',bF,S
+if v<J then i.o=S..aC(b,15*v+3) i.c=aC(b,1,bF)..i.o elseif aa==J then i.write='APPEND' end
+if J==0 or(C>0 and C*2>=J)or av or o<J or o>8192 then i.write='SET' end return i end local function aJ(y,j,h)
+local e,f=y%16777216,j%65536 local ad,af=h%65536,(y-y%16777216)/16777216 local an,ao,Z=(j-f)/65536,(h-ad)/65536,af%65536
+return cH( e%256,(e-e%256)/256%256,(e-e%65536)/65536, Z%256,(Z-Z%256)/256,(af-Z)/65536%256,(af-af%16777216)/16777216,
+ad%256,(ad-ad%256)/256,ao%256,(ao-ao%256)/256, f%256,(f-f%256)/256,an%256,(an-an%256)/256 ) end
+local function K(a,c,g,r) local b,o=c.c,c.a local x=aX(b,o,g) local j,h=cd(r) local N,O,av,aa=c.hi,c.lo,false,o
+if o>0 then local be,by=Q(b,o-1) N,O,av=aG(be,by,j,h) if x<o then return n().y(a,c,x,g,j,h,av) elseif o>c.b then
+aa=aE(a,H(b,o-1),g)and o-1 or o else N,O=aG(c.hi,c.lo,j,h) end else N,O=j,h end return br(c,aa,aJ(g,N,O),o,av) end
+local function bk(t,i,J) if t=='keep'then return J end return t~='delete'and i or nil end local function bf(e,f)
+if e-e==0 and f-f==0 then return e<f end return n().I(e,f) end local function ee(j,h,de,dl) local r=(j-de)*(2^32)+(h-dl)
+return r<0 and r+(2^32)*(2^32)or r end local function aV(c,d) local j,h=Q(c.c,d) return ee(j,h,c.hi,c.lo) end
+local function aU(c) return c and c.a>0 and aV(c,c.a-1)or 0 end local function aL(d) if d-d~=0 or d>=(2^53)then
+n().j('INEXACT_REPLY') end return d end local function aZ(a,W,c) local r=aU(c)
+a.J,a.X,a.remaining=c,r,r<a.limit and a.limit-r or 0 end local function al(y) local v=y%1000
+return y<0 and-1 or v==0 and y/1000 or(y-v)/1000+1 end local function s(a,k) local bK,c,r=a.limit-k,a.J,a.X if bK<0 then
+return nil elseif r<=bK then return 0 end local bD,aj,ah=r-bK,c.b,c.a-1 if aV(c,aj)>=bD then ah=aj
+elseif aV(c,ah>0 and ah-1 or 0)<bD then aj=ah end while aj<ah do local bB=(aj+ah-(aj+ah)%2)/2 if aV(c,bB)>=bD then ah=bB
+else aj=bB+1 end end local aM=H(c.c,aj)+a.k-a.now_ms return aM>0 and aM or 0 end local function ed(a,k)
+local s=s(a,k==0 and 1 or k) s=s and al(aL(s))or-1 return s==0 and 1 or s end local function bo(a,k)
+local c,ai=a.e,a.limit local r=aU(c) local aW=r+(k==0 and 1 or k)<=ai a.allowed,a.count,a.f=aW,aL(r),'keep'
+if aW and k>0 then a.f='charge' a.l=K(a,c or{c='R:',a=0,b=0,hi=0,lo=0},a.now_ms,k)
+elseif not aW and r>0 and H(c.c,c.a-1)>a.now_ms then a.f,a.l='rebase',n().K(a,c) end aZ(a,a.f,bk(a.f,a.l,c)) if aW then
+a.ttl=al(aL(s(a,ai))) else a.ttl=ed(a,k) end end local function cP(a) if a.PARTIAL or a.ALWAYS then n().B(a) else
+local k=a.g a.p=k bo(a,k) end if a.SHADOW then n().A(a) end end local function aY(a) local t,s=a.f,s
+aZ(a,t,t=='keep'and a.e or t~='delete'and a.l or nil) local ak,bn,V,ac,aw=a.remaining,a.i,0,0,0 if not a.allowed then
+local k=a.p V=s(a,a.v or(k==0 and 1 or k))or-1 if a.G and V>=0 then V=math.max(V,a.G) end end if ak<bn then
+ac=s(a,ak+1)or-1 aw=ak+1==bn and ac or s(a,bn)or-1 end if V-V~=0 or ac-ac~=0 or aw-aw~=0 or V>=(2^53)or aw>=(2^53)then
+n().j('INEXACT_REPLY') end return ak,V,ac,aw,0 end local function dj(a,K) local ak,V,ac,aw,cQ=aY(a)
+local dW=a.r and 1 or 0 return D( '%.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f %d %.0f',
+a.allowed and(a.PARTIAL and n().x(a)or 1)or 0,a.count,a.ttl,a.i,ak,V,ac,aw, cQ,a.now_ms,dW,K ) end
+local function dN(a,K) local ap=a.form if ap=='LINE'then return dj(a,K) elseif ap then return n().N(a,K) end
+return{a.allowed and(a.PARTIAL and n().x(a)or 1)or 0,a.count,a.ttl} end local function cM(a,t,i,K) local bU
+local ag,J,aS=nil,a.e,bk(t,i,a.e) if ag and bf(ag,a.now_ms)then aS=nil end a.e=aS cP(a) bU=dN(a,K) a.e=J
+if not a.ae then n().z(a,t,i) end return bU end local function dT(U,w)
+local a=dD(w,' form COST AT BURST BLOCK MAX ANCHOR ') dH(a,U) dm(a,'write') local t,i=n().refund(a,a.AT,a.g)
+return cM(a,t,i,0) end function n() if not bl then local u={}
+u.AT='ERR invalid AT: expected an integer of Unix milliseconds from 0 to 9223372036854775807'
+u.ANCHOR='ERR invalid ANCHOR: expected an integer of Unix seconds from 0 to 253402300799'
+u.ID='ERR invalid ID: expected 1 to 512 bytes'
+u.AS='ERR invalid AS: expected a name of 1 to 64 characters of A-Z a-z 0-9 . _ -'
+u.RESERVE='ERR invalid RESERVE: expected an id of 1 to 128 bytes, and a ttl: a positive integer of seconds, or one '
+..'with a unit ms, s, m, h or d, up to 10^12 seconds'
+u.RESERVATION='ERR invalid RESERVATION: expected an id of 1 to 128 bytes'
+u.PARTIAL_AND_ALWAYS='ERR syntax error: PARTIAL and ALWAYS exclude each other'
+u.RESERVE_AND_ALWAYS='ERR syntax error: RESERVE and ALWAYS exclude each other'
+u.RESERVATION_AND_RESERVED='ERR syntax error: RESERVED and RESERVATION exclude each other'
+u.RESERVATION_AND_AT='ERR syntax error: RESERVATION and AT exclude each other'
+u.FORM_TWICE='ERR syntax error: FULL, LINE or HEADERS comes at most once'
+u.TWO_FORMS='ERR syntax error: FULL, LINE and HEADERS exclude each other'
+u.CALENDAR_WINDOW='ERR invalid window: expected a positive integer of seconds, or one with a unit ms, s, m, h or '
+..'d, up to 10^12 seconds; or day, week, month or year'
+u.WINDOW='ERR invalid window: expected a positive integer of seconds, or one with a unit ms, s, m, h or d, up to '
+..'10^12 seconds'
+u.RESERVED_KEY='ERR invalid key: expected one that ends neither in :reserved nor in :reserved:ends, the names of '
+..'reservations' u.KEYS='ERR invalid KEYS: expected those that this call needs; see docs/lua.md'
+u.OVERFLOW='ERR increment or decrement would overflow'
+u.INEXACT_REPLY='ERR the reply has a number above 9007199254740991, which needs the module'
+u.ARITY='ERR wrong number of arguments' u.FOREIGN_VALUE='ERR the key holds a value that this algorithm did not write'
+u.INEXACT_STATE='ERR the key holds a number above 9007199254740991, which needs the module'
+local function bC(b,cZ,ec,X,am,j,h) local aD={} for d=cZ,ec-1 do local bg,bh=X,am if not X then bg,bh=Q(b,d)
+bg,bh=aG(bg,bh,j,h) end aD[#aD+1]=aJ(H(b,d),bg,bh) end return table.concat(aD) end local function cI(a,c,x,g,j,h,av)
+local b,o,aa,v=c.c,c.a,x,x local N,O,y=c.hi,c.lo,g if x>c.b then N,O=Q(b,x-1) end if x>c.b and aE(a,H(b,x-1),g)then
+aa=x-1 elseif aE(a,H(b,x),g)then y,v=H(b,x),x+1 N,O=Q(b,x) end N,O=aG(N,O,j,h) local di=bC(b,v,o,nil,nil,j,h)
+local eg={c=aC(b,1,15*v+2)..di,a=o,b=c.b,hi=c.hi,lo=c.lo} return br(eg,aa,aJ(y,N,O),v,av) end local function dq(a,c)
+local b,I=c.c,a.now_ms local x=aX(b,c.a,I) local bx=x>c.b and aE(a,H(b,x-1),I) local j,h=Q(b,c.a-1)
+return br(c,bx and x-1 or x,aJ(I,j,h),c.a,false) end local function dL(a,B,k) local c=a.e if not c then return'keep' end
+local b,m=c.c,c.a if B then B=B-B==0 and B or(2^53) m=aX(b,c.a,B) local df=m>c.b and H(b,m-1)==B
+if not df and m<c.a and aE(a,H(b,m),B)then m=m+1 end end local r,X,am=0,c.hi,c.lo if m>c.b then r=aV(c,m-1)
+X,am=Q(b,m-1) end local G=math.min(k,r) if G==0 then return'keep' elseif G==aU(c)then return'delete' end local j,h=cd(G)
+j,h=((2^32)-j-(h>0 and 1 or 0))%(2^32),((2^32)-h)%(2^32) X,am=aG(X,am,j,h) local ax=m while ax>0 do local N,O=Q(b,ax-1)
+if N<X or(N==X and O<=am)then break end ax=ax-1 end local bX=bC(b,ax,m,X,am)..bC(b,m,c.a,nil,nil,j,h)
+local i={c=aC(b,1,15*ax+2)..bX,a=c.a,b=c.b} i.hi,i.lo,i.write,i.w,i.o=c.hi,c.lo,'SETRANGE',15*ax+2,bX
+if c.b>0 and c.b*2>=c.a then i.write='SET' end return'refund',i end local function T(b) error({err=b},0) end
+local function L(ab) T(u[ab]) end local function cX(b,A,dA)
+local ei={C='COUNTER',L='LEAKY',O='LOCKOUT',R='ROLLING',T='TOKEN'} local bO=ei[bA(b,'^(%u):')] if not bO or bO==A then
+L(dA) end T('ERR the key holds a state of '..bO..': use another key for each algorithm') end local function cU(aP)
+if type(aP)=='table'then return aP elseif Y(aP,'^%u+ ')then return redis.error_reply(aP) end error(aP,0) end
+local function ch(e,f) local bS,cG=e-e==0,f-f==0 if bS or cG then return bS elseif#e~=#f then return#e<#f end
+for d=#e,1,-1 do if e[d]~=f[d]then return e[d]<f[d] end end return false end local function aA(d) if d-d~=0 then
+return d end local q,G={},0 while d>0 do local P=d%(2^24) G=G+1 q[G]=P d=(d-P)/(2^24) end return q end local bP={
+__sub=function() return 1 end, } local function ba(q) local G=#q while G>0 and q[G]==0 do q[G]=nil G=G-1 end
+if G>3 or(G==3 and q[3]>=(2^53)/(2^24)/(2^24))then return setmetatable(q,bP) end
+return(q[1]or 0)+(q[2]or 0)*(2^24)+(q[3]or 0)*(2^24)*(2^24) end local function dr(e,f) e,f=aA(e),aA(f) local aO={}
+for d=1,#e+#f do aO[d]=0 end for d=1,#e do local ae=0 for bz=1,#f do local P=aO[d+bz-1]+e[d]*f[bz]+ae
+ae=math.floor(P/(2^24)) aO[d+bz-1]=P-ae*(2^24) end aO[d+#f]=ae end return ba(aO) end local function bV(d) if d-d==0 then
+return d end local aF=0 for x=#d,1,-1 do aF=aF*(2^24)+d[x] end return aF end local function cF(e,f) e,f=aA(e),aA(f)
+local aF,ae={},0 for d=1,math.max(#e,#f)+1 do local P=(e[d]or 0)+(f[d]or 0)+ae ae=P>=(2^24)and 1 or 0 aF[d]=P-ae*(2^24)
+end return ba(aF) end local function bT(e,f) if e-e==0 and f-f==0 and e+f<(2^53)then return e+f end return cF(e,f) end
+local function dY(e,f) if not ch(f,e)then return 0 end f=aA(f) local bZ,bm={},0 for d=1,#e do local P=e[d]-(f[d]or 0)-bm
+bm=P<0 and 1 or 0 bZ[d]=P+bm*(2^24) end return ba(bZ) end local function dX(e,f) if e-e==0 and f-f==0 then
+return e>f and e-f or 0 end return dY(e,f) end local function cS(e,f) local bI=0 while not bf(e,f)do
+local bj=math.max(1,math.floor(bV(e)/bV(f)*(1-2^-45))) bj=ba(aA(bj)) bI=bT(bI,bj) e=dX(e,aB(bj,f)) end return bI,e end
+local function bY(e,f) for g=1,math.min(#e,#f)do local cA,cB=e:byte(g),f:byte(g) if cA~=cB then return cA<cB end end
+return#e<#f end local function bp(b,aN) if b~='0'and not Y(b,'^[1-9]%d*$')then return nil end
+return(#b<#aN or(#b==#aN and not bY(aN,b)))and b or nil end local function cc(q)
+if#q<=15 or(#q==16 and bY(q,'9007199254740992'))then return q+0 end local bu=#q%7 local d=bu>0 and q:sub(1,bu)+0 or 0
+for g=bu+1,#q,7 do d=bT(aB(d,10000000),q:sub(g,g+6)+0) end return d end local function ck(ab,b,cg)
+local q=b and bp(b,'9223372036854775807') local d=q and cc(q) if not d or d==0 and cg>0 then
+T(D('ERR invalid %s: expected an integer from %d to 9223372036854775807',ab,cg)) elseif d-d~=0 then
+T(D('ERR invalid %s: the Lua library takes integers up to 9007199254740991',ab)) end return d end local bQ={
+{'COST','COST n','RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take'}, {'PARTIAL','PARTIAL','RL.<ALGO> and RL.PEEK take'},
+{'ALWAYS','ALWAYS','RL.<ALGO> and RL.PEEK take'}, {'RESERVED','RESERVED n','RL.SETTLE takes'},
+{'ACTUAL','ACTUAL m','RL.SETTLE takes'}, {'AT','AT ms','RL.REFUND and RL.SETTLE take'},
+{'BURST','BURST n','RL.<ALGO>, RL.PEEK, RL.MULTI, RL.REFUND and RL.SETTLE take'},
+{'BLOCK','BLOCK d','RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take'},
+{'MAX','MAX d','RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take'},
+{'ANCHOR','ANCHOR t','RL.<ALGO>, RL.PEEK, RL.MULTI, RL.REFUND, RL.SETTLE and RL.RESET take'},
+{'ID','ID id','RL.<ALGO>, RL.PEEK and RL.MULTI take'}, {'AS','AS name','RL.<ALGO>, RL.PEEK and RL.MULTI take'},
+{'SHADOW','SHADOW','RL.<ALGO>, RL.PEEK and RL.MULTI take'}, {'RESERVE','RESERVE id ttl','RL.<ALGO> and RL.MULTI take'},
+{'RESERVATION','RESERVATION id','RL.SETTLE takes'}, } local function ar(dk,A)
+return not Y(A,' ',1,true)and Y(dk,' '..A..' ',1,true)~=nil end local function ct(a,p)
+return not ar(' COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID RESERVE RESERVATION ',p)or ar((' COST PARTIAL ALWAYS RESERVE RESERVATION '),p)
+end local function dg(A,p) local C,m=0,0 local cr,dn=math.min(#A,#p),math.max(#A,#p)
+while C<cr and A:byte(C+1)==p:byte(C+1)do C=C+1 end while m<cr-C and A:byte(-1-m)==p:byte(-1-m)do m=m+1 end
+return C+m>=2 and dn-C-m<=2 end local function cY(a,F,A) local au={} for W,M in ipairs(bQ)do
+if ar(F,M[1])and ct(a,M[1])then au[#au+1]=M[2] end end for W,ap in ipairs({'FULL','LINE','HEADERS'})do au[#au+1]=ap end
+for W,p in ipairs(au)do if dg(A:upper(),bA(p,'^%u+'))then T('ERR syntax error: no such option, but there is '..p) end
+end local m=table.remove(au) local ef=table.concat(au,', ')
+T('ERR syntax error: after limit come '..ef..' or '..m..', each at most once') end local function dP(M,a,F)
+local p,ej=M[1],a.aa if not ar(F,p)then T(D('ERR invalid %s: only %s it',p,M[3])) elseif not ct(a,p)then
+T(D('ERR invalid %s: %s takes none',p,('ROLLING'))) elseif a[p]~=nil then
+T(D('ERR syntax error: %s comes at most once',M[2])) end end
+local bR={ms=1,['']=1000,s=1000,m=60000,h=3600000,d=86400000} local function cm(b) local at,cx=bA(b,'^(%d+)(%l*)$')
+local y=at and bR[cx]and bp(at,'18446744073709551615')and at*bR[cx] return y and y>=1 and y<=1e15 and y or nil end
+local function cl(b,aN) return b and#b>=1 and#b<=aN and b end local function ci(e,f) return bf(f,e)and f or e end
+local cE=setmetatable({(2^24)-1,(2^24)-1,2^16-1},bP) local function dG(p,b,cq) if p=='RESERVE'then
+local cw=cq and cm(cq) return cl(b,128)and cw and{id=b,ttl=cw}or L('RESERVE') elseif p=='RESERVATION'then
+return cl(b,128)or L('RESERVATION') end if p=='AS'then
+return b and#b>=1 and#b<=64 and not Y(b,'[^%w._-]')and b or L('AS') elseif p=='AT'then
+local q=b and bp(b,'9223372036854775807') return q and ci(cc(q),(aK(cE,1000)))or L('AT') end
+return ck(p,b,p=='BURST'and 1 or 0) end local function dO(a) if a.ALWAYS and(a.PARTIAL or a.RESERVE)then
+L(a.PARTIAL and'PARTIAL_AND_ALWAYS'or'RESERVE_AND_ALWAYS') elseif a.RESERVATION and(a.RESERVED or a.AT)then
+L(a.RESERVED and'RESERVATION_AND_RESERVED'or'RESERVATION_AND_AT') end end local cC={FULL=true,LINE=true,HEADERS=true}
+local function dv(ap,cj) if ap then L(ap==cj and'FORM_TWICE'or'TWO_FORMS') end return cj end local function dE(a,w,g,F)
+while w[g]do local A,M=w[g]:upper(),nil for W,cf in ipairs(bQ)do M=cf[1]==A and cf or M end if M then dP(M,a,F)
+if M[2]==A then a[A]=true g=g+1 else a[A]=dG(A,w[g+1],w[g+2]) g=g+(A=='RESERVE'and 3 or 2) end dO(a)
+elseif cC[A]and ar(F,'form')then a.form=dv(a.form,A) g=g+1 else return g end end return g end
+local cD={DAY=86400000,WEEK=7*86400000,MONTH=31*86400000,YEAR=366*86400000} local function eh(a,b) local z=cm(b)
+if not z then a.W=b:upper() z=cD[a.W] if not z then
+L(ar((' COST PARTIAL ALWAYS RESERVE RESERVATION '),'ANCHOR')and'CALENDAR_WINDOW'or'WINDOW')
+elseif not ar((' COST PARTIAL ALWAYS RESERVE RESERVATION '),'ANCHOR')then
+T(D('ERR invalid window: %s takes no windows of the calendar',('ROLLING'))) end end return z end local function dc(l)
+return l:sub(-9)==':reserved'or l:sub(-14)==':reserved:ends' end local function dQ(l) if dc(l)then L('RESERVED_KEY') end
+end local function dZ(a,U,g,l) local bb,ca=U[g]or'',U[g+1] local ab=((nil)and(nil)(a)or'')..':reserved'
+if(bb~=l..ab and bb~='{'..l..'}'..ab)or ca~=bb..':ends'then L('KEYS') end a.ad,a.ac=bb,ca return g+2 end
+local function cL(a) local dw=a.PARTIAL and a.p<a.g a.r=a.SHADOW and not a.t and(dw or not a.allowed)
+if not a.allowed and(a.r or a.t)then a.allowed=true if not(nil)then local W,W,W,bJ=aY(a) a.ttl=al(bJ) end end end
+local function dM(a) aZ(a,'keep',a.e) return a.remaining end local function dB(a,B,k) local I,c=a.now_ms,a.e
+B=B and bf(B,I)and B or I if k==0 or(B<I and B<=I-a.k)then return'keep' end local r=aU(c)+k if r>=(2^53)then
+L(r>2^63 and'OVERFLOW'or'INEXACT_REPLY') end return'charge',K(a,c or{c='R:',a=0,b=0,hi=0,lo=0},B,k) end
+local function dt(k) return k==0 and 1 or k end local function cN(a) local k=a.g bo(a,0) local t,i=dB(a,nil,k)
+if k>0 then a.f,a.l=t,i end local aS=bk(a.f,a.l,a.e) aZ(a,a.f,aS) a.allowed=a.i>0 and s(a,0)==0 a.v=a.i>0 and k or dt(k)
+if(nil)then a.count,a.ttl=(nil)(aS,a.now_ms) elseif a.allowed then a.ttl=al(aL(s(a,a.i))) else local s=s(a,a.v)
+a.ttl=s and math.max(1,al(aL(s)))or-1 end end local function cO(a) local k=a.g if a.PARTIAL then k=math.min(k,dM(a)) end
+a.p=k if a.ALWAYS then cN(a) else bo(a,k) end end local function cV(l,I) local aM=R('PTTL',l)
+return aM>=0 and I+aM or nil end local function cW(l,I) if not redis.REDIS_VERSION_NUM then return cV(l,I) end
+local g=R('PEXPIRETIME',l) return g>=0 and g or nil end local function du(a,aq) local I,z=a.now_ms,a.k
+if aq and 2*(aq-I)>=3*z then return nil end return I+2*z end local function dS(a,c) local b,E=c.c,{} for d=c.b,c.a-1 do
+local j,h=Q(b,d) j,h=aG(j,h,((2^32)-c.hi-(c.lo>0 and 1 or 0))%(2^32),((2^32)-c.lo)%(2^32)) local m=E[#E]
+if(m or j>0 or h>0)and not(m and m.hi==j and m.lo==h)then E[#E+1]={ms=H(b,d),hi=j,lo=h} end end if#E>4096+1 then
+local as={} for W,S in ipairs(E)do local bx=#as>0 and aE(a,S.ms,as[#as].ms) as[bx and#as or#as+1]=S end E=as end
+if#E>8192 then local m,aI=E[#E],0 while aI<#E and E[aI+1].ms<=a.now_ms do aI=aI+1 end
+for d=#E,math.min(aI,8192-1)+1,-1 do E[d]=nil end E[#E+1]=m end local aD={'R:'} for d,S in ipairs(E)do
+aD[d+1]=aJ(S.ms,S.hi,S.lo) end return table.concat(aD) end local function eb(d) local bM='' while d-d~=0 do local v
+d,v=aK(d,10000000) bM=D('%07.0f',v)..bM end return D('%.0f',d)..bM end local function cu(d) if d-d~=0 then return eb(d)
+end return D('%.0f',d) end local function dV(a,i,ag,aq) local l,b=a.q,i.write=='SET'and dS(a,i)or i.c if ag then
+R('SET',l,b,'PXAT',cu(ag)) elseif aq then R('SET',l,b,'KEEPTTL') end end local function dU(l,B) if B then
+R('PEXPIREAT',l,cu(B)) end end local function cJ(a,t,i) local l,J=a.q,a.e if t=='delete'then R('UNLINK',l) return end
+local aq=J and not a.ab and cW(l,a.now_ms)or nil local ag=du(a,aq) if t~='keep'then local cz=i.write
+if cz=='SET'or a.H then dV(a,i,ag,aq) return elseif cz=='APPEND'then R('APPEND',l,i.o) else
+R('SETRANGE',l,D('%d',i.w),i.o) end elseif aU(J)==0 then return end dU(l,ag) end local function cK(a,t,i) if a.H then
+i=bk(t,i,a.e) a.e=a.U if not i then t=a.U and'delete'or'keep' elseif t~='charge'then t='refund' end end cJ(a,t,i) end
+local function cn(a) return a.t and a.t.g or a.r and a.g or a.p end local function cb(a) if not a.allowed then return 0
+end return a.PARTIAL and cn(a)or 1 end local function da(a,K) local ak,dR,ac,bJ,cR=aY(a) return{ 'allowed',cb(a),
+'count',a.count, 'ttl',a.ttl, 'limit',a.i, 'remaining',ak, 'retry_after_ms',dR, 'next_ms',ac, 'reset_ms',bJ,
+'delay_ms',cR, 'now_ms',a.now_ms, 'shadow',a.r and 1 or 0, 'charged',K, } end local function ds(aQ) local cs={}
+for W,a in ipairs(aQ)do local C,at=a.AS or('ROLLING'):lower(),2 a.n=C while cs[a.n]do a.n=D('%s-%d',C,at) at=at+1 end
+cs[a.n]=true end end local function bd(d) return D('%.0f',ci(d,999999999999999)) end local function dI(a)
+local z=(nil)and(nil)(a)or a.k local bq,v=1000,z%1000 while v>0 do bq,v=v,bq%v end local cy=1000/bq
+local aH=aK(aB(z,cy),1000) return D('"%s";q=%s;w=%s',a.n,bd(aB(a.limit,cy)),bd(aH)) end local function dh(bi,bG)
+if bi.allowed~=bG.allowed then return not bi.allowed end local s,bH=bi.retry_after_ms,bG.retry_after_ms if s~=bH then
+return s<0 or(bH>=0 and s>bH) end return bi.remaining<bG.remaining end local function dd(aQ) local bL,co=aQ[1],{} ds(aQ)
+for d,a in ipairs(aQ)do co[d]=dI(a) a.remaining,a.retry_after_ms,a.next_ms,a.reset_ms=aY(a) if dh(a,bL)then bL=a end end
+local a=bL local aT={ 'X-RateLimit-Limit', D('%.0f',a.i), 'X-RateLimit-Remaining', D('%.0f',a.remaining), }
+local function bc(ab,ay) aT[#aT+1]=ab aT[#aT+1]=ay end if a.reset_ms>=0 then
+bc('X-RateLimit-Reset',D('%.0f',al(a.now_ms+a.reset_ms))) end bc('RateLimit-Policy',table.concat(co,', '))
+local dp=a.next_ms>=0 and';t='..bd(al(a.next_ms))or'' bc('RateLimit',D('"%s";r=%s%s',a.n,bd(a.remaining),dp))
+if not a.allowed and a.retry_after_ms>=0 then bc('Retry-After',D('%.0f',al(a.retry_after_ms))) end return aT end
+local function dz(a,K) if a.form=='FULL'then return da(a,K) end return{cb(a),a.count,a.ttl,dd({a})} end
+bl={y=cI,z=cK,A=cL,B=cO,D=cS,error_reply=cU,j=L,E=cX,F=cY,I=ch,K=dq,u=dr,N=dz,P=ck,Q=dE,x=cn,refund=dL,S=dQ,V=dZ,Z=eh}
+end return bl end local cT,cp=pcall(dT,KEYS,ARGV) return cT and cp or n().error_reply(cp)

@@ -1,201 +1,40 @@
 -- RL.RENEW, without the module: docs/lua.md. Put together by scripts/generate-lua; do not edit.
-local COLD, cold
-local function parse_ids(words, first)
-if #words - first + 1 > 1000 then
-cold().fail('TOO_MANY_IDS')
-end
-local ids, seen = {}, {}
-for n = first, #words do
-local id = cold().parse_id(words[n], 512) or cold().fail('IDS')
-if not seen[id] then
-seen[id] = true
-ids[#ids + 1] = id
-end
-end
-return #ids > 0 and ids or cold().fail('ARITY')
-end
-local call = redis.call
-local function read_clock(r)
-local time = call('TIME')
-local now = time[1] * 1000000 + time[2]
-r.now, r.now_ms = now, (now - now % 1000) / 1000
-end
-local function begin_with_ids(keys, words, window_ms, first)
-local r = { window_ms = window_ms }
-local ids = parse_ids(words, first)
-if #keys ~= 1 then
-cold().fail('KEYS')
-end
-r.key = keys[1]
-cold().require_other_name(r.key)
-read_clock(r)
-return r, ids
-end
-local function run_renew(keys, words)
-if not words[2] then
-cold().fail('ARITY')
-end
-local window_ms = cold().parse_window(words[1]) or cold().fail('WINDOW')
-return cold().renew(begin_with_ids(keys, words, window_ms, 2))
-end
-function cold()
-if not COLD then
-local errors = {}
-errors.RESERVED_KEY = 'ERR invalid key: expected one that ends neither in :reserved nor in :reserved:ends, the names of '
-.. 'reservations'
-errors.ARITY = 'ERR wrong number of arguments'
-errors.WINDOW = 'ERR invalid window: expected a positive integer of seconds, or one with a unit ms, s, m, h or d, up to '
-.. '10^12 seconds'
-errors.IDS = 'ERR invalid id: expected 1 to 512 bytes'
-errors.TOO_MANY_IDS = 'ERR invalid id: expected at most 1000 ids a call'
-errors.KEYS = 'ERR invalid KEYS: expected those that this call needs; see docs/lua.md'
-local find, format, match, part_of = string.find, string.format, string.match, string.sub
-local expired_left, ended_left, unordered_left, moved_left = 4000, 1000, 1000, 2 * 500
-local function remove_some(key, lowest, last, members, most)
-local expired = call('ZCOUNT', key, lowest, last)
-local removed = math.min(expired, most)
-if removed > 0 then
-local first = lowest == '0' and call('ZCOUNT', key, '-inf', '(0') or 0
-call('ZREMRANGEBYRANK', key, format('%.0f', first), format('%.0f', first + removed - 1))
-members, expired, expired_left = members - removed, expired - removed, most - removed
-end
-return members, expired
-end
-local function load_set(r, lowest, through, purpose)
-local key = r.key
-local members, expired = call('ZCARD', key), 0
-if members > 0 and through >= 0 and purpose ~= 'delete' then
-local last = format('%.0f', through)
-local most = purpose == 'read' and 0 or expired_left
-if members <= most then
-local removed = call('ZREMRANGEBYSCORE', key, lowest, last)
-members, expired_left = members - removed, most - removed
-else
-members, expired = remove_some(key, lowest, last, members, most)
-end
-end
-r.len, r.expired, r.exists = members - expired, expired, members > 0
-end
-local function end_of_score(score)
-return score < 2 ^ 64 and math.max(0, math.ceil(score)) or (1 / 0)
-end
-local function end_of(r, id)
-local score = r.len > 0 and call('ZSCORE', r.key, id)
-local ends = score and end_of_score(tonumber(score))
-return ends and ends > r.now_ms and ends or nil
-end
-local function holding(r, ids)
-load_set(r, '-inf', r.now_ms, 'write')
-local held = {}
-for _, id in ipairs(ids) do
-held[#held + 1] = end_of(r, id) and id
-end
-return held
-end
-local function call_in_parts(arguments, many)
-local sum = 0
-for first = 1, #many, 1000 do
-local part = { unpack(arguments) }
-for n = first, math.min(first + 999, #many) do
-part[#part + 1] = many[n]
-end
-sum = sum + call(unpack(part))
-end
-return sum
-end
-local function rescore(key, score, members)
-local pairs_of_it = {}
-for _, member in ipairs(members) do
-pairs_of_it[#pairs_of_it + 1] = score
-pairs_of_it[#pairs_of_it + 1] = member
-end
-call_in_parts({ 'ZADD', key, 'XX' }, pairs_of_it)
-end
-local function expiry_by_ttl(key, now_ms)
-local left = call('PTTL', key)
-return left >= 0 and now_ms + left or nil
-end
-local function expiry_of(key, now_ms)
-if not redis.REDIS_VERSION_NUM then
-return expiry_by_ttl(key, now_ms)
-end
-local at = call('PEXPIRETIME', key)
-return at >= 0 and at or nil
-end
-local function expire_with_the_last(key, last, now_ms)
-if last >= (2 ^ 53) or expiry_of(key, now_ms) ~= last then
-call('PEXPIREAT', key, last < 2 ^ 63 and format('%.0f', last) or '9223372036854775807')
-end
-end
-local function score_at(key, rank)
-rank = format('%.0f', rank)
-local score = call('ZRANGE', key, rank, rank, 'WITHSCORES')[2]
-return score and tonumber(score)
-end
-local function last_end(key)
-local score = score_at(key, -1)
-return score and end_of_score(score)
-end
-local function move_ends(key, ends, holders, now_ms)
-rescore(key, format('%.0f', ends), holders)
-expire_with_the_last(key, last_end(key), now_ms)
-end
-local function renew(r, ids)
-local holders = holding(r, ids)
-if #holders > 0 then
-move_ends(r.key, r.now_ms + r.window_ms, holders, r.now_ms)
-end
-return #holders
-end
-local function fail_with(text)
-error({ err = text }, 0)
-end
-local function fail(name)
-fail_with(errors[name])
-end
-local function error_reply(raised)
-if type(raised) == 'table' then
-return raised
-elseif find(raised, '^%u+ ') then
-return redis.error_reply(raised)
-end
-error(raised, 0)
-end
-local UNITS = { ms = 1, [''] = 1000, s = 1000, m = 60000, h = 3600000, d = 86400000 }
-local function bytes_before(a, b)
-for at = 1, math.min(#a, #b) do
-local x, y = a:byte(at), b:byte(at)
-if x ~= y then
-return x < y
-end
-end
-return #a < #b
-end
-local function digits_up_to(text, most)
-if text ~= '0' and not find(text, '^[1-9]%d*$') then
-return nil
-end
-return (#text < #most or (#text == #most and not bytes_before(most, text))) and text or nil
-end
-local function parse_window(text)
-local number, unit = match(text, '^(%d+)(%l*)$')
-local ms = number and UNITS[unit] and digits_up_to(number, '18446744073709551615') and number * UNITS[unit]
-return ms and ms >= 1 and ms <= 1e15 and ms or nil
-end
-local function parse_id(text, most)
-return text and #text >= 1 and #text <= most and text
-end
-local function has_name_of_reservations(key)
-return key:sub(-9) == ':reserved' or key:sub(-14) == ':reserved:ends'
-end
-local function require_other_name(key)
-if has_name_of_reservations(key) then
-fail('RESERVED_KEY')
-end
-end
-COLD = { error_reply = error_reply, fail = fail, parse_id = parse_id, parse_window = parse_window, renew = renew, require_other_name = require_other_name }
-end
-return COLD
-end
-local done, result = pcall(run_renew, KEYS, ARGV)
-return done and result or cold().error_reply(result)
+local C,g local function aw(l,i) if#l-i+1>1000 then g().a('TOO_MANY_IDS') end local j,U={},{} for H=i,#l do
+local n=g().f(l[H],512)or g().a('IDS') if not U[n]then U[n]=true j[#j+1]=n end end return#j>0 and j or g().a('ARITY')
+end local f=redis.call local function ay(b) local W=f('TIME') local I=W[1]*1000000+W[2] b.o,b.c=I,(I-I%1000)/1000 end
+local function ac(z,l,M,i) local b={k=M} local j=aw(l,i) if#z~=1 then g().a('KEYS') end b.b=z[1] g().j(b.b) ay(b)
+return b,j end local function aD(z,l) if not l[2]then g().a('ARITY') end local M=g().g(l[1])or g().a('WINDOW')
+return g().i(ac(z,l,M,2)) end function g() if not C then local p={}
+p.RESERVED_KEY='ERR invalid key: expected one that ends neither in :reserved nor in :reserved:ends, the names of '
+..'reservations' p.ARITY='ERR wrong number of arguments'
+p.WINDOW='ERR invalid window: expected a positive integer of seconds, or one with a unit ms, s, m, h or d, up to '
+..'10^12 seconds' p.IDS='ERR invalid id: expected 1 to 512 bytes'
+p.TOO_MANY_IDS='ERR invalid id: expected at most 1000 ids a call'
+p.KEYS='ERR invalid KEYS: expected those that this call needs; see docs/lua.md'
+local Q,r,ar,aH=string.find,string.format,string.match,string.sub local F,aF,aI,aG=4000,1000,1000,2*500
+local function az(a,v,k,d,h) local m=f('ZCOUNT',a,v,k) local o=math.min(m,h) if o>0 then
+local i=v=='0'and f('ZCOUNT',a,'-inf','(0')or 0 f('ZREMRANGEBYRANK',a,r('%.0f',i),r('%.0f',i+o-1)) d,m,F=d-o,m-o,h-o end
+return d,m end local function aq(b,v,V,S) local a=b.b local d,m=f('ZCARD',a),0 if d>0 and V>=0 and S~='delete'then
+local k=r('%.0f',V) local h=S=='read'and 0 or F if d<=h then local o=f('ZREMRANGEBYSCORE',a,v,k) d,F=d-o,h-o else
+d,m=az(a,v,k,d,h) end end b.e,b.n,b.l=d-m,m,d>0 end local function O(e)
+return e<2^64 and math.max(0,math.ceil(e))or(1/0) end local function ah(b,n) local e=b.e>0 and f('ZSCORE',b.b,n)
+local t=e and O(tonumber(e)) return t and t>b.c and t or nil end local function ao(b,j) aq(b,'-inf',b.c,'write')
+local q={} for aa,n in ipairs(j)do q[#q+1]=ah(b,n)and n end return q end local function ak(a,w) local R=f('PTTL',a)
+return R>=0 and w+R or nil end local function al(a,w) if not redis.REDIS_VERSION_NUM then return ak(a,w) end
+local s=f('PEXPIRETIME',a) return s>=0 and s or nil end local function ae(ab,G) local L=0 for i=1,#G,1000 do
+local K={unpack(ab)} for H=i,math.min(i+999,#G)do K[#K+1]=G[H] end L=L+f(unpack(K)) end return L end
+local function aC(a,e,d) local x={} for aa,as in ipairs(d)do x[#x+1]=e x[#x+1]=as end ae({'ZADD',a,'XX'},x) end
+local function aj(a,k,q) if k>=(2^53)or q~=k then f('PEXPIREAT',a,k<2^63 and r('%.0f',k)or'9223372036854775807') end end
+local function aE(a,B) B=r('%.0f',B) local e=f('ZRANGE',a,B,B,'WITHSCORES')[2] return e and tonumber(e) end
+local function ap(a) local e=aE(a,-1) return e and O(e) end local function at(a,t,u,w) local q=al(a,w)
+aC(a,r('%.0f',t),u) aj(a,ap(a),q) end local function aA(b,j) local u=ao(b,j) if#u>0 then at(b.b,b.c+b.k,u,b.c) end
+return#u end local function am(c) error({err=c},0) end local function P(au) am(p[au]) end local function ai(y)
+if type(y)=='table'then return y elseif Q(y,'^%u+ ')then return redis.error_reply(y) end error(y,0) end
+local N={ms=1,['']=1000,s=1000,m=60000,h=3600000,d=86400000} local function ad(D,E) for s=1,math.min(#D,#E)do
+local Y,Z=D:byte(s),E:byte(s) if Y~=Z then return Y<Z end end return#D<#E end local function af(c,h)
+if c~='0'and not Q(c,'^[1-9]%d*$')then return nil end return(#c<#h or(#c==#h and not ad(h,c)))and c or nil end
+local function ax(c) local J,X=ar(c,'^(%d+)(%l*)$') local A=J and N[X]and af(J,'18446744073709551615')and J*N[X]
+return A and A>=1 and A<=1e15 and A or nil end local function av(c,h) return c and#c>=1 and#c<=h and c end
+local function an(a) return a:sub(-9)==':reserved'or a:sub(-14)==':reserved:ends' end local function aB(a) if an(a)then
+P('RESERVED_KEY') end end C={error_reply=ai,a=P,f=av,g=ax,i=aA,j=aB} end return C end local ag,T=pcall(aD,KEYS,ARGV)
+return ag and T or g().error_reply(T)

@@ -1,589 +1,132 @@
 -- RL.RESET COUNTER, without the module: docs/lua.md. Put together by scripts/generate-lua; do not edit.
-local COLD, cold
-local call = redis.call
-local function read_clock(r)
-local time = call('TIME')
-local now = time[1] * 1000000 + time[2]
-r.now, r.now_ms = now, (now - now % 1000) / 1000
-end
-local find, format, match, part_of = string.find, string.format, string.match, string.sub
-local function take_keys(r, keys, at, with_book, is_reset)
-local key = keys[at]
-if not key then
-cold().fail('KEYS')
-end
-r.key, at = key, at + 1
-if is_reset then
-r.name = key
-elseif find(key, ':reserved', 1, true) then
-cold().require_other_name(key)
-end
-if with_book then
-at = r.wrong_clock and at + 2 or cold().take_book(r, keys, at, key)
-end
-return at
-end
-local function place(r, keys, with_book, is_reset)
-read_clock(r)
-if #keys ~= take_keys(r, keys, 1, with_book, is_reset) - 1 then
-cold().fail('KEYS')
-end
-end
-local function words_of(text, pattern)
-local a, b, c, d, rest = match(text, pattern)
-if not a then
-return nil
-elseif find(text, ':0%d') then
-return nil
-end
-local last = #d < 17 and d + 0
-return #a < 16 and a + 0 or cold().parse_digits(a),
-#b < 16 and b + 0 or cold().parse_digits(b),
-#c < 16 and c + 0 or cold().parse_digits(c),
-last and last < 9e15 and last or cold().parse_digits(d),
-rest
-end
-local function is_window(ms)
-return ms and ms - ms == 0 and ms >= 1 and ms <= 1e15
-end
-local function mul(a, b)
-if a - a == 0 and b - b == 0 and a * b < (2 ^ 53) then
-return a * b
-end
-return cold().mul_large(a, b)
-end
-local function decode(text)
-local window_ms, number, current, previous, rest = words_of(text, '^C:(%d+):(%d+):(%d+):(%d+)(.*)$')
-if not is_window(window_ms) or not number or not current or not previous or rest ~= '' then
-return nil
-end
-local start_ms = mul(number, window_ms)
-local start = mul(start_ms, 1000)
-if start - start ~= 0 or current - current ~= 0 or previous - previous ~= 0 then
-if cold().is_beyond_count(start) or cold().is_beyond_count(current) or cold().is_beyond_count(previous) then
-return nil
-end
-end
-if start_ms == 0 and previous ~= 0 then
-return nil
-end
-return { window_ms = window_ms, start_ms = start_ms, current = current, previous = previous }
-end
-local function load_record(r)
-local text = call('GET', r.key)
-if text then
-r.state = decode(text) or cold().fail_with_foreign_value(text, ('COUNTER'), 'FOREIGN_VALUE')
-end
-end
-local function add(a, b)
-if a - a == 0 and b - b == 0 and a + b < (2 ^ 53) then
-return a + b
-end
-return cold().add_large(a, b)
-end
-local function expires_at(_, counts)
-local windows = counts.current ~= 0 and 2 or counts.previous ~= 0 and 1 or 0
-return add(counts.start_ms, counts.window_ms * windows)
-end
-local function expiry_of(key, now_ms)
-if not redis.REDIS_VERSION_NUM then
-return cold().expiry_by_ttl(key, now_ms)
-end
-local at = call('PEXPIRETIME', key)
-return at >= 0 and at or nil
-end
-local function less(a, b)
-if a - a == 0 and b - b == 0 then
-return a < b
-end
-return cold().less_large(a, b)
-end
-local function expiry_after(r, change, after)
-local before, depends = r.state, (nil)
-if change == 'keep' and (not before or not depends) then
-return nil
-end
-local held = before and expiry_of(r.key, r.now_ms)
-if held and held >= (2 ^ 53) then
-held = cold().from_digits(cold().digits_of(held))
-end
-if change == 'keep' then
-local needed = expires_at(r, before)
-return held and less(held, needed) and add(needed, 5000) or nil
-end
-local needed = expires_at(r, after)
-local latest = add(needed, 5000)
-if not held then
-return latest
-end
-if depends and change == 'rebase' then
-return cold().moved_expiry(held, expires_at(r, before), needed)
-elseif less(held, needed) then
-return latest
-elseif not less(latest, held) or (depends and less(add(expires_at(r, before), 5000), held)) then
-return nil
-end
-return latest
-end
-local function text_of(n)
-if n - n ~= 0 then
-return cold().text_of_large(n)
-end
-if n < 2147483648 then
-return format('%d', n)
-elseif n < 2e15 then
-local rest = n % 1000000
-return format('%d%06d', (n - rest) / 1000000, rest)
-end
-return format('%.0f', n)
-end
-local function set_expiry(key, at_ms)
-if at_ms then
-call('PEXPIREAT', key, text_of(at_ms))
-end
-end
-local function divide(a, b)
-if a - a == 0 and b - b == 0 then
-local rest = a % b
-return (a - rest) / b, rest
-end
-return cold().divide_large(a, b)
-end
-local function encode(counts)
-local window_ms, current, previous = counts.window_ms, counts.current, counts.previous
-local number = divide(counts.start_ms, window_ms)
-local large = number - number ~= 0 or current - current ~= 0 or previous - previous ~= 0
-if large or number + window_ms + current + previous >= 2147483648 then
-number, current, previous = text_of(number), text_of(current), text_of(previous)
-return 'C:' .. text_of(window_ms) .. ':' .. number .. ':' .. current .. ':' .. previous
-end
-return format('C:%d:%d:%d:%d', window_ms, number, current, previous)
-end
-local function commit_record(r, change, after)
-local key = r.key
-if change == 'delete' then
-call('UNLINK', key)
-return
-end
-local expires_at = expiry_after(r, change, after)
-if change == 'keep' then
-set_expiry(key, expires_at)
-elseif expires_at then
-call('SET', key, encode(after), 'PXAT', expires_at == 0 and '1' or text_of(expires_at))
-else
-call('SET', key, encode(after), 'KEEPTTL')
-end
-end
-local function run_reset(keys, words)
-local window = words[1]
-if not window then
-cold().fail('ARITY')
-end
-local r = { limit = 0, capacity = 0 }
-local at = cold().parse_options(r, words, 1 + 1, ' ANCHOR ')
-if words[at] then
-cold().fail(cold().is_nearly(words[at]:upper(), 'ANCHOR') and 'NO_SUCH_OPTION' or 'RESET_WORDS')
-end
-r.anchor_ms = r.ANCHOR and r.ANCHOR * 1000
-r.window_ms = cold().window_of(r, window)
-local with_book = cold().is_in((' COST PARTIAL ALWAYS RESERVE RESERVATION '), 'RESERVE')
-place(r, keys, with_book, true)
-local has_hash = with_book and cold().has_book(r)
-load_record(r, 'delete')
-local exists = r.exists or r.state
-local found = exists
-found = exists or has_hash
-cold().require_left_over(r, found)
-if exists then
-commit_record(r, 'delete')
-end
-if has_hash then
-call('UNLINK', r.hash, r.ends)
-end
-return found and 1 or 0
-end
-function cold()
-if not COLD then
-local errors = {}
-errors.INEXACT_STATE = 'ERR the key holds a number above 9007199254740991, which needs the module'
-errors.AT = 'ERR invalid AT: expected an integer of Unix milliseconds from 0 to 9223372036854775807'
-errors.ANCHOR = 'ERR invalid ANCHOR: expected an integer of Unix seconds from 0 to 253402300799'
-errors.ID = 'ERR invalid ID: expected 1 to 512 bytes'
-errors.AS = 'ERR invalid AS: expected a name of 1 to 64 characters of A-Z a-z 0-9 . _ -'
-errors.RESERVE = 'ERR invalid RESERVE: expected an id of 1 to 128 bytes, and a ttl: a positive integer of seconds, or one '
-.. 'with a unit ms, s, m, h or d, up to 10^12 seconds'
-errors.RESERVATION = 'ERR invalid RESERVATION: expected an id of 1 to 128 bytes'
-errors.PARTIAL_AND_ALWAYS = 'ERR syntax error: PARTIAL and ALWAYS exclude each other'
-errors.RESERVE_AND_ALWAYS = 'ERR syntax error: RESERVE and ALWAYS exclude each other'
-errors.RESERVATION_AND_RESERVED = 'ERR syntax error: RESERVED and RESERVATION exclude each other'
-errors.RESERVATION_AND_AT = 'ERR syntax error: RESERVATION and AT exclude each other'
-errors.FORM_TWICE = 'ERR syntax error: FULL, LINE or HEADERS comes at most once'
-errors.TWO_FORMS = 'ERR syntax error: FULL, LINE and HEADERS exclude each other'
-errors.CALENDAR_WINDOW = 'ERR invalid window: expected a positive integer of seconds, or one with a unit ms, s, m, h or '
-.. 'd, up to 10^12 seconds; or day, week, month or year'
-errors.WINDOW = 'ERR invalid window: expected a positive integer of seconds, or one with a unit ms, s, m, h or d, up to '
-.. '10^12 seconds'
-errors.RESERVED_KEY = 'ERR invalid key: expected one that ends neither in :reserved nor in :reserved:ends, the names of '
-.. 'reservations'
-errors.KEYS = 'ERR invalid KEYS: expected those that this call needs; see docs/lua.md'
-errors.ARITY = 'ERR wrong number of arguments'
-errors.FOREIGN_VALUE = 'ERR the key holds a value that this algorithm did not write'
-errors.RESET_WORDS = 'ERR syntax error: after window comes ANCHOR t or nothing'
-errors.NO_SUCH_OPTION = 'ERR syntax error: no such option, but there is ANCHOR t'
-local function fail_with(text)
-error({ err = text }, 0)
-end
-local function fail(name)
-fail_with(errors[name])
-end
-local function fail_with_foreign_value(text, word, otherwise)
-local writers = { C = 'COUNTER', L = 'LEAKY', O = 'LOCKOUT', R = 'ROLLING', T = 'TOKEN' }
-local writer = writers[match(text, '^(%u):')]
-if not writer or writer == word then
-fail(otherwise)
-end
-fail_with('ERR the key holds a state of ' .. writer .. ': use another key for each algorithm')
-end
-local function error_reply(raised)
-if type(raised) == 'table' then
-return raised
-elseif find(raised, '^%u+ ') then
-return redis.error_reply(raised)
-end
-error(raised, 0)
-end
-local function digits_of(n)
-if n - n ~= 0 then
-return n
-end
-local digits, count = {}, 0
-while n > 0 do
-local digit = n % (2 ^ 24)
-count = count + 1
-digits[count] = digit
-n = (n - digit) / (2 ^ 24)
-end
-return digits
-end
-local LARGE = {
-__sub = function()
-return 1
-end,
-}
-local function from_digits(digits)
-local count = #digits
-while count > 0 and digits[count] == 0 do
-digits[count] = nil
-count = count - 1
-end
-if count > 3 or (count == 3 and digits[3] >= (2 ^ 53) / (2 ^ 24) / (2 ^ 24)) then
-return setmetatable(digits, LARGE)
-end
-return (digits[1] or 0) + (digits[2] or 0) * (2 ^ 24) + (digits[3] or 0) * (2 ^ 24) * (2 ^ 24)
-end
-local function less_large(a, b)
-local a_is_number, b_is_number = a - a == 0, b - b == 0
-if a_is_number or b_is_number then
-return a_is_number
-elseif #a ~= #b then
-return #a < #b
-end
-for n = #a, 1, -1 do
-if a[n] ~= b[n] then
-return a[n] < b[n]
-end
-end
-return false
-end
-local function add_large(a, b)
-a, b = digits_of(a), digits_of(b)
-local sum, carry = {}, 0
-for n = 1, math.max(#a, #b) + 1 do
-local digit = (a[n] or 0) + (b[n] or 0) + carry
-carry = digit >= (2 ^ 24) and 1 or 0
-sum[n] = digit - carry * (2 ^ 24)
-end
-return from_digits(sum)
-end
-local function mul_large(a, b)
-a, b = digits_of(a), digits_of(b)
-local product = {}
-for n = 1, #a + #b do
-product[n] = 0
-end
-for n = 1, #a do
-local carry = 0
-for m = 1, #b do
-local digit = product[n + m - 1] + a[n] * b[m] + carry
-carry = math.floor(digit / (2 ^ 24))
-product[n + m - 1] = digit - carry * (2 ^ 24)
-end
-product[n + #b] = carry
-end
-return from_digits(product)
-end
-local function approximately(n)
-if n - n == 0 then
-return n
-end
-local sum = 0
-for index = #n, 1, -1 do
-sum = sum * (2 ^ 24) + n[index]
-end
-return sum
-end
-local function sub_large(a, b)
-if not less_large(b, a) then
-return 0
-end
-b = digits_of(b)
-local difference, borrow = {}, 0
-for n = 1, #a do
-local digit = a[n] - (b[n] or 0) - borrow
-borrow = digit < 0 and 1 or 0
-difference[n] = digit + borrow * (2 ^ 24)
-end
-return from_digits(difference)
-end
-local function sub(a, b)
-if a - a == 0 and b - b == 0 then
-return a > b and a - b or 0
-end
-return sub_large(a, b)
-end
-local function divide_large(a, b)
-local quotient = 0
-while not less(a, b) do
-local part = math.max(1, math.floor(approximately(a) / approximately(b) * (1 - 2 ^ -45)))
-part = from_digits(digits_of(part))
-quotient = add(quotient, part)
-a = sub(a, mul(part, b))
-end
-return quotient, a
-end
-local function text_of_large(n)
-local tail = ''
-while n - n ~= 0 do
-local rest
-n, rest = divide(n, 10000000)
-tail = format('%07.0f', rest) .. tail
-end
-return format('%.0f', n) .. tail
-end
-local function bytes_before(a, b)
-for at = 1, math.min(#a, #b) do
-local x, y = a:byte(at), b:byte(at)
-if x ~= y then
-return x < y
-end
-end
-return #a < #b
-end
-local function from_text(digits)
-if #digits <= 15 or (#digits == 16 and bytes_before(digits, '9007199254740992')) then
-return digits + 0
-end
-local head = #digits % 7
-local n = head > 0 and digits:sub(1, head) + 0 or 0
-for at = head + 1, #digits, 7 do
-n = add(mul(n, 10000000), digits:sub(at, at + 6) + 0)
-end
-return n
-end
-local function parse_digits(digits)
-if #digits > 1 and digits:byte() == 48 then
-return nil
-elseif #digits < 20 or (#digits == 20 and not bytes_before('18446744073709551615', digits)) then
-return from_text(digits)
-end
-end
-local MAX_COUNT = setmetatable({ (2 ^ 24) - 1, (2 ^ 24) - 1, 2 ^ 15 - 1 }, LARGE)
-local function is_beyond_count(n)
-return less(MAX_COUNT, n)
-end
-local function expiry_by_ttl(key, now_ms)
-local left = call('PTTL', key)
-return left >= 0 and now_ms + left or nil
-end
-local function moved_expiry(held, needed_before, needed)
-if held - held ~= 0 then
-fail('INEXACT_STATE')
-end
-local moved = sub(held, sub(needed_before, needed))
-moved = less(moved, needed) and needed or moved
-return moved ~= held and moved or nil
-end
-local function is_in(list, word)
-return not find(word, ' ', 1, true) and find(list, ' ' .. word .. ' ', 1, true) ~= nil
-end
-local function is_nearly(word, option)
-local first, last = 0, 0
-local shorter, longer = math.min(#word, #option), math.max(#word, #option)
-while first < shorter and word:byte(first + 1) == option:byte(first + 1) do
-first = first + 1
-end
-while last < shorter - first and word:byte(-1 - last) == option:byte(-1 - last) do
-last = last + 1
-end
-return first + last >= 2 and longer - first - last <= 2
-end
-local OPTIONS = {
-{ 'COST', 'COST n', 'RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take' },
-{ 'PARTIAL', 'PARTIAL', 'RL.<ALGO> and RL.PEEK take' },
-{ 'ALWAYS', 'ALWAYS', 'RL.<ALGO> and RL.PEEK take' },
-{ 'RESERVED', 'RESERVED n', 'RL.SETTLE takes' },
-{ 'ACTUAL', 'ACTUAL m', 'RL.SETTLE takes' },
-{ 'AT', 'AT ms', 'RL.REFUND and RL.SETTLE take' },
-{ 'BURST', 'BURST n', 'RL.<ALGO>, RL.PEEK, RL.MULTI, RL.REFUND and RL.SETTLE take' },
-{ 'BLOCK', 'BLOCK d', 'RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take' },
-{ 'MAX', 'MAX d', 'RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take' },
-{ 'ANCHOR', 'ANCHOR t', 'RL.<ALGO>, RL.PEEK, RL.MULTI, RL.REFUND, RL.SETTLE and RL.RESET take' },
-{ 'ID', 'ID id', 'RL.<ALGO>, RL.PEEK and RL.MULTI take' },
-{ 'AS', 'AS name', 'RL.<ALGO>, RL.PEEK and RL.MULTI take' },
-{ 'SHADOW', 'SHADOW', 'RL.<ALGO>, RL.PEEK and RL.MULTI take' },
-{ 'RESERVE', 'RESERVE id ttl', 'RL.<ALGO> and RL.MULTI take' },
-{ 'RESERVATION', 'RESERVATION id', 'RL.SETTLE takes' },
-}
-local function takes(r, option)
-return not is_in(' COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID RESERVE RESERVATION ', option) or is_in((' COST PARTIAL ALWAYS RESERVE RESERVATION '), option)
-end
-local function require_option(row, r, accepted)
-local option, algorithm = row[1], r.algorithm
-if not is_in(accepted, option) then
-fail_with(format('ERR invalid %s: only %s it', option, row[3]))
-elseif not takes(r, option) then
-fail_with(format('ERR invalid %s: %s takes none', option, ('COUNTER')))
-elseif r[option] ~= nil then
-fail_with(format('ERR syntax error: %s comes at most once', row[2]))
-end
-end
-local UNITS = { ms = 1, [''] = 1000, s = 1000, m = 60000, h = 3600000, d = 86400000 }
-local function digits_up_to(text, most)
-if text ~= '0' and not find(text, '^[1-9]%d*$') then
-return nil
-end
-return (#text < #most or (#text == #most and not bytes_before(most, text))) and text or nil
-end
-local function parse_window(text)
-local number, unit = match(text, '^(%d+)(%l*)$')
-local ms = number and UNITS[unit] and digits_up_to(number, '18446744073709551615') and number * UNITS[unit]
-return ms and ms >= 1 and ms <= 1e15 and ms or nil
-end
-local function parse_id(text, most)
-return text and #text >= 1 and #text <= most and text
-end
-local function min(a, b)
-return less(b, a) and b or a
-end
-local MAX_UNSIGNED = setmetatable({ (2 ^ 24) - 1, (2 ^ 24) - 1, 2 ^ 16 - 1 }, LARGE)
-local function parse_count(name, text, least)
-local digits = text and digits_up_to(text, '9223372036854775807')
-local n = digits and from_text(digits)
-if not n or n == 0 and least > 0 then
-fail_with(format('ERR invalid %s: expected an integer from %d to 9223372036854775807', name, least))
-elseif n - n ~= 0 then
-fail_with(format('ERR invalid %s: the Lua library takes integers up to 9007199254740991', name))
-end
-return n
-end
-local function parse_value(option, text, second)
-if option == 'RESERVE' then
-local ttl = second and parse_window(second)
-return parse_id(text, 128) and ttl and { id = text, ttl = ttl } or fail('RESERVE')
-elseif option == 'RESERVATION' then
-return parse_id(text, 128) or fail('RESERVATION')
-end
-if option == 'AS' then
-return text and #text >= 1 and #text <= 64 and not find(text, '[^%w._-]') and text or fail('AS')
-elseif option == 'AT' then
-local digits = text and digits_up_to(text, '9223372036854775807')
-return digits and min(from_text(digits), (divide(MAX_UNSIGNED, 1000))) or fail('AT')
-end
-return parse_count(option, text, option == 'BURST' and 1 or 0)
-end
-local function require_compatible(r)
-if r.ALWAYS and (r.PARTIAL or r.RESERVE) then
-fail(r.PARTIAL and 'PARTIAL_AND_ALWAYS' or 'RESERVE_AND_ALWAYS')
-elseif r.RESERVATION and (r.RESERVED or r.AT) then
-fail(r.RESERVED and 'RESERVATION_AND_RESERVED' or 'RESERVATION_AND_AT')
-end
-end
-local FORMS = { FULL = true, LINE = true, HEADERS = true }
-local function next_form(form, named)
-if form then
-fail(form == named and 'FORM_TWICE' or 'TWO_FORMS')
-end
-return named
-end
-local function parse_options(r, words, at, accepted)
-while words[at] do
-local word, row = words[at]:upper(), nil
-for _, known in ipairs(OPTIONS) do
-row = known[1] == word and known or row
-end
-if row then
-require_option(row, r, accepted)
-if row[2] == word then
-r[word] = true
-at = at + 1
-else
-r[word] = parse_value(word, words[at + 1], words[at + 2])
-at = at + (word == 'RESERVE' and 3 or 2)
-end
-require_compatible(r)
-elseif FORMS[word] and is_in(accepted, 'form') then
-r.form = next_form(r.form, word)
-at = at + 1
-else
-return at
-end
-end
-return at
-end
-local LONGEST = { DAY = 86400000, WEEK = 7 * 86400000, MONTH = 31 * 86400000, YEAR = 366 * 86400000 }
-local function window_of(r, text)
-local window_ms = parse_window(text)
-if not window_ms then
-r.unit = text:upper()
-window_ms = LONGEST[r.unit]
-if not window_ms then
-fail(is_in((' COST PARTIAL ALWAYS RESERVE RESERVATION '), 'ANCHOR') and 'CALENDAR_WINDOW' or 'WINDOW')
-elseif not is_in((' COST PARTIAL ALWAYS RESERVE RESERVATION '), 'ANCHOR') then
-fail_with(format('ERR invalid window: %s takes no windows of the calendar', ('COUNTER')))
-end
-end
-return window_ms
-end
-local function has_name_of_reservations(key)
-return key:sub(-9) == ':reserved' or key:sub(-14) == ':reserved:ends'
-end
-local function require_other_name(key)
-if has_name_of_reservations(key) then
-fail('RESERVED_KEY')
-end
-end
-local function require_left_over(r, exists)
-local hash = match(r.name, '^(.*:reserved):ends$')
-if not exists or hash and redis.pcall('TYPE', hash).ok == 'hash' then
-require_other_name(r.name)
-end
-end
-local function take_book(r, keys, at, key)
-local hash, ends = keys[at] or '', keys[at + 1]
-local name = ((nil) and (nil)(r) or '') .. ':reserved'
-if (hash ~= key .. name and hash ~= '{' .. key .. '}' .. name) or ends ~= hash .. ':ends' then
-fail('KEYS')
-end
-r.hash, r.ends = hash, ends
-return at + 2
-end
-local function has_book(r)
-local earliest = redis.pcall('HGET', r.hash, '')
-return type(earliest) == 'string' and digits_up_to(earliest, '18446744073709551615')
-end
-COLD = { add_large = add_large, digits_of = digits_of, divide_large = divide_large, error_reply = error_reply, expiry_by_ttl = expiry_by_ttl, fail = fail, fail_with_foreign_value = fail_with_foreign_value, from_digits = from_digits, has_book = has_book, is_beyond_count = is_beyond_count, is_in = is_in, is_nearly = is_nearly, less_large = less_large, moved_expiry = moved_expiry, mul_large = mul_large, parse_digits = parse_digits, parse_options = parse_options, require_left_over = require_left_over, require_other_name = require_other_name, take_book = take_book, text_of_large = text_of_large, window_of = window_of }
-end
-return COLD
-end
-local done, result = pcall(run_reset, KEYS, ARGV)
-return done and result or cold().error_reply(result)
+local ah,h local z=redis.call local function bQ(a) local aX=z('TIME') local au=aX[1]*1000000+aX[2]
+a.P,a.B=au,(au-au%1000)/1000 end local L,v,ae,cg=string.find,string.format,string.match,string.sub
+local function bY(a,w,f,T,as) local i=w[f] if not i then h().a('KEYS') end a.e,f=i,f+1 if as then a.i=i
+elseif L(i,':reserved',1,true)then h().F(i) end if T then f=a.Q and f+2 or h().G(a,w,f,i) end return f end
+local function bP(a,w,T,as) bQ(a) if#w~=bY(a,w,1,T,as)-1 then h().a('KEYS') end end local function cd(e,bO)
+local b,c,al,am,C=ae(e,bO) if not b then return nil elseif L(e,':0%d')then return nil end local u=#am<17 and am+0
+return#b<16 and b+0 or h().b(b), #c<16 and c+0 or h().b(c), #al<16 and al+0 or h().b(al),
+u and u<9e15 and u or h().b(am), C end local function bz(x) return x and x-x==0 and x>=1 and x<=1e15 end
+local function af(b,c) if b-b==0 and c-c==0 and b*c<(2^53)then return b*c end return h().A(b,c) end local function bm(e)
+local r,o,q,p,C=cd(e,'^C:(%d+):(%d+):(%d+):(%d+)(.*)$') if not bz(r)or not o or not q or not p or C~=''then return nil
+end local ay=af(o,r) local ax=af(ay,1000) if ax-ax~=0 or q-q~=0 or p-p~=0 then if h().c(ax)or h().c(q)or h().c(p)then
+return nil end end if ay==0 and p~=0 then return nil end return{f=r,k=ay,g=q,j=p} end local function bC(a)
+local e=z('GET',a.e) if e then a.l=bm(e)or h().t(e,('COUNTER'),'FOREIGN_VALUE') end end local function P(b,c)
+if b-b==0 and c-c==0 and b+c<(2^53)then return b+c end return h().n(b,c) end local function B(bi,A)
+local cc=A.g~=0 and 2 or A.j~=0 and 1 or 0 return P(A.k,A.f*cc) end local function bs(i,av)
+if not redis.REDIS_VERSION_NUM then return h().r(i,av) end local f=z('PEXPIRETIME',i) return f>=0 and f or nil end
+local function I(b,c) if b-b==0 and c-c==0 then return b<c end return h().y(b,c) end local function bq(a,J,U)
+local Q,an=a.l,(nil) if J=='keep'and(not Q or not an)then return nil end local m=Q and bs(a.e,a.B)
+if m and m>=(2^53)then m=h().u(h().o(m)) end if J=='keep'then local y=B(a,Q) return m and I(m,y)and P(y,5000)or nil end
+local y=B(a,U) local X=P(y,5000) if not Q then return X elseif not m then return X end if an and J=='rebase'then
+return h().z(m,B(a,Q),y) elseif I(m,y)then return X elseif not I(X,m)or(an and I(P(B(a,Q),5000),m))then return nil end
+return X end local function S(d) if d-d~=0 then return h().H(d) end return v('%.0f',d) end local function bV(i,aF)
+if aF then z('PEXPIREAT',i,S(aF)) end end local function ao(b,c) if b-b==0 and c-c==0 then local C=b%c return(b-C)/c,C
+end return h().p(b,c) end local function aI(A) local r,q,p=A.f,A.g,A.j local o=ao(A.k,r)
+local bA=o-o~=0 or q-q~=0 or p-p~=0 if bA then o,q,p=S(o),S(q),S(p) return'C:'..S(r)..':'..o..':'..q..':'..p end
+return v('C:%.0f:%.0f:%.0f:%.0f',r,o,q,p) end local function bl(a,J,U) local i=a.e if J=='delete'then z('UNLINK',i)
+return end local B=bq(a,J,U) if J=='keep'then bV(i,B) elseif B then z('SET',i,aI(U),'PXAT',B==0 and'1'or S(B)) else
+z('SET',i,aI(U),'KEEPTTL') end end local function bU(w,E) local ba=E[1] if not ba then h().a('ARITY') end
+local a={limit=0,capacity=0} local f=h().D(a,E,1+1,' ANCHOR ') if E[f]then
+h().a(h().x(E[f]:upper(),'ANCHOR')and'NO_SUCH_OPTION'or'RESET_WORDS') end a.M=a.ANCHOR and a.ANCHOR*1000 a.f=h().J(a,ba)
+local T=h().w((' COST PARTIAL ALWAYS RESERVE RESERVATION '),'RESERVE') bP(a,w,T,true) local aL=T and h().v(a)
+bC(a,'delete') local V=a.N or a.l local ap=V ap=V or aL h().E(a,ap) if V then bl(a,'delete') end if aL then
+z('UNLINK',a.hash,a.q) end return ap and 1 or 0 end function h() if not ah then local j={}
+j.INEXACT_STATE='ERR the key holds a number above 9007199254740991, which needs the module'
+j.AT='ERR invalid AT: expected an integer of Unix milliseconds from 0 to 9223372036854775807'
+j.ANCHOR='ERR invalid ANCHOR: expected an integer of Unix seconds from 0 to 253402300799'
+j.ID='ERR invalid ID: expected 1 to 512 bytes'
+j.AS='ERR invalid AS: expected a name of 1 to 64 characters of A-Z a-z 0-9 . _ -'
+j.RESERVE='ERR invalid RESERVE: expected an id of 1 to 128 bytes, and a ttl: a positive integer of seconds, or one '
+..'with a unit ms, s, m, h or d, up to 10^12 seconds'
+j.RESERVATION='ERR invalid RESERVATION: expected an id of 1 to 128 bytes'
+j.PARTIAL_AND_ALWAYS='ERR syntax error: PARTIAL and ALWAYS exclude each other'
+j.RESERVE_AND_ALWAYS='ERR syntax error: RESERVE and ALWAYS exclude each other'
+j.RESERVATION_AND_RESERVED='ERR syntax error: RESERVED and RESERVATION exclude each other'
+j.RESERVATION_AND_AT='ERR syntax error: RESERVATION and AT exclude each other'
+j.FORM_TWICE='ERR syntax error: FULL, LINE or HEADERS comes at most once'
+j.TWO_FORMS='ERR syntax error: FULL, LINE and HEADERS exclude each other'
+j.CALENDAR_WINDOW='ERR invalid window: expected a positive integer of seconds, or one with a unit ms, s, m, h or '
+..'d, up to 10^12 seconds; or day, week, month or year'
+j.WINDOW='ERR invalid window: expected a positive integer of seconds, or one with a unit ms, s, m, h or d, up to '
+..'10^12 seconds'
+j.RESERVED_KEY='ERR invalid key: expected one that ends neither in :reserved nor in :reserved:ends, the names of '
+..'reservations' j.KEYS='ERR invalid KEYS: expected those that this call needs; see docs/lua.md'
+j.ARITY='ERR wrong number of arguments' j.FOREIGN_VALUE='ERR the key holds a value that this algorithm did not write'
+j.RESET_WORDS='ERR syntax error: after window comes ANCHOR t or nothing'
+j.NO_SUCH_OPTION='ERR syntax error: no such option, but there is ANCHOR t' local function G(e) error({err=e},0) end
+local function n(O) G(j[O]) end local function bt(e,l,bJ)
+local ce={C='COUNTER',L='LEAKY',O='LOCKOUT',R='ROLLING',T='TOKEN'} local aB=ce[ae(e,'^(%u):')] if not aB or aB==l then
+n(bJ) end G('ERR the key holds a state of '..aB..': use another key for each algorithm') end local function bp(ab)
+if type(ab)=='table'then return ab elseif L(ab,'^%u+ ')then return redis.error_reply(ab) end error(ab,0) end
+local function K(d) if d-d~=0 then return d end local g,s={},0 while d>0 do local t=d%(2^24) s=s+1 g[s]=t d=(d-t)/(2^24)
+end return g end local ai={ __sub=function() return 1 end, } local function W(g) local s=#g while s>0 and g[s]==0 do
+g[s]=nil s=s-1 end if s>3 or(s==3 and g[3]>=(2^53)/(2^24)/(2^24))then return setmetatable(g,ai) end
+return(g[1]or 0)+(g[2]or 0)*(2^24)+(g[3]or 0)*(2^24)*(2^24) end local function aP(b,c) local aD,bk=b-b==0,c-c==0
+if aD or bk then return aD elseif#b~=#c then return#b<#c end for d=#b,1,-1 do if b[d]~=c[d]then return b[d]<c[d] end end
+return false end local function bj(b,c) b,c=K(b),K(c) local R,F={},0 for d=1,math.max(#b,#c)+1 do
+local t=(b[d]or 0)+(c[d]or 0)+F F=t>=(2^24)and 1 or 0 R[d]=t-F*(2^24) end return W(R) end local function bG(b,c)
+b,c=K(b),K(c) local aa={} for d=1,#b+#c do aa[d]=0 end for d=1,#b do local F=0 for at=1,#c do
+local t=aa[d+at-1]+b[d]*c[at]+F F=math.floor(t/(2^24)) aa[d+at-1]=t-F*(2^24) end aa[d+#c]=F end return W(aa) end
+local function aE(d) if d-d==0 then return d end local R=0 for bw=#d,1,-1 do R=R*(2^24)+d[bw] end return R end
+local function bW(b,c) if not aP(c,b)then return 0 end c=K(c) local aG,aj={},0 for d=1,#b do local t=b[d]-(c[d]or 0)-aj
+aj=t<0 and 1 or 0 aG[d]=t+aj*(2^24) end return W(aG) end local function az(b,c) if b-b==0 and c-c==0 then
+return b>c and b-c or 0 end return bW(b,c) end local function bn(b,c) local aw=0 while not I(b,c)do
+local ag=math.max(1,math.floor(aE(b)/aE(c)*(1-2^-45))) ag=W(K(ag)) aw=P(aw,ag) b=az(b,af(ag,c)) end return aw,b end
+local function ca(d) local aA='' while d-d~=0 do local C d,C=ao(d,10000000) aA=v('%07.0f',C)..aA end
+return v('%.0f',d)..aA end local function ak(b,c) for f=1,math.min(#b,#c)do local bb,bc=b:byte(f),c:byte(f)
+if bb~=bc then return bb<bc end end return#b<#c end local function aq(g)
+if#g<=15 or(#g==16 and ak(g,'9007199254740992'))then return g+0 end local ar=#g%7 local d=ar>0 and g:sub(1,ar)+0 or 0
+for f=ar+1,#g,7 do d=P(af(d,10000000),g:sub(f,f+6)+0) end return d end local function bL(g) if#g>1 and g:byte()==48 then
+return nil elseif#g<20 or(#g==20 and not ak('18446744073709551615',g))then return aq(g) end end
+local bf=setmetatable({(2^24)-1,(2^24)-1,2^15-1},ai) local function bx(d) return I(bf,d) end local function br(i,av)
+local aO=z('PTTL',i) return aO>=0 and av+aO or nil end local function bF(m,bH,y) if m-m~=0 then n('INEXACT_STATE') end
+local Z=az(m,az(bH,y)) Z=I(Z,y)and y or Z return Z~=m and Z or nil end local function N(bB,l)
+return not L(l,' ',1,true)and L(bB,' '..l..' ',1,true)~=nil end local function by(l,k) local H,u=0,0
+local aW,bD=math.min(#l,#k),math.max(#l,#k) while H<aW and l:byte(H+1)==k:byte(H+1)do H=H+1 end
+while u<aW-H and l:byte(-1-u)==k:byte(-1-u)do u=u+1 end return H+u>=2 and bD-H-u<=2 end local bh={
+{'COST','COST n','RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take'}, {'PARTIAL','PARTIAL','RL.<ALGO> and RL.PEEK take'},
+{'ALWAYS','ALWAYS','RL.<ALGO> and RL.PEEK take'}, {'RESERVED','RESERVED n','RL.SETTLE takes'},
+{'ACTUAL','ACTUAL m','RL.SETTLE takes'}, {'AT','AT ms','RL.REFUND and RL.SETTLE take'},
+{'BURST','BURST n','RL.<ALGO>, RL.PEEK, RL.MULTI, RL.REFUND and RL.SETTLE take'},
+{'BLOCK','BLOCK d','RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take'},
+{'MAX','MAX d','RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take'},
+{'ANCHOR','ANCHOR t','RL.<ALGO>, RL.PEEK, RL.MULTI, RL.REFUND, RL.SETTLE and RL.RESET take'},
+{'ID','ID id','RL.<ALGO>, RL.PEEK and RL.MULTI take'}, {'AS','AS name','RL.<ALGO>, RL.PEEK and RL.MULTI take'},
+{'SHADOW','SHADOW','RL.<ALGO>, RL.PEEK and RL.MULTI take'}, {'RESERVE','RESERVE id ttl','RL.<ALGO> and RL.MULTI take'},
+{'RESERVATION','RESERVATION id','RL.SETTLE takes'}, } local function bZ(a,k)
+return not N(' COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID RESERVE RESERVATION ',k)or N((' COST PARTIAL ALWAYS RESERVE RESERVATION '),k)
+end local function bT(D,a,ac) local k,cf=D[1],a.K if not N(ac,k)then G(v('ERR invalid %s: only %s it',k,D[3]))
+elseif not bZ(a,k)then G(v('ERR invalid %s: %s takes none',k,('COUNTER'))) elseif a[k]~=nil then
+G(v('ERR syntax error: %s comes at most once',D[2])) end end
+local aC={ms=1,['']=1000,s=1000,m=60000,h=3600000,d=86400000} local function ad(e,Y)
+if e~='0'and not L(e,'^[1-9]%d*$')then return nil end return(#e<#Y or(#e==#Y and not ak(Y,e)))and e or nil end
+local function aS(e) local o,aZ=ae(e,'^(%d+)(%l*)$') local x=o and aC[aZ]and ad(o,'18446744073709551615')and o*aC[aZ]
+return x and x>=1 and x<=1e15 and x or nil end local function aR(e,Y) return e and#e>=1 and#e<=Y and e end
+local function bE(b,c) return I(c,b)and c or b end local bg=setmetatable({(2^24)-1,(2^24)-1,2^16-1},ai)
+local function bK(O,e,aN) local g=e and ad(e,'9223372036854775807') local d=g and aq(g) if not d or d==0 and aN>0 then
+G(v('ERR invalid %s: expected an integer from %d to 9223372036854775807',O,aN)) elseif d-d~=0 then
+G(v('ERR invalid %s: the Lua library takes integers up to 9007199254740991',O)) end return d end
+local function bN(k,e,aV) if k=='RESERVE'then local aY=aV and aS(aV)
+return aR(e,128)and aY and{id=e,ttl=aY}or n('RESERVE') elseif k=='RESERVATION'then return aR(e,128)or n('RESERVATION')
+end if k=='AS'then return e and#e>=1 and#e<=64 and not L(e,'[^%w._-]')and e or n('AS') elseif k=='AT'then
+local g=e and ad(e,'9223372036854775807') return g and bE(aq(g),(ao(bg,1000)))or n('AT') end
+return bK(k,e,k=='BURST'and 1 or 0) end local function bR(a) if a.ALWAYS and(a.PARTIAL or a.RESERVE)then
+n(a.PARTIAL and'PARTIAL_AND_ALWAYS'or'RESERVE_AND_ALWAYS') elseif a.RESERVATION and(a.RESERVED or a.AT)then
+n(a.RESERVED and'RESERVATION_AND_RESERVED'or'RESERVATION_AND_AT') end end local bd={FULL=true,LINE=true,HEADERS=true}
+local function bI(aK,aQ) if aK then n(aK==aQ and'FORM_TWICE'or'TWO_FORMS') end return aQ end local function bM(a,E,f,ac)
+while E[f]do local l,D=E[f]:upper(),nil for bi,aM in ipairs(bh)do D=aM[1]==l and aM or D end if D then bT(D,a,ac)
+if D[2]==l then a[l]=true f=f+1 else a[l]=bN(l,E[f+1],E[f+2]) f=f+(l=='RESERVE'and 3 or 2) end bR(a)
+elseif bd[l]and N(ac,'form')then a.form=bI(a.form,l) f=f+1 else return f end end return f end
+local be={DAY=86400000,WEEK=7*86400000,MONTH=31*86400000,YEAR=366*86400000} local function cb(a,e) local r=aS(e)
+if not r then a.I=e:upper() r=be[a.I] if not r then
+n(N((' COST PARTIAL ALWAYS RESERVE RESERVATION '),'ANCHOR')and'CALENDAR_WINDOW'or'WINDOW')
+elseif not N((' COST PARTIAL ALWAYS RESERVE RESERVATION '),'ANCHOR')then
+G(v('ERR invalid window: %s takes no windows of the calendar',('COUNTER'))) end end return r end local function bv(i)
+return i:sub(-9)==':reserved'or i:sub(-14)==':reserved:ends' end local function aT(i) if bv(i)then n('RESERVED_KEY') end
+end local function bS(a,V) local M=ae(a.i,'^(.*:reserved):ends$') if not V or M and redis.pcall('TYPE',M).ok=='hash'then
+aT(a.i) end end local function bX(a,w,f,i) local M,aJ=w[f]or'',w[f+1] local O=((nil)and(nil)(a)or'')..':reserved'
+if(M~=i..O and M~='{'..i..'}'..O)or aJ~=M..':ends'then n('KEYS') end a.hash,a.q=M,aJ return f+2 end local function bu(a)
+local aH=redis.pcall('HGET',a.hash,'') return type(aH)=='string'and ad(aH,'18446744073709551615') end
+ah={n=bj,o=K,p=bn,error_reply=bp,r=br,a=n,t=bt,u=W,v=bu,c=bx,w=N,x=by,y=aP,z=bF,A=bG,b=bL,D=bM,E=bS,F=aT,G=bX,H=ca,J=cb}
+end return ah end local bo,aU=pcall(bU,KEYS,ARGV) return bo and aU or h().error_reply(aU)

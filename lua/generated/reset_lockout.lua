@@ -1,517 +1,123 @@
 -- RL.RESET LOCKOUT, without the module: docs/lua.md. Put together by scripts/generate-lua; do not edit.
-local COLD, cold
-local call = redis.call
-local function read_clock(r)
-local time = call('TIME')
-local now = time[1] * 1000000 + time[2]
-r.now, r.now_ms = now, (now - now % 1000) / 1000
-end
-local find, format, match, part_of = string.find, string.format, string.match, string.sub
-local function take_keys(r, keys, at, with_book, is_reset)
-local key = keys[at]
-if not key then
-cold().fail('KEYS')
-end
-r.key, at = key, at + 1
-if is_reset then
-r.name = key
-elseif find(key, ':reserved', 1, true) then
-cold().require_other_name(key)
-end
-return at
-end
-local function place(r, keys, with_book, is_reset)
-read_clock(r)
-if #keys ~= take_keys(r, keys, 1, with_book, is_reset) - 1 then
-cold().fail('KEYS')
-end
-end
-local function words_of(text, pattern)
-local a, b, c, d, rest = match(text, pattern)
-if not a then
-return nil
-elseif find(text, ':0%d') then
-return nil
-end
-local last = #d < 17 and d + 0
-return #a < 16 and a + 0 or cold().parse_digits(a),
-#b < 16 and b + 0 or cold().parse_digits(b),
-#c < 16 and c + 0 or cold().parse_digits(c),
-last and last < 9e15 and last or cold().parse_digits(d),
-rest
-end
-local function less(a, b)
-if a - a == 0 and b - b == 0 then
-return a < b
-end
-return cold().less_large(a, b)
-end
-local function mul(a, b)
-if a - a == 0 and b - b == 0 and a * b < (2 ^ 53) then
-return a * b
-end
-return cold().mul_large(a, b)
-end
-local function decode(text)
-local attempts, start, last, lock, level = words_of(text, '^O:(%d+):(%d+):(%d+):(%d+):(%d+)$')
-if not attempts or not start or not last or not lock or #level > 2 or level + 0 > 64 then
-return nil
-elseif less(last, start) or less(1e15, lock) then
-return nil
-elseif attempts - attempts ~= 0 or last - last ~= 0 then
-if cold().is_beyond_count(attempts) or cold().is_beyond_count(mul(last, 1000)) then
-return nil
-end
-cold().fail('INEXACT_STATE')
-end
-return { attempts = attempts, start = start, last = last, lock = lock, level = level + 0 }
-end
-local function load_record(r)
-local text = call('GET', r.key)
-if text then
-r.state = decode(text) or cold().fail_with_foreign_value(text, ('LOCKOUT'), 'FOREIGN_VALUE')
-end
-end
-local function text_of(n)
-if n - n ~= 0 then
-return cold().text_of_large(n)
-end
-if n < 2147483648 then
-return format('%d', n)
-elseif n < 2e15 then
-local rest = n % 1000000
-return format('%d%06d', (n - rest) / 1000000, rest)
-end
-return format('%.0f', n)
-end
-local function encode(state)
-local start, last = text_of(state.start), text_of(state.last)
-return format('O:%s:%s:%s:%s:%d', text_of(state.attempts), start, last, text_of(state.lock), state.level)
-end
-local function add(a, b)
-if a - a == 0 and b - b == 0 and a + b < (2 ^ 53) then
-return a + b
-end
-return cold().add_large(a, b)
-end
-local function level_after(r, state)
-if state.lock == 0 then
-return state.level
-end
-local top, length = 0, r.block
-while length < r.longest do
-top, length = top + 1, 2 * length
-end
-return math.min(state.level + 1, top)
-end
-local function min(a, b)
-return less(b, a) and b or a
-end
-local function divide(a, b)
-if a - a == 0 and b - b == 0 then
-local rest = a % b
-return (a - rest) / b, rest
-end
-return cold().divide_large(a, b)
-end
-local function divide_up(a, b)
-local quotient, rest = divide(a, b)
-return rest == 0 and quotient or add(quotient, 1)
-end
-local function expires_at(r, state)
-local at = add(state.last + state.lock, mul(level_after(r, state), r.longest))
-if at - at ~= 0 then
-return min(at, divide_up(cold().MAX_UNSIGNED, 1000))
-end
-return math.max(at, state.start + r.window_ms)
-end
-local function commit(r, change, after)
-if change == 'delete' then
-call('UNLINK', r.key)
-elseif change ~= 'keep' then
-call('SET', r.key, encode(after), 'PXAT', text_of(expires_at(r, after)))
-end
-end
-local function run_reset(keys, words)
-local window = words[1]
-if not window then
-cold().fail('ARITY')
-end
-local r = { limit = 0, capacity = 0 }
-local at = cold().parse_options(r, words, 1 + 1, ' ANCHOR ')
-if words[at] then
-cold().fail(cold().is_nearly(words[at]:upper(), 'ANCHOR') and 'NO_SUCH_OPTION' or 'RESET_WORDS')
-end
-r.anchor_ms = r.ANCHOR and r.ANCHOR * 1000
-r.window_ms = cold().window_of(r, window)
-local with_book = cold().is_in((' COST BLOCK MAX '), 'RESERVE')
-place(r, keys, with_book, true)
-load_record(r, 'delete')
-local exists = r.exists or r.state
-local found = exists
-cold().require_left_over(r, found)
-if exists then
-commit(r, 'delete')
-end
-return found and 1 or 0
-end
-function cold()
-if not COLD then
-local errors = {}
-errors.AT = 'ERR invalid AT: expected an integer of Unix milliseconds from 0 to 9223372036854775807'
-errors.ANCHOR = 'ERR invalid ANCHOR: expected an integer of Unix seconds from 0 to 253402300799'
-errors.ID = 'ERR invalid ID: expected 1 to 512 bytes'
-errors.AS = 'ERR invalid AS: expected a name of 1 to 64 characters of A-Z a-z 0-9 . _ -'
-errors.RESERVE = 'ERR invalid RESERVE: expected an id of 1 to 128 bytes, and a ttl: a positive integer of seconds, or one '
-.. 'with a unit ms, s, m, h or d, up to 10^12 seconds'
-errors.RESERVATION = 'ERR invalid RESERVATION: expected an id of 1 to 128 bytes'
-errors.PARTIAL_AND_ALWAYS = 'ERR syntax error: PARTIAL and ALWAYS exclude each other'
-errors.RESERVE_AND_ALWAYS = 'ERR syntax error: RESERVE and ALWAYS exclude each other'
-errors.RESERVATION_AND_RESERVED = 'ERR syntax error: RESERVED and RESERVATION exclude each other'
-errors.RESERVATION_AND_AT = 'ERR syntax error: RESERVATION and AT exclude each other'
-errors.FORM_TWICE = 'ERR syntax error: FULL, LINE or HEADERS comes at most once'
-errors.TWO_FORMS = 'ERR syntax error: FULL, LINE and HEADERS exclude each other'
-errors.CALENDAR_WINDOW = 'ERR invalid window: expected a positive integer of seconds, or one with a unit ms, s, m, h or '
-.. 'd, up to 10^12 seconds; or day, week, month or year'
-errors.WINDOW = 'ERR invalid window: expected a positive integer of seconds, or one with a unit ms, s, m, h or d, up to '
-.. '10^12 seconds'
-errors.RESERVED_KEY = 'ERR invalid key: expected one that ends neither in :reserved nor in :reserved:ends, the names of '
-.. 'reservations'
-errors.ARITY = 'ERR wrong number of arguments'
-errors.FOREIGN_VALUE = 'ERR the key holds a value that this algorithm did not write'
-errors.RESET_WORDS = 'ERR syntax error: after window comes ANCHOR t or nothing'
-errors.NO_SUCH_OPTION = 'ERR syntax error: no such option, but there is ANCHOR t'
-errors.KEYS = 'ERR invalid KEYS: expected those that this call needs; see docs/lua.md'
-errors.INEXACT_STATE = 'ERR the key holds a number above 9007199254740991, which needs the module'
-local function fail_with(text)
-error({ err = text }, 0)
-end
-local function fail(name)
-fail_with(errors[name])
-end
-local function fail_with_foreign_value(text, word, otherwise)
-local writers = { C = 'COUNTER', L = 'LEAKY', O = 'LOCKOUT', R = 'ROLLING', T = 'TOKEN' }
-local writer = writers[match(text, '^(%u):')]
-if not writer or writer == word then
-fail(otherwise)
-end
-fail_with('ERR the key holds a state of ' .. writer .. ': use another key for each algorithm')
-end
-local function error_reply(raised)
-if type(raised) == 'table' then
-return raised
-elseif find(raised, '^%u+ ') then
-return redis.error_reply(raised)
-end
-error(raised, 0)
-end
-local LARGE = {
-__sub = function()
-return 1
-end,
-}
-local MAX_UNSIGNED = setmetatable({ (2 ^ 24) - 1, (2 ^ 24) - 1, 2 ^ 16 - 1 }, LARGE)
-local function less_large(a, b)
-local a_is_number, b_is_number = a - a == 0, b - b == 0
-if a_is_number or b_is_number then
-return a_is_number
-elseif #a ~= #b then
-return #a < #b
-end
-for n = #a, 1, -1 do
-if a[n] ~= b[n] then
-return a[n] < b[n]
-end
-end
-return false
-end
-local function digits_of(n)
-if n - n ~= 0 then
-return n
-end
-local digits, count = {}, 0
-while n > 0 do
-local digit = n % (2 ^ 24)
-count = count + 1
-digits[count] = digit
-n = (n - digit) / (2 ^ 24)
-end
-return digits
-end
-local function from_digits(digits)
-local count = #digits
-while count > 0 and digits[count] == 0 do
-digits[count] = nil
-count = count - 1
-end
-if count > 3 or (count == 3 and digits[3] >= (2 ^ 53) / (2 ^ 24) / (2 ^ 24)) then
-return setmetatable(digits, LARGE)
-end
-return (digits[1] or 0) + (digits[2] or 0) * (2 ^ 24) + (digits[3] or 0) * (2 ^ 24) * (2 ^ 24)
-end
-local function add_large(a, b)
-a, b = digits_of(a), digits_of(b)
-local sum, carry = {}, 0
-for n = 1, math.max(#a, #b) + 1 do
-local digit = (a[n] or 0) + (b[n] or 0) + carry
-carry = digit >= (2 ^ 24) and 1 or 0
-sum[n] = digit - carry * (2 ^ 24)
-end
-return from_digits(sum)
-end
-local function mul_large(a, b)
-a, b = digits_of(a), digits_of(b)
-local product = {}
-for n = 1, #a + #b do
-product[n] = 0
-end
-for n = 1, #a do
-local carry = 0
-for m = 1, #b do
-local digit = product[n + m - 1] + a[n] * b[m] + carry
-carry = math.floor(digit / (2 ^ 24))
-product[n + m - 1] = digit - carry * (2 ^ 24)
-end
-product[n + #b] = carry
-end
-return from_digits(product)
-end
-local function approximately(n)
-if n - n == 0 then
-return n
-end
-local sum = 0
-for index = #n, 1, -1 do
-sum = sum * (2 ^ 24) + n[index]
-end
-return sum
-end
-local function sub_large(a, b)
-if not less_large(b, a) then
-return 0
-end
-b = digits_of(b)
-local difference, borrow = {}, 0
-for n = 1, #a do
-local digit = a[n] - (b[n] or 0) - borrow
-borrow = digit < 0 and 1 or 0
-difference[n] = digit + borrow * (2 ^ 24)
-end
-return from_digits(difference)
-end
-local function sub(a, b)
-if a - a == 0 and b - b == 0 then
-return a > b and a - b or 0
-end
-return sub_large(a, b)
-end
-local function divide_large(a, b)
-local quotient = 0
-while not less(a, b) do
-local part = math.max(1, math.floor(approximately(a) / approximately(b) * (1 - 2 ^ -45)))
-part = from_digits(digits_of(part))
-quotient = add(quotient, part)
-a = sub(a, mul(part, b))
-end
-return quotient, a
-end
-local function text_of_large(n)
-local tail = ''
-while n - n ~= 0 do
-local rest
-n, rest = divide(n, 10000000)
-tail = format('%07.0f', rest) .. tail
-end
-return format('%.0f', n) .. tail
-end
-local function bytes_before(a, b)
-for at = 1, math.min(#a, #b) do
-local x, y = a:byte(at), b:byte(at)
-if x ~= y then
-return x < y
-end
-end
-return #a < #b
-end
-local function from_text(digits)
-if #digits <= 15 or (#digits == 16 and bytes_before(digits, '9007199254740992')) then
-return digits + 0
-end
-local head = #digits % 7
-local n = head > 0 and digits:sub(1, head) + 0 or 0
-for at = head + 1, #digits, 7 do
-n = add(mul(n, 10000000), digits:sub(at, at + 6) + 0)
-end
-return n
-end
-local function parse_digits(digits)
-if #digits > 1 and digits:byte() == 48 then
-return nil
-elseif #digits < 20 or (#digits == 20 and not bytes_before('18446744073709551615', digits)) then
-return from_text(digits)
-end
-end
-local MAX_COUNT = setmetatable({ (2 ^ 24) - 1, (2 ^ 24) - 1, 2 ^ 15 - 1 }, LARGE)
-local function is_beyond_count(n)
-return less(MAX_COUNT, n)
-end
-local function is_in(list, word)
-return not find(word, ' ', 1, true) and find(list, ' ' .. word .. ' ', 1, true) ~= nil
-end
-local function is_nearly(word, option)
-local first, last = 0, 0
-local shorter, longer = math.min(#word, #option), math.max(#word, #option)
-while first < shorter and word:byte(first + 1) == option:byte(first + 1) do
-first = first + 1
-end
-while last < shorter - first and word:byte(-1 - last) == option:byte(-1 - last) do
-last = last + 1
-end
-return first + last >= 2 and longer - first - last <= 2
-end
-local function known(r, state)
-local now_ms = r.now_ms
-if not state or state.last <= now_ms then
-return state
-end
-local start = math.min(state.start, now_ms)
-return { attempts = state.attempts, start = start, last = now_ms, lock = state.lock, level = state.level }
-end
-local OPTIONS = {
-{ 'COST', 'COST n', 'RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take' },
-{ 'PARTIAL', 'PARTIAL', 'RL.<ALGO> and RL.PEEK take' },
-{ 'ALWAYS', 'ALWAYS', 'RL.<ALGO> and RL.PEEK take' },
-{ 'RESERVED', 'RESERVED n', 'RL.SETTLE takes' },
-{ 'ACTUAL', 'ACTUAL m', 'RL.SETTLE takes' },
-{ 'AT', 'AT ms', 'RL.REFUND and RL.SETTLE take' },
-{ 'BURST', 'BURST n', 'RL.<ALGO>, RL.PEEK, RL.MULTI, RL.REFUND and RL.SETTLE take' },
-{ 'BLOCK', 'BLOCK d', 'RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take' },
-{ 'MAX', 'MAX d', 'RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take' },
-{ 'ANCHOR', 'ANCHOR t', 'RL.<ALGO>, RL.PEEK, RL.MULTI, RL.REFUND, RL.SETTLE and RL.RESET take' },
-{ 'ID', 'ID id', 'RL.<ALGO>, RL.PEEK and RL.MULTI take' },
-{ 'AS', 'AS name', 'RL.<ALGO>, RL.PEEK and RL.MULTI take' },
-{ 'SHADOW', 'SHADOW', 'RL.<ALGO>, RL.PEEK and RL.MULTI take' },
-{ 'RESERVE', 'RESERVE id ttl', 'RL.<ALGO> and RL.MULTI take' },
-{ 'RESERVATION', 'RESERVATION id', 'RL.SETTLE takes' },
-}
-local function takes(r, option)
-return not is_in(' COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID RESERVE RESERVATION ', option) or is_in((' COST BLOCK MAX '), option)
-end
-local function require_option(row, r, accepted)
-local option, algorithm = row[1], r.algorithm
-if not is_in(accepted, option) then
-fail_with(format('ERR invalid %s: only %s it', option, row[3]))
-elseif not takes(r, option) then
-fail_with(format('ERR invalid %s: %s takes none', option, ('LOCKOUT')))
-elseif r[option] ~= nil then
-fail_with(format('ERR syntax error: %s comes at most once', row[2]))
-end
-end
-local UNITS = { ms = 1, [''] = 1000, s = 1000, m = 60000, h = 3600000, d = 86400000 }
-local function digits_up_to(text, most)
-if text ~= '0' and not find(text, '^[1-9]%d*$') then
-return nil
-end
-return (#text < #most or (#text == #most and not bytes_before(most, text))) and text or nil
-end
-local function parse_window(text)
-local number, unit = match(text, '^(%d+)(%l*)$')
-local ms = number and UNITS[unit] and digits_up_to(number, '18446744073709551615') and number * UNITS[unit]
-return ms and ms >= 1 and ms <= 1e15 and ms or nil
-end
-local function parse_count(name, text, least)
-local digits = text and digits_up_to(text, '9223372036854775807')
-local n = digits and from_text(digits)
-if not n or n == 0 and least > 0 then
-fail_with(format('ERR invalid %s: expected an integer from %d to 9223372036854775807', name, least))
-elseif n - n ~= 0 then
-fail_with(format('ERR invalid %s: the Lua library takes integers up to 9007199254740991', name))
-end
-return n
-end
-local function parse_value(option, text, second)
-if option == 'BLOCK' or option == 'MAX' then
-local text_of_windows = 'expected a positive integer of seconds, or one with a unit ms, s, m, h or d, up to 10^12 seconds'
-return text and parse_window(text) or fail_with('ERR invalid ' .. option .. ': ' .. text_of_windows)
-end
-if option == 'AS' then
-return text and #text >= 1 and #text <= 64 and not find(text, '[^%w._-]') and text or fail('AS')
-elseif option == 'AT' then
-local digits = text and digits_up_to(text, '9223372036854775807')
-return digits and min(from_text(digits), (divide(MAX_UNSIGNED, 1000))) or fail('AT')
-end
-return parse_count(option, text, option == 'BURST' and 1 or 0)
-end
-local function require_compatible(r)
-if r.ALWAYS and (r.PARTIAL or r.RESERVE) then
-fail(r.PARTIAL and 'PARTIAL_AND_ALWAYS' or 'RESERVE_AND_ALWAYS')
-elseif r.RESERVATION and (r.RESERVED or r.AT) then
-fail(r.RESERVED and 'RESERVATION_AND_RESERVED' or 'RESERVATION_AND_AT')
-end
-end
-local FORMS = { FULL = true, LINE = true, HEADERS = true }
-local function next_form(form, named)
-if form then
-fail(form == named and 'FORM_TWICE' or 'TWO_FORMS')
-end
-return named
-end
-local function parse_options(r, words, at, accepted)
-while words[at] do
-local word, row = words[at]:upper(), nil
-for _, known in ipairs(OPTIONS) do
-row = known[1] == word and known or row
-end
-if row then
-require_option(row, r, accepted)
-if row[2] == word then
-r[word] = true
-at = at + 1
-else
-r[word] = parse_value(word, words[at + 1], words[at + 2])
-at = at + (word == 'RESERVE' and 3 or 2)
-end
-require_compatible(r)
-elseif FORMS[word] and is_in(accepted, 'form') then
-r.form = next_form(r.form, word)
-at = at + 1
-else
-return at
-end
-end
-return at
-end
-local LONGEST = { DAY = 86400000, WEEK = 7 * 86400000, MONTH = 31 * 86400000, YEAR = 366 * 86400000 }
-local function window_of(r, text)
-local window_ms = parse_window(text)
-if not window_ms then
-r.unit = text:upper()
-window_ms = LONGEST[r.unit]
-if not window_ms then
-fail(is_in((' COST BLOCK MAX '), 'ANCHOR') and 'CALENDAR_WINDOW' or 'WINDOW')
-elseif not is_in((' COST BLOCK MAX '), 'ANCHOR') then
-fail_with(format('ERR invalid window: %s takes no windows of the calendar', ('LOCKOUT')))
-end
-end
-return window_ms
-end
-local function has_name_of_reservations(key)
-return key:sub(-9) == ':reserved' or key:sub(-14) == ':reserved:ends'
-end
-local function require_other_name(key)
-if has_name_of_reservations(key) then
-fail('RESERVED_KEY')
-end
-end
-local function require_left_over(r, exists)
-local hash = match(r.name, '^(.*:reserved):ends$')
-if not exists or hash and redis.pcall('TYPE', hash).ok == 'hash' then
-require_other_name(r.name)
-end
-end
-COLD = { MAX_UNSIGNED = MAX_UNSIGNED, add_large = add_large, divide_large = divide_large, error_reply = error_reply, fail = fail, fail_with_foreign_value = fail_with_foreign_value, is_beyond_count = is_beyond_count, is_in = is_in, is_nearly = is_nearly, less_large = less_large, mul_large = mul_large, parse_digits = parse_digits, parse_options = parse_options, require_left_over = require_left_over, require_other_name = require_other_name, text_of_large = text_of_large, window_of = window_of }
-end
-return COLD
-end
-local done, result = pcall(run_reset, KEYS, ARGV)
-return done and result or cold().error_reply(result)
+local W,h local M=redis.call local function bw(c) local aM=M('TIME') local am=aM[1]*1000000+aM[2]
+c.K,c.w=am,(am-am%1000)/1000 end local y,q,P,bM=string.find,string.format,string.match,string.sub
+local function bD(c,C,g,V,af) local r=C[g] if not r then h().a('KEYS') end c.j,g=r,g+1 if af then c.l=r
+elseif y(r,':reserved',1,true)then h().z(r) end return g end local function bv(c,C,V,af) bw(c)
+if#C~=bD(c,C,1,V,af)-1 then h().a('KEYS') end end local function bI(e,bu) local a,b,aa,ab,n=P(e,bu) if not a then
+return nil elseif y(e,':0%d')then return nil end local l=#ab<17 and ab+0 return#a<16 and a+0 or h().f(a),
+#b<16 and b+0 or h().f(b), #aa<16 and aa+0 or h().f(aa), l and l<9e15 and l or h().f(ab), n end local function G(a,b)
+if a-a==0 and b-b==0 then return a<b end return h().t(a,b) end local function R(a,b)
+if a-a==0 and b-b==0 and a*b<(2^53)then return a*b end return h().v(a,b) end local function aY(e)
+local F,A,l,aj,ai=bI(e,'^O:(%d+):(%d+):(%d+):(%d+):(%d+)$') if not F or not A or not l or not aj or#ai>2 or ai+0>64 then
+return nil elseif G(l,A)or G(1e15,aj)then return nil elseif F-F~=0 or l-l~=0 then if h().k(F)or h().k(R(l,1000))then
+return nil end h().a('INEXACT_STATE') end return{i=F,g=A,e=l,c=aj,b=ai+0} end local function bl(c) local e=M('GET',c.j)
+if e then c.A=aY(e)or h().p(e,('LOCKOUT'),'FOREIGN_VALUE') end end local function J(d) if d-d~=0 then return h().B(d)
+end return q('%.0f',d) end local function bb(j) local A,l=J(j.g),J(j.e)
+return q('O:%s:%s:%s:%s:%d',J(j.i),A,l,J(j.c),j.b) end local function L(a,b) if a-a==0 and b-b==0 and a+b<(2^53)then
+return a+b end return h().n(a,b) end local function bj(c,j) if j.c==0 then return j.b end local aq,ah=0,c.I
+while ah<c.u do aq,ah=aq+1,2*ah end return math.min(j.b+1,aq) end local function aG(a,b) return G(b,a)and b or a end
+local function aZ(a,b) if a-a==0 and b-b==0 then local n=a%b return n==0 and a/b or(a-n)/b+1 end local D,n=h().o(a,b)
+return n==0 and D or L(D,1) end local function bd(c,j) local g=L(j.e+j.c,R(bj(c,j),c.u)) if g-g~=0 then
+return aG(g,aZ(h().MAX_UNSIGNED,1000)) end return math.max(g,j.g+c.E) end local function aX(c,ax,av) if ax=='delete'then
+M('UNLINK',c.j) elseif ax~='keep'then M('SET',c.j,bb(av),'PXAT',J(bd(c,av))) end end local function bA(C,v)
+local aO=v[1] if not aO then h().a('ARITY') end local c={limit=0,capacity=0} local g=h().x(c,v,1+1,' ANCHOR ')
+if v[g]then h().a(h().r(v[g]:upper(),'ANCHOR')and'NO_SUCH_OPTION'or'RESET_WORDS') end c.H=c.ANCHOR and c.ANCHOR*1000
+c.E=h().F(c,aO) local V=h().q((' COST BLOCK MAX '),'RESERVE') bv(c,C,V,true) bl(c,'delete') local N=c.J or c.A
+local aC=N h().y(c,aC) if N then aX(c,'delete') end return aC and 1 or 0 end function h() if not W then local i={}
+i.AT='ERR invalid AT: expected an integer of Unix milliseconds from 0 to 9223372036854775807'
+i.ANCHOR='ERR invalid ANCHOR: expected an integer of Unix seconds from 0 to 253402300799'
+i.ID='ERR invalid ID: expected 1 to 512 bytes'
+i.AS='ERR invalid AS: expected a name of 1 to 64 characters of A-Z a-z 0-9 . _ -'
+i.RESERVE='ERR invalid RESERVE: expected an id of 1 to 128 bytes, and a ttl: a positive integer of seconds, or one '
+..'with a unit ms, s, m, h or d, up to 10^12 seconds'
+i.RESERVATION='ERR invalid RESERVATION: expected an id of 1 to 128 bytes'
+i.PARTIAL_AND_ALWAYS='ERR syntax error: PARTIAL and ALWAYS exclude each other'
+i.RESERVE_AND_ALWAYS='ERR syntax error: RESERVE and ALWAYS exclude each other'
+i.RESERVATION_AND_RESERVED='ERR syntax error: RESERVED and RESERVATION exclude each other'
+i.RESERVATION_AND_AT='ERR syntax error: RESERVATION and AT exclude each other'
+i.FORM_TWICE='ERR syntax error: FULL, LINE or HEADERS comes at most once'
+i.TWO_FORMS='ERR syntax error: FULL, LINE and HEADERS exclude each other'
+i.CALENDAR_WINDOW='ERR invalid window: expected a positive integer of seconds, or one with a unit ms, s, m, h or '
+..'d, up to 10^12 seconds; or day, week, month or year'
+i.WINDOW='ERR invalid window: expected a positive integer of seconds, or one with a unit ms, s, m, h or d, up to '
+..'10^12 seconds'
+i.RESERVED_KEY='ERR invalid key: expected one that ends neither in :reserved nor in :reserved:ends, the names of '
+..'reservations' i.ARITY='ERR wrong number of arguments'
+i.FOREIGN_VALUE='ERR the key holds a value that this algorithm did not write'
+i.RESET_WORDS='ERR syntax error: after window comes ANCHOR t or nothing'
+i.NO_SUCH_OPTION='ERR syntax error: no such option, but there is ANCHOR t'
+i.KEYS='ERR invalid KEYS: expected those that this call needs; see docs/lua.md'
+i.INEXACT_STATE='ERR the key holds a number above 9007199254740991, which needs the module' local function t(e)
+error({err=e},0) end local function s(S) t(i[S]) end local function be(e,m,bp)
+local bJ={C='COUNTER',L='LEAKY',O='LOCKOUT',R='ROLLING',T='TOKEN'} local ar=bJ[P(e,'^(%u):')] if not ar or ar==m then
+s(bp) end t('ERR the key holds a state of '..ar..': use another key for each algorithm') end local function bc(I)
+if type(I)=='table'then return I elseif y(I,'^%u+ ')then return redis.error_reply(I) end error(I,0) end local X={
+__sub=function() return 1 end, } local as=setmetatable({(2^24)-1,(2^24)-1,2^16-1},X) local function aF(a,b)
+local au,aW=a-a==0,b-b==0 if au or aW then return au elseif#a~=#b then return#a<#b end for d=#a,1,-1 do
+if a[d]~=b[d]then return a[d]<b[d] end end return false end local function B(d) if d-d~=0 then return d end
+local f,o={},0 while d>0 do local p=d%(2^24) o=o+1 f[o]=p d=(d-p)/(2^24) end return f end local function O(f) local o=#f
+while o>0 and f[o]==0 do f[o]=nil o=o-1 end if o>3 or(o==3 and f[3]>=(2^53)/(2^24)/(2^24))then return setmetatable(f,X)
+end return(f[1]or 0)+(f[2]or 0)*(2^24)+(f[3]or 0)*(2^24)*(2^24) end local function aV(a,b) a,b=B(a),B(b) local E,w={},0
+for d=1,math.max(#a,#b)+1 do local p=(a[d]or 0)+(b[d]or 0)+w w=p>=(2^24)and 1 or 0 E[d]=p-w*(2^24) end return O(E) end
+local function bn(a,b) a,b=B(a),B(b) local H={} for d=1,#a+#b do H[d]=0 end for d=1,#a do local w=0 for ak=1,#b do
+local p=H[d+ak-1]+a[d]*b[ak]+w w=math.floor(p/(2^24)) H[d+ak-1]=p-w*(2^24) end H[d+#b]=w end return O(H) end
+local function aw(d) if d-d==0 then return d end local E=0 for bg=#d,1,-1 do E=E*(2^24)+d[bg] end return E end
+local function bC(a,b) if not aF(b,a)then return 0 end b=B(b) local ay,Y={},0 for d=1,#a do local p=a[d]-(b[d]or 0)-Y
+Y=p<0 and 1 or 0 ay[d]=p+Y*(2^24) end return O(ay) end local function bB(a,b) if a-a==0 and b-b==0 then
+return a>b and a-b or 0 end return bC(a,b) end local function aA(a,b) local D=0 while not G(a,b)do
+local T=math.max(1,math.floor(aw(a)/aw(b)*(1-2^-45))) T=O(B(T)) D=L(D,T) a=bB(a,R(T,b)) end return D,a end
+local function az(a,b) if a-a==0 and b-b==0 then local n=a%b return(a-n)/b,n end return aA(a,b) end local function bF(d)
+local ap='' while d-d~=0 do local n d,n=az(d,10000000) ap=q('%07.0f',n)..ap end return q('%.0f',d)..ap end
+local function Z(a,b) for g=1,math.min(#a,#b)do local aP,aQ=a:byte(g),b:byte(g) if aP~=aQ then return aP<aQ end end
+return#a<#b end local function ad(f) if#f<=15 or(#f==16 and Z(f,'9007199254740992'))then return f+0 end local ae=#f%7
+local d=ae>0 and f:sub(1,ae)+0 or 0 for g=ae+1,#f,7 do d=L(R(d,10000000),f:sub(g,g+6)+0) end return d end
+local function br(f) if#f>1 and f:byte()==48 then return nil
+elseif#f<20 or(#f==20 and not Z('18446744073709551615',f))then return ad(f) end end
+local aT=setmetatable({(2^24)-1,(2^24)-1,2^15-1},X) local function bh(d) return G(aT,d) end local function z(bk,m)
+return not y(m,' ',1,true)and y(bk,' '..m..' ',1,true)~=nil end local function bi(m,k) local x,l=0,0
+local aL,bm=math.min(#m,#k),math.max(#m,#k) while x<aL and m:byte(x+1)==k:byte(x+1)do x=x+1 end
+while l<aL-x and m:byte(-1-l)==k:byte(-1-l)do l=l+1 end return x+l>=2 and bm-x-l<=2 end local function ag(c,j)
+local an=c.w if not j or j.e<=an then return j end local A=math.min(j.g,an) return{i=j.i,g=A,e=an,c=j.c,b=j.b} end
+local aU={ {'COST','COST n','RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take'},
+{'PARTIAL','PARTIAL','RL.<ALGO> and RL.PEEK take'}, {'ALWAYS','ALWAYS','RL.<ALGO> and RL.PEEK take'},
+{'RESERVED','RESERVED n','RL.SETTLE takes'}, {'ACTUAL','ACTUAL m','RL.SETTLE takes'},
+{'AT','AT ms','RL.REFUND and RL.SETTLE take'},
+{'BURST','BURST n','RL.<ALGO>, RL.PEEK, RL.MULTI, RL.REFUND and RL.SETTLE take'},
+{'BLOCK','BLOCK d','RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take'},
+{'MAX','MAX d','RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take'},
+{'ANCHOR','ANCHOR t','RL.<ALGO>, RL.PEEK, RL.MULTI, RL.REFUND, RL.SETTLE and RL.RESET take'},
+{'ID','ID id','RL.<ALGO>, RL.PEEK and RL.MULTI take'}, {'AS','AS name','RL.<ALGO>, RL.PEEK and RL.MULTI take'},
+{'SHADOW','SHADOW','RL.<ALGO>, RL.PEEK and RL.MULTI take'}, {'RESERVE','RESERVE id ttl','RL.<ALGO> and RL.MULTI take'},
+{'RESERVATION','RESERVATION id','RL.SETTLE takes'}, } local function bE(c,k)
+return not z(' COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID RESERVE RESERVATION ',k)or z((' COST BLOCK MAX '),k) end
+local function bz(u,c,K) local k,bL=u[1],c.G if not z(K,k)then t(q('ERR invalid %s: only %s it',k,u[3]))
+elseif not bE(c,k)then t(q('ERR invalid %s: %s takes none',k,('LOCKOUT'))) elseif c[k]~=nil then
+t(q('ERR syntax error: %s comes at most once',u[2])) end end
+local at={ms=1,['']=1000,s=1000,m=60000,h=3600000,d=86400000} local function ac(e,al)
+if e~='0'and not y(e,'^[1-9]%d*$')then return nil end return(#e<#al or(#e==#al and not Z(al,e)))and e or nil end
+local function aI(e) local ao,aN=P(e,'^(%d+)(%l*)$') local Q=ao and at[aN]and ac(ao,'18446744073709551615')and ao*at[aN]
+return Q and Q>=1 and Q<=1e15 and Q or nil end local function bq(S,e,aE) local f=e and ac(e,'9223372036854775807')
+local d=f and ad(f) if not d or d==0 and aE>0 then
+t(q('ERR invalid %s: expected an integer from %d to 9223372036854775807',S,aE)) elseif d-d~=0 then
+t(q('ERR invalid %s: the Lua library takes integers up to 9007199254740991',S)) end return d end
+local function bt(k,e,bN) if k=='BLOCK'or k=='MAX'then
+local bG='expected a positive integer of seconds, or one with a unit ms, s, m, h or d, up to 10^12 seconds'
+return e and aI(e)or t('ERR invalid '..k..': '..bG) end if k=='AS'then
+return e and#e>=1 and#e<=64 and not y(e,'[^%w._-]')and e or s('AS') elseif k=='AT'then
+local f=e and ac(e,'9223372036854775807') return f and aG(ad(f),(az(as,1000)))or s('AT') end
+return bq(k,e,k=='BURST'and 1 or 0) end local function bx(c) if c.ALWAYS and(c.PARTIAL or c.RESERVE)then
+s(c.PARTIAL and'PARTIAL_AND_ALWAYS'or'RESERVE_AND_ALWAYS') elseif c.RESERVATION and(c.RESERVED or c.AT)then
+s(c.RESERVED and'RESERVATION_AND_RESERVED'or'RESERVATION_AND_AT') end end local aR={FULL=true,LINE=true,HEADERS=true}
+local function bo(aB,aH) if aB then s(aB==aH and'FORM_TWICE'or'TWO_FORMS') end return aH end local function bs(c,v,g,K)
+while v[g]do local m,u=v[g]:upper(),nil for bK,ag in ipairs(aU)do u=ag[1]==m and ag or u end if u then bz(u,c,K)
+if u[2]==m then c[m]=true g=g+1 else c[m]=bt(m,v[g+1],v[g+2]) g=g+(m=='RESERVE'and 3 or 2) end bx(c)
+elseif aR[m]and z(K,'form')then c.form=bo(c.form,m) g=g+1 else return g end end return g end
+local aS={DAY=86400000,WEEK=7*86400000,MONTH=31*86400000,YEAR=366*86400000} local function bH(c,e) local U=aI(e)
+if not U then c.D=e:upper() U=aS[c.D] if not U then s(z((' COST BLOCK MAX '),'ANCHOR')and'CALENDAR_WINDOW'or'WINDOW')
+elseif not z((' COST BLOCK MAX '),'ANCHOR')then
+t(q('ERR invalid window: %s takes no windows of the calendar',('LOCKOUT'))) end end return U end local function bf(r)
+return r:sub(-9)==':reserved'or r:sub(-14)==':reserved:ends' end local function aJ(r) if bf(r)then s('RESERVED_KEY') end
+end local function by(c,N) local aD=P(c.l,'^(.*:reserved):ends$')
+if not N or aD and redis.pcall('TYPE',aD).ok=='hash'then aJ(c.l) end end
+W={MAX_UNSIGNED=as,n=aV,o=aA,error_reply=bc,a=s,p=be,k=bh,q=z,r=bi,t=aF,v=bn,f=br,x=bs,y=by,z=aJ,B=bF,F=bH} end return W
+end local ba,aK=pcall(bA,KEYS,ARGV) return ba and aK or h().error_reply(aK)

@@ -1,1367 +1,266 @@
 -- RL.SETTLE COUNTER, without the module: docs/lua.md. Put together by scripts/generate-lua; do not edit.
-local COLD, cold
-local find, format, match, part_of = string.find, string.format, string.match, string.sub
-local function parse_request(words, at, accepted)
-local window, limit, option = words[at], words[at + 1], words[at + 2]
-if not limit then
-cold().fail('ARITY')
-end
-local r = {
-key = '',
-now = 0,
-now_ms = 0,
-window_ms = 0,
-window = 0,
-limit = 0,
-capacity = 0,
-cost = 1,
-form = nil,
-delay = 0,
-state = nil,
-after = nil,
-allowed = false,
-count = 0,
-ttl = 0,
-change = 'keep',
-remaining = 0,
-decided_cost = 1,
-}
-at = at + 2
-if option == 'LINE' and not words[at + 1] and accepted ~= ' COST BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE ' then
-r.form, at = option, at + 1
-elseif option then
-local value = words[at + 1] or ''
-local is_short = accepted == ' form COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE ' and words[at + 2] == 'LINE' and not words[at + 3] and #value < 16
-if is_short and option == 'COST' and (' COST PARTIAL ALWAYS RESERVE RESERVATION ') ~= ' ID ' and find(value, '^[1-9]%d*$') then
-r.form, r.cost, at = 'LINE', value + 0, at + 3
-elseif is_short and option == 'ID' and (' COST PARTIAL ALWAYS RESERVE RESERVATION ') == ' ID ' and value ~= '' then
-r.form, r.ID, at = 'LINE', value, at + 3
-else
-at = cold().parse_options(r, words, at, accepted)
-r.cost = r.COST or 1
-end
-end
-local is_plain = #limit < 16 and find(limit, '^[1-9]%d*$')
-r.limit = is_plain and limit + 0 or cold().parse_count('limit', limit, 0)
-is_plain = #window < 10 and find(window, '^[1-9]%d*$')
-local window_ms = is_plain and window * 1000 or cold().window_of(r, window)
-r.window_ms, r.window, r.capacity = window_ms, window_ms < 9e12 and window_ms * 1000 or cold().mul_large(window_ms, 1000), r.BURST or r.limit
-return r, at
-end
-local function parse_all(words, accepted)
-local r, at = parse_request(words, 1, accepted)
-if words[at] then
-cold().fail_with_usage(r, accepted, words[at])
-end
-return r
-end
-local function parse_correction(words, accepted)
-if not words[1 + 1] then
-cold().fail('ARITY')
-end
-return parse_all(words, accepted)
-end
-local call = redis.call
-local function read_clock(r)
-local time = call('TIME')
-local now = time[1] * 1000000 + time[2]
-r.now, r.now_ms = now, (now - now % 1000) / 1000
-end
-local function take_keys(r, keys, at, with_book, is_reset)
-local key = keys[at]
-if not key then
-cold().fail('KEYS')
-end
-r.key, at = key, at + 1
-if is_reset then
-r.name = key
-elseif find(key, ':reserved', 1, true) then
-cold().require_other_name(key)
-end
-if with_book then
-at = r.wrong_clock and at + 2 or cold().take_book(r, keys, at, key)
-end
-return at
-end
-local function place(r, keys, with_book, is_reset)
-read_clock(r)
-if #keys ~= take_keys(r, keys, 1, with_book, is_reset) - 1 then
-cold().fail('KEYS')
-end
-end
-local function words_of(text, pattern)
-local a, b, c, d, rest = match(text, pattern)
-if not a then
-return nil
-elseif find(text, ':0%d') then
-return nil
-end
-local last = #d < 17 and d + 0
-return #a < 16 and a + 0 or cold().parse_digits(a),
-#b < 16 and b + 0 or cold().parse_digits(b),
-#c < 16 and c + 0 or cold().parse_digits(c),
-last and last < 9e15 and last or cold().parse_digits(d),
-rest
-end
-local function is_window(ms)
-return ms and ms - ms == 0 and ms >= 1 and ms <= 1e15
-end
-local function mul(a, b)
-if a - a == 0 and b - b == 0 and a * b < (2 ^ 53) then
-return a * b
-end
-return cold().mul_large(a, b)
-end
-local function decode(text)
-local window_ms, number, current, previous, rest = words_of(text, '^C:(%d+):(%d+):(%d+):(%d+)(.*)$')
-if not is_window(window_ms) or not number or not current or not previous or rest ~= '' then
-return nil
-end
-local start_ms = mul(number, window_ms)
-local start = mul(start_ms, 1000)
-if start - start ~= 0 or current - current ~= 0 or previous - previous ~= 0 then
-if cold().is_beyond_count(start) or cold().is_beyond_count(current) or cold().is_beyond_count(previous) then
-return nil
-end
-end
-if start_ms == 0 and previous ~= 0 then
-return nil
-end
-return { window_ms = window_ms, start_ms = start_ms, current = current, previous = previous }
-end
-local function load_record(r)
-local text = call('GET', r.key)
-if text then
-r.state = decode(text) or cold().fail_with_foreign_value(text, ('COUNTER'), 'FOREIGN_VALUE')
-end
-end
-local function add(a, b)
-if a - a == 0 and b - b == 0 and a + b < (2 ^ 53) then
-return a + b
-end
-return cold().add_large(a, b)
-end
-local function expires_at(_, counts)
-local windows = counts.current ~= 0 and 2 or counts.previous ~= 0 and 1 or 0
-return add(counts.start_ms, counts.window_ms * windows)
-end
-local function state_after(change, after, before)
-if change == 'keep' then
-return before
-end
-return change ~= 'delete' and after or nil
-end
-local function expiry_of(key, now_ms)
-if not redis.REDIS_VERSION_NUM then
-return cold().expiry_by_ttl(key, now_ms)
-end
-local at = call('PEXPIRETIME', key)
-return at >= 0 and at or nil
-end
-local function less(a, b)
-if a - a == 0 and b - b == 0 then
-return a < b
-end
-return cold().less_large(a, b)
-end
-local function expiry_after(r, change, after)
-local before, depends = r.state, (nil)
-if change == 'keep' and (not before or not depends) then
-return nil
-end
-local held = before and expiry_of(r.key, r.now_ms)
-if held and held >= (2 ^ 53) then
-held = cold().from_digits(cold().digits_of(held))
-end
-if change == 'keep' then
-local needed = expires_at(r, before)
-return held and less(held, needed) and add(needed, 5000) or nil
-end
-local needed = expires_at(r, after)
-local latest = add(needed, 5000)
-if not held then
-return latest
-end
-if depends and change == 'rebase' then
-return cold().moved_expiry(held, expires_at(r, before), needed)
-elseif less(held, needed) then
-return latest
-elseif not less(latest, held) or (depends and less(add(expires_at(r, before), 5000), held)) then
-return nil
-end
-return latest
-end
-local function state_of(window_ms, start_ms, current, previous)
-return { window_ms = window_ms, start_ms = start_ms, current = current, previous = previous }
-end
-local function align(r, old)
-local now_ms, window_ms = r.now_ms, r.window_ms
-local start_ms = now_ms - now_ms % window_ms
-if not old then
-return state_of(window_ms, start_ms, 0, 0)
-elseif old.start_ms == start_ms and old.window_ms == window_ms then
-return old
-end
-return cold().realign(r, old, start_ms)
-end
-local function sub(a, b)
-if a - a == 0 and b - b == 0 then
-return a > b and a - b or 0
-end
-return cold().sub_large(a, b)
-end
-local function weighted_previous(r, counts)
-local previous = counts.previous
-return previous == 0 and 0 or mul(previous, sub(r.window, r.now - counts.start_ms * 1000))
-end
-local function exact(n)
-if n - n ~= 0 or n >= (2 ^ 53) then
-cold().fail('INEXACT_REPLY')
-end
-return n
-end
-local function divide(a, b)
-if a - a == 0 and b - b == 0 then
-local rest = a % b
-return (a - rest) / b, rest
-end
-return cold().divide_large(a, b)
-end
-local function divide_up(a, b)
-local quotient, rest = divide(a, b)
-return rest == 0 and quotient or add(quotient, 1)
-end
-local function set_forecast(r, counts, weighted)
-r.counts = counts
-r.remaining = sub(sub(r.limit, counts.current), weighted == 0 and 0 or divide_up(weighted, r.window))
-end
-local function time_until_weight_is(r, room, count)
-return count == 0 and 0 or sub(r.window, (divide(mul(room, r.window), count)))
-end
-local function wait(r, cost)
-local room, counts = r.limit - cost, r.counts
-local current, start = counts.current, mul(counts.start_ms, 1000)
-if room < 0 then
-return nil
-elseif less(room, current) then
-start = add(add(start, r.window), time_until_weight_is(r, room, current))
-else
-start = add(start, time_until_weight_is(r, room - current, counts.previous))
-end
-return divide_up(sub(start, r.now), 1000)
-end
-local function seconds_of(ms)
-local rest = ms % 1000
-return ms < 0 and -1 or rest == 0 and ms / 1000 or (ms - rest) / 1000 + 1
-end
-local function ttl_of_denial(r, cost)
-local wait = wait(r, cost == 0 and 1 or cost)
-wait = wait and seconds_of(exact(wait)) or -1
-return wait == 0 and 1 or wait
-end
-local function decide(r, cost)
-local old, limit, window = r.state, r.limit, r.window
-local counts = align(r, old)
-local current, previous = counts.current, weighted_previous(r, counts)
-local needed = mul(add(current, cost == 0 and 1 or cost), window)
-local allowed = not less(mul(limit, window), add(needed, previous))
-r.allowed, r.change = allowed, 'keep'
-r.count = exact(previous == 0 and current or add(current, (divide(previous, window))))
-if allowed and cost > 0 then
-counts = state_of(r.window_ms, counts.start_ms, add(current, cost), counts.previous)
-r.change, r.after = 'charge', counts
-elseif old and limit > 0 and (less(r.now_ms, old.start_ms) or old.window_ms ~= r.window_ms) then
-if current ~= 0 or counts.previous ~= 0 then
-r.change, r.after = 'rebase', counts
-end
-end
-if allowed then
-r.ttl = exact(divide_up(sub(mul(expires_at(r, counts), 1000), r.now), 1000000))
-else
-set_forecast(r, counts, previous)
-r.ttl = ttl_of_denial(r, cost)
-end
-end
-local function decide_request(r)
-if r.PARTIAL or r.ALWAYS then
-cold().decide_rare(r)
-else
-local cost = r.cost
-r.decided_cost = cost
-decide(r, cost)
-end
-if r.SHADOW then
-cold().conclude(r)
-end
-end
-local function forecast(r, _, old)
-local counts = align(r, old)
-set_forecast(r, counts, weighted_previous(r, counts))
-end
-local function figures(r)
-local change, wait = r.change, wait
-forecast(r, change, change == 'keep' and r.state or change ~= 'delete' and r.after or nil)
-local remaining, capacity, retry, next_ms, reset = r.remaining, r.capacity, 0, 0, 0
-if not r.allowed then
-local cost = r.decided_cost
-retry = wait(r, r.needed or (cost == 0 and 1 or cost)) or -1
-if r.full_for and retry >= 0 then
-retry = math.max(retry, r.full_for)
-end
-end
-if remaining < capacity then
-next_ms = wait(r, remaining + 1) or -1
-reset = remaining + 1 == capacity and next_ms or wait(r, capacity) or -1
-end
-if retry - retry ~= 0 or next_ms - next_ms ~= 0 or reset - reset ~= 0 or retry >= (2 ^ 53) or reset >= (2 ^ 53) then
-cold().fail('INEXACT_REPLY')
-end
-return remaining, retry, next_ms, reset, 0
-end
-local function line(r, charged)
-local remaining, retry, next_ms, reset, delay = figures(r)
-local count, ttl, limit, now_ms = r.count, r.ttl, r.capacity, r.now_ms
-local largest = limit + count + ttl + retry + next_ms + reset + delay + charged
-if largest >= 2147483648 or now_ms < 1000000 or now_ms >= 2e15 then
-return cold().long_line(r, charged)
-end
-local late = now_ms % 1000000
-local shadow = r.shadowed and 1 or 0
-return format(
-'%d %d %d %d %d %d %d %d %d %d%06d %d %d',
-r.allowed and (r.PARTIAL and cold().part_allowed(r) or 1) or 0, count, ttl, limit, remaining, retry, next_ms, reset, delay,
-(now_ms - late) / 1000000, late, shadow, charged
-)
-end
-local function reply(r, charged)
-local form = r.form
-if form == 'LINE' then
-return line(r, charged)
-elseif form then
-return cold().other_reply(r, charged)
-end
-return { r.allowed and (r.PARTIAL and cold().part_allowed(r) or 1) or 0, r.count, r.ttl }
-end
-local function correct(r, change, after, charged)
-local answer
-local expires_at, before, state = nil, r.state, state_after(change, after, r.state)
-if state and expiry_after then
-expires_at = expiry_after(r, change, after)
-end
-if expires_at and less(expires_at, r.now_ms) then
-state = nil
-end
-r.state = state
-decide_request(r)
-answer = reply(r, charged)
-r.state = before
-if not r.is_unknown then
-cold().commit_change(r, change, after)
-end
-return answer
-end
-local function settle_reservation(r)
-local book, change, after, charged = cold().load_book(r, r.RESERVATION), 'keep', nil, 0
-load_record(r, 'write')
-r.book = book
-cold().give_back_book(r)
-local charge = book.own
-if charge then
-change, after = cold().settle_reserved(r, charge, r.ACTUAL)
-charged = r.ACTUAL
-book.own = nil
-end
-r.is_unknown = not charge and not r.gave_back
-local answer = correct(r, change, after, charged)
-cold().commit_book(book)
-return answer
-end
-local function run_settle(keys, words)
-local r = parse_correction(words, ' form AT RESERVED ACTUAL BURST ANCHOR RESERVATION ')
-local reserved, actual = r.RESERVED, r.ACTUAL
-if actual and r.RESERVATION then
-place(r, keys, true)
-return settle_reservation(r)
-end
-if not reserved or not actual then
-cold().fail('SETTLEMENT')
-end
-local difference = math.abs(reserved - actual)
-place(r, keys)
-load_record(r, 'write')
-local correction = actual < reserved and cold().refund or cold().overcharge
-local change, after = correction(r, r.AT, difference)
-return correct(r, change, after, actual)
-end
-function cold()
-if not COLD then
-local errors = {}
-errors.OVERFLOW = 'ERR increment or decrement would overflow'
-errors.INEXACT_STATE = 'ERR the key holds a number above 9007199254740991, which needs the module'
-errors.AT = 'ERR invalid AT: expected an integer of Unix milliseconds from 0 to 9223372036854775807'
-errors.ANCHOR = 'ERR invalid ANCHOR: expected an integer of Unix seconds from 0 to 253402300799'
-errors.ID = 'ERR invalid ID: expected 1 to 512 bytes'
-errors.AS = 'ERR invalid AS: expected a name of 1 to 64 characters of A-Z a-z 0-9 . _ -'
-errors.RESERVE = 'ERR invalid RESERVE: expected an id of 1 to 128 bytes, and a ttl: a positive integer of seconds, or one '
-.. 'with a unit ms, s, m, h or d, up to 10^12 seconds'
-errors.RESERVATION = 'ERR invalid RESERVATION: expected an id of 1 to 128 bytes'
-errors.PARTIAL_AND_ALWAYS = 'ERR syntax error: PARTIAL and ALWAYS exclude each other'
-errors.RESERVE_AND_ALWAYS = 'ERR syntax error: RESERVE and ALWAYS exclude each other'
-errors.RESERVATION_AND_RESERVED = 'ERR syntax error: RESERVED and RESERVATION exclude each other'
-errors.RESERVATION_AND_AT = 'ERR syntax error: RESERVATION and AT exclude each other'
-errors.FORM_TWICE = 'ERR syntax error: FULL, LINE or HEADERS comes at most once'
-errors.TWO_FORMS = 'ERR syntax error: FULL, LINE and HEADERS exclude each other'
-errors.CALENDAR_WINDOW = 'ERR invalid window: expected a positive integer of seconds, or one with a unit ms, s, m, h or '
-.. 'd, up to 10^12 seconds; or day, week, month or year'
-errors.WINDOW = 'ERR invalid window: expected a positive integer of seconds, or one with a unit ms, s, m, h or d, up to '
-.. '10^12 seconds'
-errors.RESERVED_KEY = 'ERR invalid key: expected one that ends neither in :reserved nor in :reserved:ends, the names of '
-.. 'reservations'
-errors.KEYS = 'ERR invalid KEYS: expected those that this call needs; see docs/lua.md'
-errors.FOREIGN_RESERVATION = 'ERR the hash of the reservations holds a value that the module did not write'
-errors.ARITY = 'ERR wrong number of arguments'
-errors.FOREIGN_VALUE = 'ERR the key holds a value that this algorithm did not write'
-errors.SETTLEMENT = 'ERR syntax error: RL.SETTLE needs ACTUAL m, and RESERVED n or RESERVATION id'
-errors.INEXACT_REPLY = 'ERR the reply has a number above 9007199254740991, which needs the module'
-local function min(a, b)
-return less(b, a) and b or a
-end
-local LARGE = {
-__sub = function()
-return 1
-end,
-}
-local MAX_COUNT = setmetatable({ (2 ^ 24) - 1, (2 ^ 24) - 1, 2 ^ 15 - 1 }, LARGE)
-local function no_more_than_count(n)
-return min(n, MAX_COUNT)
-end
-local function realign(r, old, start_ms)
-local window_ms = r.window_ms
-if less(r.now_ms, old.start_ms) then
-return state_of(window_ms, start_ms, min(add(old.current, old.previous), r.limit), 0)
-end
-local aligned = state_of(window_ms, start_ms, 0, 0)
-local function place(count, end_ms)
-if end_ms > start_ms then
-aligned.current = no_more_than_count(add(aligned.current, count))
-elseif end_ms + window_ms > start_ms then
-aligned.previous = no_more_than_count(add(aligned.previous, count))
-end
-end
-place(old.current, old.start_ms + old.window_ms)
-place(old.previous, old.start_ms)
-return aligned
-end
-local function place_of(counts, at_ms)
-if not at_ms or not less(at_ms, counts.start_ms) then
-return 'current'
-end
-return at_ms + counts.window_ms >= counts.start_ms and 'previous' or nil
-end
-local function refund(r, at_ms, cost)
-local counts = align(r, r.state)
-local place = place_of(counts, at_ms)
-local from_current = place == 'current' and cost or 0
-local from_previous = place == 'previous' and cost or 0
-if not at_ms then
-from_previous = sub(cost, counts.current)
-end
-local current, previous = sub(counts.current, from_current), sub(counts.previous, from_previous)
-if not less(current, counts.current) and not less(previous, counts.previous) then
-return 'keep'
-elseif current == 0 and previous == 0 then
-return 'delete'
-end
-return 'refund', state_of(counts.window_ms, counts.start_ms, current, previous)
-end
-local function is_beyond_count(n)
-return less(MAX_COUNT, n)
-end
-local function fail_with(text)
-error({ err = text }, 0)
-end
-local function fail(name)
-fail_with(errors[name])
-end
-local function overcharge(r, at_ms, cost)
-local counts = align(r, r.state)
-local place = place_of(counts, at_ms)
-if cost == 0 or not place then
-return 'keep'
-end
-local charged = state_of(counts.window_ms, counts.start_ms, counts.current, counts.previous)
-charged[place] = add(charged[place], cost)
-local weighted = add(mul(charged.current, r.window), weighted_previous(r, charged))
-if is_beyond_count(charged[place]) or less(mul(MAX_COUNT, r.window), weighted) then
-fail('OVERFLOW')
-end
-return 'charge', charged
-end
-local function settle_reserved(r, charge, actual)
-local reserved = charge.cost or 0
-if charge.counts_until <= r.now_ms then
-return 'keep'
-elseif actual < reserved then
-return refund(r, charge.charged_at, reserved - actual)
-end
-return overcharge(r, charge.charged_at, actual - reserved)
-end
-local function fail_with_foreign_value(text, word, otherwise)
-local writers = { C = 'COUNTER', L = 'LEAKY', O = 'LOCKOUT', R = 'ROLLING', T = 'TOKEN' }
-local writer = writers[match(text, '^(%u):')]
-if not writer or writer == word then
-fail(otherwise)
-end
-fail_with('ERR the key holds a state of ' .. writer .. ': use another key for each algorithm')
-end
-local function error_reply(raised)
-if type(raised) == 'table' then
-return raised
-elseif find(raised, '^%u+ ') then
-return redis.error_reply(raised)
-end
-error(raised, 0)
-end
-local function digits_of(n)
-if n - n ~= 0 then
-return n
-end
-local digits, count = {}, 0
-while n > 0 do
-local digit = n % (2 ^ 24)
-count = count + 1
-digits[count] = digit
-n = (n - digit) / (2 ^ 24)
-end
-return digits
-end
-local function from_digits(digits)
-local count = #digits
-while count > 0 and digits[count] == 0 do
-digits[count] = nil
-count = count - 1
-end
-if count > 3 or (count == 3 and digits[3] >= (2 ^ 53) / (2 ^ 24) / (2 ^ 24)) then
-return setmetatable(digits, LARGE)
-end
-return (digits[1] or 0) + (digits[2] or 0) * (2 ^ 24) + (digits[3] or 0) * (2 ^ 24) * (2 ^ 24)
-end
-local function less_large(a, b)
-local a_is_number, b_is_number = a - a == 0, b - b == 0
-if a_is_number or b_is_number then
-return a_is_number
-elseif #a ~= #b then
-return #a < #b
-end
-for n = #a, 1, -1 do
-if a[n] ~= b[n] then
-return a[n] < b[n]
-end
-end
-return false
-end
-local function add_large(a, b)
-a, b = digits_of(a), digits_of(b)
-local sum, carry = {}, 0
-for n = 1, math.max(#a, #b) + 1 do
-local digit = (a[n] or 0) + (b[n] or 0) + carry
-carry = digit >= (2 ^ 24) and 1 or 0
-sum[n] = digit - carry * (2 ^ 24)
-end
-return from_digits(sum)
-end
-local function sub_large(a, b)
-if not less_large(b, a) then
-return 0
-end
-b = digits_of(b)
-local difference, borrow = {}, 0
-for n = 1, #a do
-local digit = a[n] - (b[n] or 0) - borrow
-borrow = digit < 0 and 1 or 0
-difference[n] = digit + borrow * (2 ^ 24)
-end
-return from_digits(difference)
-end
-local function mul_large(a, b)
-a, b = digits_of(a), digits_of(b)
-local product = {}
-for n = 1, #a + #b do
-product[n] = 0
-end
-for n = 1, #a do
-local carry = 0
-for m = 1, #b do
-local digit = product[n + m - 1] + a[n] * b[m] + carry
-carry = math.floor(digit / (2 ^ 24))
-product[n + m - 1] = digit - carry * (2 ^ 24)
-end
-product[n + #b] = carry
-end
-return from_digits(product)
-end
-local function approximately(n)
-if n - n == 0 then
-return n
-end
-local sum = 0
-for index = #n, 1, -1 do
-sum = sum * (2 ^ 24) + n[index]
-end
-return sum
-end
-local function divide_large(a, b)
-local quotient = 0
-while not less(a, b) do
-local part = math.max(1, math.floor(approximately(a) / approximately(b) * (1 - 2 ^ -45)))
-part = from_digits(digits_of(part))
-quotient = add(quotient, part)
-a = sub(a, mul(part, b))
-end
-return quotient, a
-end
-local function bytes_before(a, b)
-for at = 1, math.min(#a, #b) do
-local x, y = a:byte(at), b:byte(at)
-if x ~= y then
-return x < y
-end
-end
-return #a < #b
-end
-local function from_text(digits)
-if #digits <= 15 or (#digits == 16 and bytes_before(digits, '9007199254740992')) then
-return digits + 0
-end
-local head = #digits % 7
-local n = head > 0 and digits:sub(1, head) + 0 or 0
-for at = head + 1, #digits, 7 do
-n = add(mul(n, 10000000), digits:sub(at, at + 6) + 0)
-end
-return n
-end
-local function parse_digits(digits)
-if #digits > 1 and digits:byte() == 48 then
-return nil
-elseif #digits < 20 or (#digits == 20 and not bytes_before('18446744073709551615', digits)) then
-return from_text(digits)
-end
-end
-local function expiry_by_ttl(key, now_ms)
-local left = call('PTTL', key)
-return left >= 0 and now_ms + left or nil
-end
-local function moved_expiry(held, needed_before, needed)
-if held - held ~= 0 then
-fail('INEXACT_STATE')
-end
-local moved = sub(held, sub(needed_before, needed))
-moved = less(moved, needed) and needed or moved
-return moved ~= held and moved or nil
-end
-local function digits_up_to(text, most)
-if text ~= '0' and not find(text, '^[1-9]%d*$') then
-return nil
-end
-return (#text < #most or (#text == #most and not bytes_before(most, text))) and text or nil
-end
-local function parse_count(name, text, least)
-local digits = text and digits_up_to(text, '9223372036854775807')
-local n = digits and from_text(digits)
-if not n or n == 0 and least > 0 then
-fail_with(format('ERR invalid %s: expected an integer from %d to 9223372036854775807', name, least))
-elseif n - n ~= 0 then
-fail_with(format('ERR invalid %s: the Lua library takes integers up to 9007199254740991', name))
-end
-return n
-end
-local OPTIONS = {
-{ 'COST', 'COST n', 'RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take' },
-{ 'PARTIAL', 'PARTIAL', 'RL.<ALGO> and RL.PEEK take' },
-{ 'ALWAYS', 'ALWAYS', 'RL.<ALGO> and RL.PEEK take' },
-{ 'RESERVED', 'RESERVED n', 'RL.SETTLE takes' },
-{ 'ACTUAL', 'ACTUAL m', 'RL.SETTLE takes' },
-{ 'AT', 'AT ms', 'RL.REFUND and RL.SETTLE take' },
-{ 'BURST', 'BURST n', 'RL.<ALGO>, RL.PEEK, RL.MULTI, RL.REFUND and RL.SETTLE take' },
-{ 'BLOCK', 'BLOCK d', 'RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take' },
-{ 'MAX', 'MAX d', 'RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take' },
-{ 'ANCHOR', 'ANCHOR t', 'RL.<ALGO>, RL.PEEK, RL.MULTI, RL.REFUND, RL.SETTLE and RL.RESET take' },
-{ 'ID', 'ID id', 'RL.<ALGO>, RL.PEEK and RL.MULTI take' },
-{ 'AS', 'AS name', 'RL.<ALGO>, RL.PEEK and RL.MULTI take' },
-{ 'SHADOW', 'SHADOW', 'RL.<ALGO>, RL.PEEK and RL.MULTI take' },
-{ 'RESERVE', 'RESERVE id ttl', 'RL.<ALGO> and RL.MULTI take' },
-{ 'RESERVATION', 'RESERVATION id', 'RL.SETTLE takes' },
-}
-local function is_in(list, word)
-return not find(word, ' ', 1, true) and find(list, ' ' .. word .. ' ', 1, true) ~= nil
-end
-local function takes(r, option)
-return not is_in(' COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID RESERVE RESERVATION ', option) or is_in((' COST PARTIAL ALWAYS RESERVE RESERVATION '), option)
-end
-local function is_nearly(word, option)
-local first, last = 0, 0
-local shorter, longer = math.min(#word, #option), math.max(#word, #option)
-while first < shorter and word:byte(first + 1) == option:byte(first + 1) do
-first = first + 1
-end
-while last < shorter - first and word:byte(-1 - last) == option:byte(-1 - last) do
-last = last + 1
-end
-return first + last >= 2 and longer - first - last <= 2
-end
-local function fail_with_usage(r, accepted, word)
-local options = {}
-for _, row in ipairs(OPTIONS) do
-if is_in(accepted, row[1]) and takes(r, row[1]) then
-options[#options + 1] = row[2]
-end
-end
-for _, form in ipairs({ 'FULL', 'LINE', 'HEADERS' }) do
-options[#options + 1] = form
-end
-for _, option in ipairs(options) do
-if is_nearly(word:upper(), match(option, '^%u+')) then
-fail_with('ERR syntax error: no such option, but there is ' .. option)
-end
-end
-local last = table.remove(options)
-local usage = table.concat(options, ', ')
-fail_with('ERR syntax error: after limit come ' .. usage .. ' or ' .. last .. ', each at most once')
-end
-local function require_option(row, r, accepted)
-local option, algorithm = row[1], r.algorithm
-if not is_in(accepted, option) then
-fail_with(format('ERR invalid %s: only %s it', option, row[3]))
-elseif not takes(r, option) then
-fail_with(format('ERR invalid %s: %s takes none', option, ('COUNTER')))
-elseif r[option] ~= nil then
-fail_with(format('ERR syntax error: %s comes at most once', row[2]))
-end
-end
-local UNITS = { ms = 1, [''] = 1000, s = 1000, m = 60000, h = 3600000, d = 86400000 }
-local function parse_window(text)
-local number, unit = match(text, '^(%d+)(%l*)$')
-local ms = number and UNITS[unit] and digits_up_to(number, '18446744073709551615') and number * UNITS[unit]
-return ms and ms >= 1 and ms <= 1e15 and ms or nil
-end
-local function parse_id(text, most)
-return text and #text >= 1 and #text <= most and text
-end
-local MAX_UNSIGNED = setmetatable({ (2 ^ 24) - 1, (2 ^ 24) - 1, 2 ^ 16 - 1 }, LARGE)
-local function parse_value(option, text, second)
-if option == 'RESERVE' then
-local ttl = second and parse_window(second)
-return parse_id(text, 128) and ttl and { id = text, ttl = ttl } or fail('RESERVE')
-elseif option == 'RESERVATION' then
-return parse_id(text, 128) or fail('RESERVATION')
-end
-if option == 'AS' then
-return text and #text >= 1 and #text <= 64 and not find(text, '[^%w._-]') and text or fail('AS')
-elseif option == 'AT' then
-local digits = text and digits_up_to(text, '9223372036854775807')
-return digits and min(from_text(digits), (divide(MAX_UNSIGNED, 1000))) or fail('AT')
-end
-return parse_count(option, text, option == 'BURST' and 1 or 0)
-end
-local function require_compatible(r)
-if r.ALWAYS and (r.PARTIAL or r.RESERVE) then
-fail(r.PARTIAL and 'PARTIAL_AND_ALWAYS' or 'RESERVE_AND_ALWAYS')
-elseif r.RESERVATION and (r.RESERVED or r.AT) then
-fail(r.RESERVED and 'RESERVATION_AND_RESERVED' or 'RESERVATION_AND_AT')
-end
-end
-local FORMS = { FULL = true, LINE = true, HEADERS = true }
-local function next_form(form, named)
-if form then
-fail(form == named and 'FORM_TWICE' or 'TWO_FORMS')
-end
-return named
-end
-local function parse_options(r, words, at, accepted)
-while words[at] do
-local word, row = words[at]:upper(), nil
-for _, known in ipairs(OPTIONS) do
-row = known[1] == word and known or row
-end
-if row then
-require_option(row, r, accepted)
-if row[2] == word then
-r[word] = true
-at = at + 1
-else
-r[word] = parse_value(word, words[at + 1], words[at + 2])
-at = at + (word == 'RESERVE' and 3 or 2)
-end
-require_compatible(r)
-elseif FORMS[word] and is_in(accepted, 'form') then
-r.form = next_form(r.form, word)
-at = at + 1
-else
-return at
-end
-end
-return at
-end
-local LONGEST = { DAY = 86400000, WEEK = 7 * 86400000, MONTH = 31 * 86400000, YEAR = 366 * 86400000 }
-local function window_of(r, text)
-local window_ms = parse_window(text)
-if not window_ms then
-r.unit = text:upper()
-window_ms = LONGEST[r.unit]
-if not window_ms then
-fail(is_in((' COST PARTIAL ALWAYS RESERVE RESERVATION '), 'ANCHOR') and 'CALENDAR_WINDOW' or 'WINDOW')
-elseif not is_in((' COST PARTIAL ALWAYS RESERVE RESERVATION '), 'ANCHOR') then
-fail_with(format('ERR invalid window: %s takes no windows of the calendar', ('COUNTER')))
-end
-end
-return window_ms
-end
-local function has_name_of_reservations(key)
-return key:sub(-9) == ':reserved' or key:sub(-14) == ':reserved:ends'
-end
-local function require_other_name(key)
-if has_name_of_reservations(key) then
-fail('RESERVED_KEY')
-end
-end
-local function take_book(r, keys, at, key)
-local hash, ends = keys[at] or '', keys[at + 1]
-local name = ((nil) and (nil)(r) or '') .. ':reserved'
-if (hash ~= key .. name and hash ~= '{' .. key .. '}' .. name) or ends ~= hash .. ':ends' then
-fail('KEYS')
-end
-r.hash, r.ends = hash, ends
-return at + 2
-end
-local function counts_until(r)
-return r.now_ms - r.now_ms % r.window_ms + 2 * r.window_ms
-end
-local function number_of_field(text)
-local digits = digits_up_to(text, '9223372036854775807') or fail('FOREIGN_RESERVATION')
-local n = from_text(digits)
-return n - n == 0 and n or fail('INEXACT_STATE')
-end
-local function decode_field(text)
-local cost, charged_at, ends_at, counts_until, ttl = match(text, '^(%d*):(%d+):(%d+):(%d+):(%d+)$')
-if not cost or #ttl > 16 or tonumber(ttl) > 1e15 or ttl == '0' then
-fail('FOREIGN_RESERVATION')
-end
-return {
-cost = cost ~= '' and number_of_field(cost) or nil,
-charged_at = number_of_field(charged_at),
-ends_at = number_of_field(ends_at),
-counts_until = number_of_field(counts_until),
-ttl = number_of_field(ttl),
-}
-end
-local function score_at(key, rank)
-rank = format('%.0f', rank)
-local score = call('ZRANGE', key, rank, rank, 'WITHSCORES')[2]
-return score and tonumber(score)
-end
-local expired_left, ended_left, unordered_left, moved_left = 4000, 1000, 1000, 2 * 500
-local function review(book, found)
-book.ended, book.gone = {}, {}
-for _, one in ipairs(found) do
-if one.field.cost then
-book.ended[#book.ended + 1] = { id = one.id, was = one.field }
-elseif one.id ~= book.id then
-book.gone[#book.gone + 1] = one.id
-end
-end
-ended_left = math.max(0, ended_left - #book.ended - #book.gone)
-table.sort(book.ended, function(a, b)
-if a.was.charged_at ~= b.was.charged_at then
-return a.was.charged_at < b.was.charged_at
-end
-return bytes_before(a.id, b.id)
-end)
-book.reviewed = true
-end
-local function review_ordered(book)
-local first = call('ZRANGE', book.ends, '0', format('%.0f', ended_left), 'WITHSCORES')
-local ids, ends, found, own_found = {}, {}, {}, false
-book.next_end = nil
-for n = 1, #first, 2 do
-local ends_at = tonumber(first[n + 1])
-if ends_at > book.now_ms or #ids == ended_left then
-book.next_end = ends_at
-break
-end
-ids[#ids + 1], ends[#ends + 1] = first[n], ends_at
-end
-local texts = #ids > 0 and call('HMGET', book.key, unpack(ids)) or {}
-for n, id in ipairs(ids) do
-local field = texts[n] and decode_field(texts[n])
-if not field or field.ends_at ~= ends[n] then
-return false
-end
-found[n] = { id = id, field = field }
-own_found = own_found or id == book.id
-end
-if book.own and book.own.ends_at <= book.now_ms and not own_found then
-found[#found + 1] = { id = book.id, field = book.own }
-end
-review(book, found)
-local own_ended = 0
-for _, ended in ipairs(book.ended) do
-own_ended = ended.id == book.id and 1 or own_ended
-end
-local others_ended = #book.ended + #book.gone - own_ended
-book.needed = book.len - (book.stored and 1 or 0) == others_ended and 0 or nil
-return true
-end
-local function matters_until(field)
-return field.cost and math.max(field.ends_at + field.ttl, field.counts_until) or field.ends_at
-end
-local function review_all(book)
-local ended, stay, own = {}, {}, nil
-local all = call('HGETALL', book.key)
-for n = 1, #all, 2 do
-local id = all[n]
-if id ~= '' then
-local one = { id = id, field = decode_field(all[n + 1]) }
-if one.field.ends_at <= book.now_ms then
-ended[#ended + 1] = one
-elseif id ~= book.id then
-stay[#stay + 1] = one
-end
-end
-end
-if #ended > ended_left then
-table.sort(ended, function(a, b)
-if a.field.ends_at ~= b.field.ends_at then
-return a.field.ends_at < b.field.ends_at
-end
-return bytes_before(a.id, b.id)
-end)
-for n = #ended, ended_left + 1, -1 do
-local one = table.remove(ended, n)
-if one.id == book.id then
-own = one
-else
-stay[#stay + 1] = one
-end
-end
-ended[#ended + 1] = own
-end
-book.next_end, book.needed, book.order = nil, 0, stay
-for _, one in ipairs(stay) do
-book.next_end = math.min(book.next_end or one.field.ends_at, one.field.ends_at)
-book.needed = math.max(book.needed, matters_until(one.field))
-end
-review(book, ended)
-end
-local function text_of_large(n)
-local tail = ''
-while n - n ~= 0 do
-local rest
-n, rest = divide(n, 10000000)
-tail = format('%07.0f', rest) .. tail
-end
-return format('%.0f', n) .. tail
-end
-local function text_of(n)
-if n - n ~= 0 then
-return text_of_large(n)
-end
-if n < 2147483648 then
-return format('%d', n)
-elseif n < 2e15 then
-local rest = n % 1000000
-return format('%d%06d', (n - rest) / 1000000, rest)
-end
-return format('%.0f', n)
-end
-local function add_to_order(book, most)
-local step = book.earliest == 1 and call('ZSCORE', book.ends, '')
-book.has_step = step and true or false
-book.next_end = nil
-if most > 0 then
-local found = call('HSCAN', book.key, step and text_of(-1 - tonumber(step)) or '0', 'COUNT', text_of(most))
-book.next_step, book.anew, book.order = tonumber(found[1]), not step, {}
-for n = 1, #found[2], 2 do
-local id = found[2][n]
-if id ~= '' and id ~= book.id then
-book.order[#book.order + 1] = { id = id, field = decode_field(found[2][n + 1]) }
-elseif id ~= '' then
-decode_field(found[2][n + 1])
-end
-end
-table.sort(book.order, function(a, b)
-return bytes_before(a.id, b.id)
-end)
-book.complete = book.next_step == 0
-end
-if book.own and book.own.ends_at <= book.now_ms then
-review(book, { { id = book.id, field = book.own } })
-book.needed = book.len == 1 and 0 or nil
-end
-end
-local function load_book(r, id)
-local key = r.hash
-local found = call('HMGET', key, id, '')
-local book = { key = key, ends = r.ends, id = id, now_ms = r.now_ms, ended = {}, gone = {} }
-book.stored = found[1] and decode_field(found[1]) or nil
-book.own = book.stored
-book.earliest = found[2] and number_of_field(found[2]) or nil
-book.len = call('HLEN', key) - (book.earliest and 1 or 0)
-book.expires_at = expiry_of(key, book.now_ms)
-book.order_len = call('ZCARD', book.ends)
-book.next_end = score_at(book.ends, 0)
-local ordered = book.len == book.order_len and (book.earliest == 0 or book.len == 0 and not book.earliest)
-local first_end = math.min(book.next_end or math.huge, book.own and book.own.ends_at or math.huge)
-book.complete = ordered and (first_end > book.now_ms or review_ordered(book))
-if not book.complete then
-local fields = book.len + (book.earliest and 1 or 0)
-local most = fields <= unordered_left and fields or math.min(unordered_left, 500)
-unordered_left = unordered_left - most
-if most == fields then
-book.complete, book.anew = true, true
-review_all(book)
-else
-add_to_order(book, most)
-end
-end
-return book
-end
-local function mark_of(ended, now_ms)
-local was = ended.was
-if now_ms >= was.ends_at + was.ttl then
-return nil
-end
-return {
-charged_at = was.charged_at,
-ends_at = was.ends_at + was.ttl,
-counts_until = (ended.given_back or was.cost == 0) and was.counts_until or 0,
-ttl = was.ttl,
-}
-end
-local function give_back_book(r)
-local book = r.book
-for _, ended in ipairs(book.ended) do
-if ended.was.cost > 0 and book.now_ms < ended.was.counts_until then
-local change, after = settle_reserved(r, ended.was, 0)
-if change ~= 'keep' then
-if not r.gave_back then
-r.gave_back, r.stored = true, r.state
-end
-ended.given_back = true
-r.state = state_after(change, after, r.state)
-end
-end
-end
-if book.own and book.own.ends_at <= book.now_ms then
-book.own = nil
-for _, ended in ipairs(book.ended) do
-if ended.id == book.id then
-book.own = mark_of(ended, book.now_ms)
-end
-end
-end
-end
-local function others_of_book(book)
-local count, earliest, needed = book.len - (book.stored and 1 or 0) - #book.gone, book.next_end, book.needed or 0
-for _, ended in ipairs(book.ended) do
-local mark = ended.id ~= book.id and mark_of(ended, book.now_ms)
-if mark then
-earliest = math.min(earliest or mark.ends_at, mark.ends_at)
-needed = math.max(needed, mark.ends_at)
-elseif ended.id ~= book.id then
-count = count - 1
-end
-end
-return count, earliest, needed
-end
-local function encode_field(field)
-local words = { field.cost and text_of(field.cost) or '' }
-for n, value in ipairs({ field.charged_at, field.ends_at, field.counts_until, field.ttl }) do
-words[n + 1] = text_of(value)
-end
-return table.concat(words, ':')
-end
-local function call_in_parts(arguments, many)
-local sum = 0
-for first = 1, #many, 1000 do
-local part = { unpack(arguments) }
-for n = first, math.min(first + 999, #many) do
-part[#part + 1] = many[n]
-end
-sum = sum + call(unpack(part))
-end
-return sum
-end
-local function set_expiry(key, at_ms)
-if at_ms then
-call('PEXPIREAT', key, text_of(at_ms))
-end
-end
-local function commit_book(book)
-local count, _, needed = others_of_book(book)
-if count == 0 and not book.own then
-if book.len > 0 or book.earliest then
-call('UNLINK', book.key)
-end
-if book.order_len > 0 then
-call('UNLINK', book.ends)
-end
-return
-end
-local fields, members, removed = {}, {}, {}
-local function set(list, first, second)
-list[#list + 1] = first
-list[#list + 1] = second
-end
-for _, id in ipairs(book.gone) do
-removed[#removed + 1] = id
-end
-for _, one in ipairs(book.order or {}) do
-set(members, text_of(one.field.ends_at), one.id)
-end
-for _, ended in ipairs(book.ended) do
-local mark = ended.id ~= book.id and mark_of(ended, book.now_ms)
-if mark then
-set(fields, ended.id, encode_field(mark))
-set(members, text_of(mark.ends_at), ended.id)
-elseif ended.id ~= book.id then
-removed[#removed + 1] = ended.id
-end
-end
-if book.own and book.own ~= book.stored then
-set(fields, book.id, encode_field(book.own))
-elseif not book.own and book.stored then
-removed[#removed + 1] = book.id
-end
-if book.own then
-needed = math.max(needed, matters_until(book.own))
-local has_moved = not book.stored or book.own.ends_at ~= book.stored.ends_at
-if book.anew or book.has_step or book.complete and has_moved then
-set(members, text_of(book.own.ends_at), book.id)
-end
-end
-local mark_of_order = book.complete and 0 or 1
-if book.earliest ~= mark_of_order then
-set(fields, '', text_of(mark_of_order))
-end
-call_in_parts({ 'HSET', book.key }, fields)
-call_in_parts({ 'HDEL', book.key }, removed)
-if book.next_step and book.next_step > 0 then
-set(members, '-' .. text_of(book.next_step + 1), '')
-end
-if book.anew and book.order_len > 0 then
-call('UNLINK', book.ends)
-end
-call_in_parts({ 'ZADD', book.ends }, members)
-if book.next_step == 0 then
-removed[#removed + 1] = ''
-end
-call_in_parts({ 'ZREM', book.ends }, removed)
-local held, latest, expires_at = book.expires_at, needed + 5000, nil
-local unknown = not held and not book.needed and book.len > 0
-if not unknown and (not held or held < needed or (book.needed and held > latest)) then
-expires_at = latest
-end
-set_expiry(book.key, expires_at)
-if expires_at or book.anew and held then
-set_expiry(book.ends, expires_at or held)
-end
-end
-local function conclude(r)
-local only_a_part = r.PARTIAL and r.decided_cost < r.cost
-r.shadowed = r.SHADOW and not r.open and (only_a_part or not r.allowed)
-if not r.allowed and (r.shadowed or r.open) then
-r.allowed = true
-if not (nil) then
-local _, _, _, reset_ms = figures(r)
-r.ttl = seconds_of(reset_ms)
-end
-end
-end
-local function remaining_of(r)
-forecast(r, 'keep', r.state)
-return r.remaining
-end
-local function needed_for(cost)
-return cost == 0 and 1 or cost
-end
-local function decide_always(r)
-local cost = r.cost
-decide(r, 0)
-local change, after = overcharge(r, nil, cost)
-if cost > 0 then
-r.change, r.after = change, after
-end
-local state = state_after(r.change, r.after, r.state)
-forecast(r, r.change, state)
-r.allowed = r.capacity > 0 and wait(r, 0) == 0
-r.needed = r.capacity > 0 and cost or needed_for(cost)
-if (nil) then
-r.count, r.ttl = (nil)(state, r.now_ms)
-elseif r.allowed then
-r.ttl = seconds_of(exact(wait(r, r.capacity)))
-else
-local wait = wait(r, r.needed)
-r.ttl = wait and math.max(1, seconds_of(exact(wait))) or -1
-end
-end
-local function decide_rare(r)
-local cost = r.cost
-if r.PARTIAL then
-cost = math.min(cost, remaining_of(r))
-end
-r.decided_cost = cost
-if r.ALWAYS then
-decide_always(r)
-else
-decide(r, cost)
-end
-end
-local function encode(counts)
-local window_ms, current, previous = counts.window_ms, counts.current, counts.previous
-local number = divide(counts.start_ms, window_ms)
-local large = number - number ~= 0 or current - current ~= 0 or previous - previous ~= 0
-if large or number + window_ms + current + previous >= 2147483648 then
-number, current, previous = text_of(number), text_of(current), text_of(previous)
-return 'C:' .. text_of(window_ms) .. ':' .. number .. ':' .. current .. ':' .. previous
-end
-return format('C:%d:%d:%d:%d', window_ms, number, current, previous)
-end
-local function commit_record(r, change, after)
-local key = r.key
-if change == 'delete' then
-call('UNLINK', key)
-return
-end
-local expires_at = expiry_after(r, change, after)
-if change == 'keep' then
-set_expiry(key, expires_at)
-elseif expires_at then
-call('SET', key, encode(after), 'PXAT', expires_at == 0 and '1' or text_of(expires_at))
-else
-call('SET', key, encode(after), 'KEEPTTL')
-end
-end
-local function commit_change(r, change, after)
-if r.gave_back then
-after = state_after(change, after, r.state)
-r.state = r.stored
-if not after then
-change = r.stored and 'delete' or 'keep'
-elseif change ~= 'charge' then
-change = 'refund'
-end
-end
-commit_record(r, change, after)
-end
-local function part_allowed(r)
-return r.open and r.open.cost or r.shadowed and r.cost or r.decided_cost
-end
-local function first_integer(r)
-if not r.allowed then
-return 0
-end
-return r.PARTIAL and part_allowed(r) or 1
-end
-local function full(r, charged)
-local remaining, retry_after_ms, next_ms, reset_ms, delay_ms = figures(r)
-return {
-'allowed', first_integer(r),
-'count', r.count,
-'ttl', r.ttl,
-'limit', r.capacity,
-'remaining', remaining,
-'retry_after_ms', retry_after_ms,
-'next_ms', next_ms,
-'reset_ms', reset_ms,
-'delay_ms', delay_ms,
-'now_ms', r.now_ms,
-'shadow', r.shadowed and 1 or 0,
-'charged', charged,
-}
-end
-local function long_line(r, charged)
-local pairs_of, figures_only = full(r, charged), {}
-for n = 2, #pairs_of, 2 do
-figures_only[#figures_only + 1] = format('%.0f', pairs_of[n])
-end
-return table.concat(figures_only, ' ')
-end
-local function name_policies(requests)
-local taken = {}
-for _, r in ipairs(requests) do
-local first, number = r.AS or ('COUNTER'):lower(), 2
-r.name = first
-while taken[r.name] do
-r.name = format('%s-%d', first, number)
-number = number + 1
-end
-taken[r.name] = true
-end
-end
-local function header_integer(n)
-return format('%.0f', min(n, 999999999999999))
-end
-local function policy_item(r)
-local window_ms = (nil) and (nil)(r) or r.window_ms
-local divisor, rest = 1000, window_ms % 1000
-while rest > 0 do
-divisor, rest = rest, divisor % rest
-end
-local windows = 1000 / divisor
-local window = divide(mul(window_ms, windows), 1000)
-return format('"%s";q=%s;w=%s', r.name, header_integer(mul(r.limit, windows)), header_integer(window))
-end
-local function is_stricter(one, other)
-if one.allowed ~= other.allowed then
-return not one.allowed
-end
-local wait, other_wait = one.retry_after_ms, other.retry_after_ms
-if wait ~= other_wait then
-return wait < 0 or (other_wait >= 0 and wait > other_wait)
-end
-return one.remaining < other.remaining
-end
-local function headers(requests)
-local strictest, policies = requests[1], {}
-name_policies(requests)
-for n, r in ipairs(requests) do
-policies[n] = policy_item(r)
-r.remaining, r.retry_after_ms, r.next_ms, r.reset_ms = figures(r)
-if is_stricter(r, strictest) then
-strictest = r
-end
-end
-local r = strictest
-local texts = {
-'X-RateLimit-Limit',
-format('%.0f', r.capacity),
-'X-RateLimit-Remaining',
-format('%.0f', r.remaining),
-}
-local function header(name, value)
-texts[#texts + 1] = name
-texts[#texts + 1] = value
-end
-if r.reset_ms >= 0 then
-header('X-RateLimit-Reset', format('%.0f', seconds_of(r.now_ms + r.reset_ms)))
-end
-header('RateLimit-Policy', table.concat(policies, ', '))
-local more = r.next_ms >= 0 and ';t=' .. header_integer(seconds_of(r.next_ms)) or ''
-header('RateLimit', format('"%s";r=%s%s', r.name, header_integer(r.remaining), more))
-if not r.allowed and r.retry_after_ms >= 0 then
-header('Retry-After', format('%.0f', seconds_of(r.retry_after_ms)))
-end
-return texts
-end
-local function other_reply(r, charged)
-if r.form == 'FULL' then
-return full(r, charged)
-end
-return { first_integer(r), r.count, r.ttl, headers({ r }) }
-end
-COLD = { add_large = add_large, commit_book = commit_book, commit_change = commit_change, conclude = conclude, decide_rare = decide_rare, digits_of = digits_of, divide_large = divide_large, error_reply = error_reply, expiry_by_ttl = expiry_by_ttl, fail = fail, fail_with_foreign_value = fail_with_foreign_value, fail_with_usage = fail_with_usage, from_digits = from_digits, give_back_book = give_back_book, is_beyond_count = is_beyond_count, less_large = less_large, load_book = load_book, long_line = long_line, moved_expiry = moved_expiry, mul_large = mul_large, other_reply = other_reply, overcharge = overcharge, parse_count = parse_count, parse_digits = parse_digits, parse_options = parse_options, part_allowed = part_allowed, realign = realign, refund = refund, require_other_name = require_other_name, settle_reserved = settle_reserved, sub_large = sub_large, take_book = take_book, window_of = window_of }
-end
-return COLD
-end
-local done, result = pcall(run_settle, KEYS, ARGV)
-return done and result or cold().error_reply(result)
+local by,i local af,B,ba,eK=string.find,string.format,string.match,string.sub local function ef(u,f,Q)
+local aj,at,p=u[f],u[f+1],u[f+2] if not at then i().y('ARITY') end local a={ j='', J=0, now_ms=0, c=0, q=0, limit=0,
+r=0, f=1, form=nil, delay=0, e=nil, D=nil, allowed=false, count=0, ttl=0, w='keep', remaining=0, F=1, } f=f+2
+if p=='LINE'and not u[f+1]and Q~=' COST BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE 'then a.form,f=p,f+1 elseif p then
+local ao=u[f+1]or''
+local cv=Q==' form COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE 'and u[f+2]=='LINE'and not u[f+3]and#ao<16
+if cv and p=='COST'and(' COST PARTIAL ALWAYS RESERVE RESERVATION ')~=' ID 'and af(ao,'^[1-9]%d*$')then
+a.form,a.f,f='LINE',ao+0,f+3 elseif cv and p=='ID'and(' COST PARTIAL ALWAYS RESERVE RESERVATION ')==' ID 'and ao~=''then
+a.form,a.ID,f='LINE',ao,f+3 else f=i().aw(a,u,f,Q) a.f=a.COST or 1 end end local bP=#at<16 and af(at,'^[1-9]%d*$')
+a.limit=bP and at+0 or i().av('limit',at,0) bP=#aj<10 and af(aj,'^[1-9]%d*$') local o=bP and aj*1000 or i().aD(a,aj)
+a.c,a.q,a.r=o,o<9e12 and o*1000 or i().V(o,1000),a.BURST or a.limit return a,f end local function eb(u,Q)
+local a,f=ef(u,1,Q) if u[f]then i().ai(a,Q,u[f]) end return a end local function ec(u,Q) if not u[1+1]then
+i().y('ARITY') end return eb(u,Q) end local A=redis.call local function ej(a) local cU=A('TIME')
+local bU=cU[1]*1000000+cU[2] a.J,a.now_ms=bU,(bU-bU%1000)/1000 end local function ez(a,ac,f,cg,bQ) local n=ac[f]
+if not n then i().y('KEYS') end a.j,f=n,f+1 if bQ then a.B=n elseif af(n,':reserved',1,true)then i().ay(n) end
+if cg then f=a.aG and f+2 or i().aB(a,ac,f,n) end return f end local function W(a,ac,cg,bQ) ej(a)
+if#ac~=ez(a,ac,1,cg,bQ)-1 then i().y('KEYS') end end local function eF(h,eh) local d,e,bE,bG,y=ba(h,eh) if not d then
+return nil elseif af(h,':0%d')then return nil end local V=#bG<17 and bG+0 return#d<16 and d+0 or i().K(d),
+#e<16 and e+0 or i().K(e), #bE<16 and bE+0 or i().K(bE), V and V<9e15 and V or i().K(bG), y end local function dJ(R)
+return R and R-R==0 and R>=1 and R<=1e15 end local function T(d,e) if d-d==0 and e-e==0 and d*e<(2^53)then return d*e
+end return i().V(d,e) end local function dq(h) local o,N,q,r,y=eF(h,'^C:(%d+):(%d+):(%d+):(%d+)(.*)$')
+if not dJ(o)or not N or not q or not r or y~=''then return nil end local U=T(N,o) local an=T(U,1000)
+if an-an~=0 or q-q~=0 or r-r~=0 then if i().P(an)or i().P(q)or i().P(r)then return nil end end if U==0 and r~=0 then
+return nil end return{c=o,i=U,current=q,previous=r} end local function cA(a) local h=A('GET',a.j) if h then
+a.e=dq(h)or i().ah(h,('COUNTER'),'FOREIGN_VALUE') end end local function I(d,e) if d-d==0 and e-e==0 and d+e<(2^53)then
+return d+e end return i().X(d,e) end local function J(H,g) local bx=g.current~=0 and 2 or g.previous~=0 and 1 or 0
+return I(g.i,g.c*bx) end local function bt(l,s,ad) if l=='keep'then return ad end return l~='delete'and s or nil end
+local function cr(n,av) if not redis.REDIS_VERSION_NUM then return i().ag(n,av) end local f=A('PEXPIRETIME',n)
+return f>=0 and f or nil end local function M(d,e) if d-d==0 and e-e==0 then return d<e end return i().aq(d,e) end
+local function bM(a,l,s) local ad,bI=a.e,(nil) if l=='keep'and(not ad or not bI)then return nil end
+local x=ad and cr(a.j,a.now_ms) if x and x>=(2^53)then x=i().aj(i().ae(x)) end if l=='keep'then local C=J(a,ad)
+return x and M(x,C)and I(C,5000)or nil end local C=J(a,s) local as=I(C,5000) if not ad then return as elseif not x then
+return as end if bI and l=='rebase'then return i().as(x,J(a,ad),C) elseif M(x,C)then return as
+elseif not M(as,x)or(bI and M(I(J(a,ad),5000),x))then return nil end return as end local function aT(o,U,q,r)
+return{c=o,i=U,current=q,previous=r} end local function bg(a,D) local av,o=a.now_ms,a.c local U=av-av%o if not D then
+return aT(o,U,0,0) elseif D.i==U and D.c==o then return D end return i().ax(a,D,U) end local function Z(d,e)
+if d-d==0 and e-e==0 then return d>e and d-e or 0 end return i().aA(d,e) end local function cf(a,g) local r=g.previous
+return r==0 and 0 or T(r,Z(a.q,a.J-g.i*1000)) end local function aY(c) if c-c~=0 or c>=(2^53)then i().y('INEXACT_REPLY')
+end return c end local function aK(d,e) if d-d==0 and e-e==0 then local y=d%e return(d-y)/e,y end return i().U(d,e) end
+local function bJ(d,e) if d-d==0 and e-e==0 then local y=d%e return y==0 and d/e or(d-y)/e+1 end local aQ,y=i().U(d,e)
+return y==0 and aQ or I(aQ,1) end local function cP(a,g,bw) a.ac=g
+a.remaining=Z(Z(a.limit,g.current),bw==0 and 0 or bJ(bw,a.q)) end local function cV(a,aR,w)
+return w==0 and 0 or Z(a.q,(aK(T(aR,a.q),w))) end local function z(a,j) local aR,g=a.limit-j,a.ac
+local q,an=g.current,T(g.i,1000) if aR<0 then return nil elseif M(aR,q)then an=I(I(an,a.q),cV(a,aR,q)) else
+an=I(an,cV(a,aR-q,g.previous)) end return bJ(Z(an,a.J),1000) end local function aG(R) local y=R%1000
+return R<0 and-1 or y==0 and R/1000 or(R-y)/1000+1 end local function eB(a,j) local z=z(a,j==0 and 1 or j)
+z=z and aG(aY(z))or-1 return z==0 and 1 or z end local function bH(a,j) local D,at,aj=a.e,a.limit,a.q local g=bg(a,D)
+local q,r=g.current,cf(a,g) local C=T(I(q,j==0 and 1 or j),aj) local bC=not M(T(at,aj),I(C,r)) a.allowed,a.w=bC,'keep'
+a.count=aY(r==0 and q or I(q,(aK(r,aj)))) if bC and j>0 then g=aT(a.c,g.i,I(q,j),g.previous) a.w,a.D='charge',g
+elseif D and at>0 and(M(a.now_ms,D.i)or D.c~=a.c)then if q~=0 or g.previous~=0 then a.w,a.D='rebase',g end end
+if bC then a.ttl=aY(bJ(Z(T(J(a,g),1000),a.J),1000000)) else cP(a,g,r) a.ttl=eB(a,j) end end local function dp(a)
+if a.PARTIAL or a.ALWAYS then i().ad(a) else local j=a.f a.F=j bH(a,j) end if a.SHADOW then i().ab(a) end end
+local function bN(a,H,D) local g=bg(a,D) cP(a,g,cf(a,g)) end local function bl(a) local l,z=a.w,z
+bN(a,l,l=='keep'and a.e or l~='delete'and a.D or nil) local ax,bF,ah,am,aF=a.remaining,a.r,0,0,0 if not a.allowed then
+local j=a.F ah=z(a,a.n or(j==0 and 1 or j))or-1 if a.ak and ah>=0 then ah=math.max(ah,a.ak) end end if ax<bF then
+am=z(a,ax+1)or-1 aF=ax+1==bF and am or z(a,bF)or-1 end
+if ah-ah~=0 or am-am~=0 or aF-aF~=0 or ah>=(2^53)or aF>=(2^53)then i().y('INEXACT_REPLY') end return ax,ah,am,aF,0 end
+local function dL(a,E) local ax,ah,am,aF,dr=bl(a) local ew=a.M and 1 or 0 return B(
+'%.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f %d %.0f',
+a.allowed and(a.PARTIAL and i().W(a)or 1)or 0,a.count,a.ttl,a.r,ax,ah,am,aF, dr,a.now_ms,ew,E ) end
+local function em(a,E) local aB=a.form if aB=='LINE'then return dL(a,E) elseif aB then return i().at(a,E) end
+return{a.allowed and(a.PARTIAL and i().W(a)or 1)or 0,a.count,a.ttl} end local function cm(a,l,s,E) local bh
+local J,ad,aS=nil,a.e,bt(l,s,a.e) if aS and bM then J=bM(a,l,s) end if J and M(J,a.now_ms)then aS=nil end a.e=aS dp(a)
+bh=em(a,E) a.e=ad if not a.ap then i().aa(a,l,s) end return bh end local function ev(a)
+local b,l,s,E=i().ar(a,a.RESERVATION),'keep',nil,0 cA(a,'write') a.Y=b i().al(a) local aq=b.b if aq then
+l,s=i().az(a,aq,a.ACTUAL) E=a.ACTUAL b.b=nil end a.ap=not aq and not a.N local bh=cm(a,l,s,E) i().Z(b) return bh end
+local function et(ac,u) local a=ec(u,' form AT RESERVED ACTUAL BURST ANCHOR RESERVATION ')
+local aE,ak=a.RESERVED,a.ACTUAL if ak and a.RESERVATION then W(a,ac,true) return ev(a) end if not aE or not ak then
+i().y('SETTLEMENT') end local bj=math.abs(aE-ak) W(a,ac) cA(a,'write') local dl=ak<aE and i().refund or i().au
+local l,s=dl(a,a.AT,bj) return cm(a,l,s,ak) end function i() if not by then local v={}
+v.OVERFLOW='ERR increment or decrement would overflow'
+v.INEXACT_STATE='ERR the key holds a number above 9007199254740991, which needs the module'
+v.AT='ERR invalid AT: expected an integer of Unix milliseconds from 0 to 9223372036854775807'
+v.ANCHOR='ERR invalid ANCHOR: expected an integer of Unix seconds from 0 to 253402300799'
+v.ID='ERR invalid ID: expected 1 to 512 bytes'
+v.AS='ERR invalid AS: expected a name of 1 to 64 characters of A-Z a-z 0-9 . _ -'
+v.RESERVE='ERR invalid RESERVE: expected an id of 1 to 128 bytes, and a ttl: a positive integer of seconds, or one '
+..'with a unit ms, s, m, h or d, up to 10^12 seconds'
+v.RESERVATION='ERR invalid RESERVATION: expected an id of 1 to 128 bytes'
+v.PARTIAL_AND_ALWAYS='ERR syntax error: PARTIAL and ALWAYS exclude each other'
+v.RESERVE_AND_ALWAYS='ERR syntax error: RESERVE and ALWAYS exclude each other'
+v.RESERVATION_AND_RESERVED='ERR syntax error: RESERVED and RESERVATION exclude each other'
+v.RESERVATION_AND_AT='ERR syntax error: RESERVATION and AT exclude each other'
+v.FORM_TWICE='ERR syntax error: FULL, LINE or HEADERS comes at most once'
+v.TWO_FORMS='ERR syntax error: FULL, LINE and HEADERS exclude each other'
+v.CALENDAR_WINDOW='ERR invalid window: expected a positive integer of seconds, or one with a unit ms, s, m, h or '
+..'d, up to 10^12 seconds; or day, week, month or year'
+v.WINDOW='ERR invalid window: expected a positive integer of seconds, or one with a unit ms, s, m, h or d, up to '
+..'10^12 seconds'
+v.RESERVED_KEY='ERR invalid key: expected one that ends neither in :reserved nor in :reserved:ends, the names of '
+..'reservations' v.KEYS='ERR invalid KEYS: expected those that this call needs; see docs/lua.md'
+v.FOREIGN_RESERVATION='ERR the hash of the reservations holds a value that the module did not write'
+v.ARITY='ERR wrong number of arguments' v.FOREIGN_VALUE='ERR the key holds a value that this algorithm did not write'
+v.SETTLEMENT='ERR syntax error: RL.SETTLE needs ACTUAL m, and RESERVED n or RESERVATION id'
+v.INEXACT_REPLY='ERR the reply has a number above 9007199254740991, which needs the module' local function bq(d,e)
+return M(e,d)and e or d end local bz={ __sub=function() return 1 end, }
+local bA=setmetatable({(2^24)-1,(2^24)-1,2^15-1},bz) local function cE(c) return bq(c,bA) end local function ek(a,D,U)
+local o=a.c if M(a.now_ms,D.i)then return aT(o,U,bq(I(D.current,D.previous),a.limit),0) end local aV=aT(o,U,0,0)
+local function W(w,cq) if cq>U then aV.current=cE(I(aV.current,w)) elseif cq+o>U then aV.previous=cE(I(aV.previous,w))
+end end W(D.current,D.i+D.c) W(D.previous,D.i) return aV end local function cK(g,aa) if not aa or not M(aa,g.i)then
+return'current' end return aa+g.c>=g.i and'previous'or nil end local function cM(a,aa,j) local g=bg(a,a.e)
+local W=cK(g,aa) local dA=W=='current'and j or 0 local ct=W=='previous'and j or 0 if not aa then ct=Z(j,g.current) end
+local q,r=Z(g.current,dA),Z(g.previous,ct) if not M(q,g.current)and not M(r,g.previous)then return'keep'
+elseif q==0 and r==0 then return'delete' end return'refund',aT(g.c,g.i,q,r) end local function cu(c) return M(bA,c) end
+local function ae(h) error({err=h},0) end local function K(al) ae(v[al]) end local function bX(a,aa,j) local g=bg(a,a.e)
+local W=cK(g,aa) if j==0 or not W then return'keep' end local E=aT(g.c,g.i,g.current,g.previous) E[W]=I(E[W],j)
+local bw=I(T(E.current,a.q),cf(a,E)) if cu(E[W])or M(T(bA,a.q),bw)then K('OVERFLOW') end return'charge',E end
+local function cQ(a,aq,ak) local aE=aq.f or 0 if aq.A<=a.now_ms then return'keep' elseif ak<aE then
+return cM(a,aq.p,aE-ak) end return bX(a,aq.p,ak-aE) end local function dx(h,G,ea)
+local eG={C='COUNTER',L='LEAKY',O='LOCKOUT',R='ROLLING',T='TOKEN'} local ch=eG[ba(h,'^(%u):')] if not ch or ch==G then
+K(ea) end ae('ERR the key holds a state of '..ch..': use another key for each algorithm') end local function dv(be)
+if type(be)=='table'then return be elseif af(be,'^%u+ ')then return redis.error_reply(be) end error(be,0) end
+local function aA(c) if c-c~=0 then return c end local k,w={},0 while c>0 do local ab=c%(2^24) w=w+1 k[w]=ab
+c=(c-ab)/(2^24) end return k end local function aZ(k) local w=#k while w>0 and k[w]==0 do k[w]=nil w=w-1 end
+if w>3 or(w==3 and k[3]>=(2^53)/(2^24)/(2^24))then return setmetatable(k,bz) end
+return(k[1]or 0)+(k[2]or 0)*(2^24)+(k[3]or 0)*(2^24)*(2^24) end local function cz(d,e) local ck,df=d-d==0,e-e==0
+if ck or df then return ck elseif#d~=#e then return#d<#e end for c=#d,1,-1 do if d[c]~=e[c]then return d[c]<e[c] end end
+return false end local function dc(d,e) d,e=aA(d),aA(e) local ai,ap={},0 for c=1,math.max(#d,#e)+1 do
+local ab=(d[c]or 0)+(e[c]or 0)+ap ap=ab>=(2^24)and 1 or 0 ai[c]=ab-ap*(2^24) end return aZ(ai) end
+local function ex(d,e) if not cz(e,d)then return 0 end e=aA(e) local bj,bD={},0 for c=1,#d do
+local ab=d[c]-(e[c]or 0)-bD bD=ab<0 and 1 or 0 bj[c]=ab+bD*(2^24) end return aZ(bj) end local function dQ(d,e)
+d,e=aA(d),aA(e) local bd={} for c=1,#d+#e do bd[c]=0 end for c=1,#d do local ap=0 for bR=1,#e do
+local ab=bd[c+bR-1]+d[c]*e[bR]+ap ap=math.floor(ab/(2^24)) bd[c+bR-1]=ab-ap*(2^24) end bd[c+#e]=ap end return aZ(bd) end
+local function cl(c) if c-c==0 then return c end local ai=0 for dG=#c,1,-1 do ai=ai*(2^24)+c[dG] end return ai end
+local function dt(d,e) local aQ=0 while not M(d,e)do local aw=math.max(1,math.floor(cl(d)/cl(e)*(1-2^-45)))
+aw=aZ(aA(aw)) aQ=I(aQ,aw) d=Z(d,T(aw,e)) end return aQ,d end local function aJ(d,e) for f=1,math.min(#d,#e)do
+local cX,cY=d:byte(f),e:byte(f) if cX~=cY then return cX<cY end end return#d<#e end local function bm(k)
+if#k<=15 or(#k==16 and aJ(k,'9007199254740992'))then return k+0 end local bO=#k%7 local c=bO>0 and k:sub(1,bO)+0 or 0
+for f=bO+1,#k,7 do c=I(T(c,10000000),k:sub(f,f+6)+0) end return c end local function ed(k) if#k>1 and k:byte()==48 then
+return nil elseif#k<20 or(#k==20 and not aJ('18446744073709551615',k))then return bm(k) end end local function dw(n,av)
+local cy=A('PTTL',n) return cy>=0 and av+cy or nil end local function dP(x,dS,C) if x-x~=0 then K('INEXACT_STATE') end
+local bc=Z(x,Z(dS,C)) bc=M(bc,C)and C or bc return bc~=x and bc or nil end local function bk(h,Y)
+if h~='0'and not af(h,'^[1-9]%d*$')then return nil end return(#h<#Y or(#h==#Y and not aJ(Y,h)))and h or nil end
+local function cG(al,h,cx) local k=h and bk(h,'9223372036854775807') local c=k and bm(k) if not c or c==0 and cx>0 then
+ae(B('ERR invalid %s: expected an integer from %d to 9223372036854775807',al,cx)) elseif c-c~=0 then
+ae(B('ERR invalid %s: the Lua library takes integers up to 9007199254740991',al)) end return c end local ci={
+{'COST','COST n','RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take'}, {'PARTIAL','PARTIAL','RL.<ALGO> and RL.PEEK take'},
+{'ALWAYS','ALWAYS','RL.<ALGO> and RL.PEEK take'}, {'RESERVED','RESERVED n','RL.SETTLE takes'},
+{'ACTUAL','ACTUAL m','RL.SETTLE takes'}, {'AT','AT ms','RL.REFUND and RL.SETTLE take'},
+{'BURST','BURST n','RL.<ALGO>, RL.PEEK, RL.MULTI, RL.REFUND and RL.SETTLE take'},
+{'BLOCK','BLOCK d','RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take'},
+{'MAX','MAX d','RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take'},
+{'ANCHOR','ANCHOR t','RL.<ALGO>, RL.PEEK, RL.MULTI, RL.REFUND, RL.SETTLE and RL.RESET take'},
+{'ID','ID id','RL.<ALGO>, RL.PEEK and RL.MULTI take'}, {'AS','AS name','RL.<ALGO>, RL.PEEK and RL.MULTI take'},
+{'SHADOW','SHADOW','RL.<ALGO>, RL.PEEK and RL.MULTI take'}, {'RESERVE','RESERVE id ttl','RL.<ALGO> and RL.MULTI take'},
+{'RESERVATION','RESERVATION id','RL.SETTLE takes'}, } local function aC(aO,G)
+return not af(G,' ',1,true)and af(aO,' '..G..' ',1,true)~=nil end local function cT(a,p)
+return not aC(' COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID RESERVE RESERVATION ',p)or aC((' COST PARTIAL ALWAYS RESERVE RESERVATION '),p)
+end local function dH(G,p) local F,V=0,0 local cR,dN=math.min(#G,#p),math.max(#G,#p)
+while F<cR and G:byte(F+1)==p:byte(F+1)do F=F+1 end while V<cR-F and G:byte(-1-V)==p:byte(-1-V)do V=V+1 end
+return F+V>=2 and dN-F-V<=2 end local function dy(a,Q,G) local aD={} for H,X in ipairs(ci)do
+if aC(Q,X[1])and cT(a,X[1])then aD[#aD+1]=X[2] end end for H,aB in ipairs({'FULL','LINE','HEADERS'})do aD[#aD+1]=aB end
+for H,p in ipairs(aD)do if dH(G:upper(),ba(p,'^%u+'))then ae('ERR syntax error: no such option, but there is '..p) end
+end local V=table.remove(aD) local eD=table.concat(aD,', ')
+ae('ERR syntax error: after limit come '..eD..' or '..V..', each at most once') end local function eo(X,a,Q)
+local p,eH=X[1],a.aE if not aC(Q,p)then ae(B('ERR invalid %s: only %s it',p,X[3])) elseif not cT(a,p)then
+ae(B('ERR invalid %s: %s takes none',p,('COUNTER'))) elseif a[p]~=nil then
+ae(B('ERR syntax error: %s comes at most once',X[2])) end end
+local cj={ms=1,['']=1000,s=1000,m=60000,h=3600000,d=86400000} local function cI(h) local N,cW=ba(h,'^(%d+)(%l*)$')
+local R=N and cj[cW]and bk(N,'18446744073709551615')and N*cj[cW] return R and R>=1 and R<=1e15 and R or nil end
+local function cH(h,Y) return h and#h>=1 and#h<=Y and h end local db=setmetatable({(2^24)-1,(2^24)-1,2^16-1},bz)
+local function eg(p,h,bs) if p=='RESERVE'then local aI=bs and cI(bs)
+return cH(h,128)and aI and{id=h,ttl=aI}or K('RESERVE') elseif p=='RESERVATION'then return cH(h,128)or K('RESERVATION')
+end if p=='AS'then return h and#h>=1 and#h<=64 and not af(h,'[^%w._-]')and h or K('AS') elseif p=='AT'then
+local k=h and bk(h,'9223372036854775807') return k and bq(bm(k),(aK(db,1000)))or K('AT') end
+return cG(p,h,p=='BURST'and 1 or 0) end local function en(a) if a.ALWAYS and(a.PARTIAL or a.RESERVE)then
+K(a.PARTIAL and'PARTIAL_AND_ALWAYS'or'RESERVE_AND_ALWAYS') elseif a.RESERVATION and(a.RESERVED or a.AT)then
+K(a.RESERVED and'RESERVATION_AND_RESERVED'or'RESERVATION_AND_AT') end end local cZ={FULL=true,LINE=true,HEADERS=true}
+local function dU(aB,cD) if aB then K(aB==cD and'FORM_TWICE'or'TWO_FORMS') end return cD end local function ee(a,u,f,Q)
+while u[f]do local G,X=u[f]:upper(),nil for H,cw in ipairs(ci)do X=cw[1]==G and cw or X end if X then eo(X,a,Q)
+if X[2]==G then a[G]=true f=f+1 else a[G]=eg(G,u[f+1],u[f+2]) f=f+(G=='RESERVE'and 3 or 2) end en(a)
+elseif cZ[G]and aC(Q,'form')then a.form=dU(a.form,G) f=f+1 else return f end end return f end
+local da={DAY=86400000,WEEK=7*86400000,MONTH=31*86400000,YEAR=366*86400000} local function eE(a,h) local o=cI(h)
+if not o then a.aC=h:upper() o=da[a.aC] if not o then
+K(aC((' COST PARTIAL ALWAYS RESERVE RESERVATION '),'ANCHOR')and'CALENDAR_WINDOW'or'WINDOW')
+elseif not aC((' COST PARTIAL ALWAYS RESERVE RESERVATION '),'ANCHOR')then
+ae(B('ERR invalid window: %s takes no windows of the calendar',('COUNTER'))) end end return o end local function dE(n)
+return n:sub(-9)==':reserved'or n:sub(-14)==':reserved:ends' end local function ep(n) if dE(n)then K('RESERVED_KEY') end
+end local function ey(a,ac,f,n) local bn,aM=ac[f]or'',ac[f+1] local al=((nil)and(nil)(a)or'')..':reserved'
+if(bn~=n..al and bn~='{'..n..'}'..al)or aM~=bn..':ends'then K('KEYS') end a.ao,a.l=bn,aM return f+2 end
+local function cn(a) return a.now_ms-a.now_ms%a.c+2*a.c end local function aP(h)
+local k=bk(h,'9223372036854775807')or K('FOREIGN_RESERVATION') local c=bm(k) return c-c==0 and c or K('INEXACT_STATE')
+end local function aW(h) local j,dg,aX,cn,aI=ba(h,'^(%d*):(%d+):(%d+):(%d+):(%d+)$')
+if not j or#aI>16 or tonumber(aI)>1e15 or aI=='0'then K('FOREIGN_RESERVATION') end return{ f=j~=''and aP(j)or nil,
+p=aP(dg), a=aP(aX), A=aP(cn), ttl=aP(aI), } end local function eu(n,br) br=B('%.0f',br)
+local cO=A('ZRANGE',n,br,br,'WITHSCORES')[2] return cO and tonumber(cO) end local eI,aL,bv,eJ=4000,1000,1000,2*500
+local function cb(b,L) b.k,b.z={},{} for H,t in ipairs(L)do if t.g.f then b.k[#b.k+1]={id=t.id,v=t.g}
+elseif t.id~=b.id then b.z[#b.z+1]=t.id end end aL=math.max(0,aL-#b.k-#b.z) table.sort(b.k,function(d,e)
+if d.v.p~=e.v.p then return d.v.p<e.v.p end return aJ(d.id,e.id) end) b.aF=true end local function es(b)
+local F=A('ZRANGE',b.l,'0',B('%.0f',aL),'WITHSCORES') local aN,aM,L,bZ={},{},{},false b.u=nil for c=1,#F,2 do
+local aX=tonumber(F[c+1]) if aX>b.now_ms or#aN==aL then b.u=aX break end aN[#aN+1],aM[#aM+1]=F[c],aX end
+local ay=#aN>0 and A('HMGET',b.j,unpack(aN))or{} for c,P in ipairs(aN)do local O=ay[c]and aW(ay[c])
+if not O or O.a~=aM[c]then return false end L[c]={id=P,g=O} bZ=bZ or P==b.id end
+if b.b and b.b.a<=b.now_ms and not bZ then L[#L+1]={id=b.id,g=b.b} end cb(b,L) local bY=0 for H,m in ipairs(b.k)do
+bY=m.id==b.id and 1 or bY end local dY=#b.k+#b.z-bY b.n=b.t-(b.o and 1 or 0)==dY and 0 or nil return true end
+local function cC(O) return O.f and math.max(O.a+O.ttl,O.A)or O.a end local function er(b) local m,aU,cF={},{},nil
+local bB=A('HGETALL',b.j) for c=1,#bB,2 do local P=bB[c] if P~=''then local t={id=P,g=aW(bB[c+1])}
+if t.g.a<=b.now_ms then m[#m+1]=t elseif P~=b.id then aU[#aU+1]=t end end end if#m>aL then table.sort(m,function(d,e)
+if d.g.a~=e.g.a then return d.g.a<e.g.a end return aJ(d.id,e.id) end) for c=#m,aL+1,-1 do local t=table.remove(m,c)
+if t.id==b.id then cF=t else aU[#aU+1]=t end end m[#m+1]=cF end b.u,b.n,b.H=nil,0,aU for H,t in ipairs(aU)do
+b.u=math.min(b.u or t.g.a,t.g.a) b.n=math.max(b.n,cC(t.g)) end cb(b,m) end local function eA(c) local ce=''
+while c-c~=0 do local y c,y=aK(c,10000000) ce=B('%07.0f',y)..ce end return B('%.0f',c)..ce end local function S(c)
+if c-c~=0 then return eA(c) end return B('%.0f',c) end local function dd(b,Y) local bu=b.x==1 and A('ZSCORE',b.l,'')
+b.an=bu and true or false b.u=nil if Y>0 then local L=A('HSCAN',b.j,bu and S(-1-tonumber(bu))or'0','COUNT',S(Y))
+b.G,b.I,b.H=tonumber(L[1]),not bu,{} for c=1,#L[2],2 do local P=L[2][c] if P~=''and P~=b.id then
+b.H[#b.H+1]={id=P,g=aW(L[2][c+1])} elseif P~=''then aW(L[2][c+1]) end end table.sort(b.H,function(d,e)
+return aJ(d.id,e.id) end) b.E=b.G==0 end if b.b and b.b.a<=b.now_ms then cb(b,{{id=b.id,g=b.b}}) b.n=b.t==1 and 0 or nil
+end end local function dM(a,P) local n=a.ao local L=A('HMGET',n,P,'') local b={j=n,l=a.l,id=P,now_ms=a.now_ms,k={},z={}}
+b.o=L[1]and aW(L[1])or nil b.b=b.o b.x=L[2]and aP(L[2])or nil b.t=A('HLEN',n)-(b.x and 1 or 0) b.af=cr(n,b.now_ms)
+b.S=A('ZCARD',b.l) b.u=eu(b.l,0) local dW=b.t==b.S and(b.x==0 or b.t==0 and not b.x)
+local dz=math.min(b.u or math.huge,b.b and b.b.a or math.huge) b.E=dW and(dz>b.now_ms or es(b)) if not b.E then
+local ar=b.t+(b.x and 1 or 0) local Y=ar<=bv and ar or math.min(bv,500) bv=bv-Y if Y==ar then b.E,b.I=true,true er(b)
+else dd(b,Y) end end return b end local function bT(m,av) local az=m.v if av>=az.a+az.ttl then return nil end return{
+p=az.p, a=az.a+az.ttl, A=(m.am or az.f==0)and az.A or 0, ttl=az.ttl, } end local function dC(a) local b=a.Y
+for H,m in ipairs(b.k)do if m.v.f>0 and b.now_ms<m.v.A then local l,s=cQ(a,m.v,0) if l~='keep'then if not a.N then
+a.N,a.o=true,a.e end m.am=true a.e=bt(l,s,a.e) end end end if b.b and b.b.a<=b.now_ms then b.b=nil
+for H,m in ipairs(b.k)do if m.id==b.id then b.b=bT(m,b.now_ms) end end end end local function dZ(b)
+local w,bL,C=b.t-(b.o and 1 or 0)-#b.z,b.u,b.n or 0 for H,m in ipairs(b.k)do local au=m.id~=b.id and bT(m,b.now_ms)
+if au then bL=math.min(bL or au.a,au.a) C=math.max(C,au.a) elseif m.id~=b.id then w=w-1 end end return w,bL,C end
+local function cp(O) local u={O.f and S(O.f)or''} for c,ao in ipairs({O.p,O.a,O.A,O.ttl})do u[c+1]=S(ao) end
+return table.concat(u,':') end local function bi(de,bS) local ai=0 for F=1,#bS,1000 do local aw={unpack(de)}
+for c=F,math.min(F+999,#bS)do aw[#aw+1]=bS[c] end ai=ai+A(unpack(aw)) end return ai end local function cc(n,aa)
+if aa then A('PEXPIREAT',n,S(aa)) end end local function dh(b) local w,H,C=dZ(b) if w==0 and not b.b then
+if b.t>0 or b.x then A('UNLINK',b.j) end if b.S>0 then A('UNLINK',b.l) end return end local ar,bb,ag={},{},{}
+local function aH(aO,F,bs) aO[#aO+1]=F aO[#aO+1]=bs end for H,P in ipairs(b.z)do ag[#ag+1]=P end
+for H,t in ipairs(b.H or{})do aH(bb,S(t.g.a),t.id) end for H,m in ipairs(b.k)do local au=m.id~=b.id and bT(m,b.now_ms)
+if au then aH(ar,m.id,cp(au)) aH(bb,S(au.a),m.id) elseif m.id~=b.id then ag[#ag+1]=m.id end end if b.b and b.b~=b.o then
+aH(ar,b.id,cp(b.b)) elseif not b.b and b.o then ag[#ag+1]=b.id end if b.b then C=math.max(C,cC(b.b))
+local dD=not b.o or b.b.a~=b.o.a if b.I or b.an or b.E and dD then aH(bb,S(b.b.a),b.id) end end local cB=b.E and 0 or 1
+if b.x~=cB then aH(ar,'',S(cB)) end bi({'HSET',b.j},ar) bi({'HDEL',b.j},ag) if b.G and b.G>0 then
+aH(bb,'-'..S(b.G+1),'') end if b.I and b.S>0 then A('UNLINK',b.l) end bi({'ZADD',b.l},bb) if b.G==0 then ag[#ag+1]=''
+end bi({'ZREM',b.l},ag) local x,as,J=b.af,C+5000,nil local eC=not x and not b.n and b.t>0
+if not eC and(not x or x<C or(b.n and x>as))then J=as end cc(b.j,J) if J or b.I and x then cc(b.l,J or x) end end
+local function dk(a) local dV=a.PARTIAL and a.F<a.f a.M=a.SHADOW and not a.Q and(dV or not a.allowed)
+if not a.allowed and(a.M or a.Q)then a.allowed=true if not(nil)then local H,H,H,ca=bl(a) a.ttl=aG(ca) end end end
+local function el(a) bN(a,'keep',a.e) return a.remaining end local function dT(j) return j==0 and 1 or j end
+local function dm(a) local j=a.f bH(a,0) local l,s=bX(a,nil,j) if j>0 then a.w,a.D=l,s end local aS=bt(a.w,a.D,a.e)
+bN(a,a.w,aS) a.allowed=a.r>0 and z(a,0)==0 a.n=a.r>0 and j or dT(j) if(nil)then a.count,a.ttl=(nil)(aS,a.now_ms)
+elseif a.allowed then a.ttl=aG(aY(z(a,a.r))) else local z=z(a,a.n) a.ttl=z and math.max(1,aG(aY(z)))or-1 end end
+local function dn(a) local j=a.f if a.PARTIAL then j=math.min(j,el(a)) end a.F=j if a.ALWAYS then dm(a) else bH(a,j) end
+end local function co(g) local o,q,r=g.c,g.current,g.previous local N=aK(g.i,o) local dK=N-N~=0 or q-q~=0 or r-r~=0
+if dK then N,q,r=S(N),S(q),S(r) return'C:'..S(o)..':'..N..':'..q..':'..r end return B('C:%.0f:%.0f:%.0f:%.0f',o,N,q,r)
+end local function dj(a,l,s) local n=a.j if l=='delete'then A('UNLINK',n) return end local J=bM(a,l,s) if l=='keep'then
+cc(n,J) elseif J then A('SET',n,co(s),'PXAT',J==0 and'1'or S(J)) else A('SET',n,co(s),'KEEPTTL') end end
+local function di(a,l,s) if a.N then s=bt(l,s,a.e) a.e=a.o if not s then l=a.o and'delete'or'keep'
+elseif l~='charge'then l='refund' end end dj(a,l,s) end local function cJ(a) return a.Q and a.Q.f or a.M and a.f or a.F
+end local function cs(a) if not a.allowed then return 0 end return a.PARTIAL and cJ(a)or 1 end local function dB(a,E)
+local ax,eq,am,ca,ds=bl(a) return{ 'allowed',cs(a), 'count',a.count, 'ttl',a.ttl, 'limit',a.r, 'remaining',ax,
+'retry_after_ms',eq, 'next_ms',am, 'reset_ms',ca, 'delay_ms',ds, 'now_ms',a.now_ms, 'shadow',a.M and 1 or 0,
+'charged',E, } end local function dR(bf) local cS={} for H,a in ipairs(bf)do local F,N=a.AS or('COUNTER'):lower(),2
+a.B=F while cS[a.B]do a.B=B('%s-%d',F,N) N=N+1 end cS[a.B]=true end end local function bp(c)
+return B('%.0f',bq(c,999999999999999)) end local function ei(a) local o=(nil)and(nil)(a)or a.c local bK,y=1000,o%1000
+while y>0 do bK,y=y,bK%y end local bx=1000/bK local aj=aK(T(o,bx),1000)
+return B('"%s";q=%s;w=%s',a.B,bp(T(a.limit,bx)),bp(aj)) end local function dI(t,bV) if t.allowed~=bV.allowed then
+return not t.allowed end local z,bW=t.retry_after_ms,bV.retry_after_ms if z~=bW then return z<0 or(bW>=0 and z>bW) end
+return t.remaining<bV.remaining end local function dF(bf) local cd,cL=bf[1],{} dR(bf) for c,a in ipairs(bf)do
+cL[c]=ei(a) a.remaining,a.retry_after_ms,a.next_ms,a.reset_ms=bl(a) if dI(a,cd)then cd=a end end local a=cd local ay={
+'X-RateLimit-Limit', B('%.0f',a.r), 'X-RateLimit-Remaining', B('%.0f',a.remaining), } local function bo(al,ao)
+ay[#ay+1]=al ay[#ay+1]=ao end if a.reset_ms>=0 then bo('X-RateLimit-Reset',B('%.0f',aG(a.now_ms+a.reset_ms))) end
+bo('RateLimit-Policy',table.concat(cL,', ')) local dO=a.next_ms>=0 and';t='..bp(aG(a.next_ms))or''
+bo('RateLimit',B('"%s";r=%s%s',a.B,bp(a.remaining),dO)) if not a.allowed and a.retry_after_ms>=0 then
+bo('Retry-After',B('%.0f',aG(a.retry_after_ms))) end return ay end local function dX(a,E) if a.form=='FULL'then
+return dB(a,E) end return{cs(a),a.count,a.ttl,dF({a})} end
+by={X=dc,Z=dh,aa=di,ab=dk,ad=dn,ae=aA,U=dt,error_reply=dv,ag=dw,y=K,ah=dx,ai=dy,aj=aZ,al=dC,P=cu,aq=cz,ar=dM,as=dP,V=dQ,at=dX,au=bX,av=cG,K=ed,aw=ee,W=cJ,ax=ek,refund=cM,ay=ep,az=cQ,aA=ex,aB=ey,aD=eE}
+end return by end local du,cN=pcall(et,KEYS,ARGV) return du and cN or i().error_reply(cN)

@@ -1,939 +1,190 @@
 -- RL.SETTLE GCRA, without the module: docs/lua.md. Put together by scripts/generate-lua; do not edit.
-local COLD, cold
-local find, format, match, part_of = string.find, string.format, string.match, string.sub
-local function mul(a, b)
-if a - a == 0 and b - b == 0 and a * b < (2 ^ 53) then
-return a * b
-end
-return cold().mul_large(a, b)
-end
-local function less(a, b)
-if a - a == 0 and b - b == 0 then
-return a < b
-end
-return cold().less_large(a, b)
-end
-local function divide(a, b)
-if a - a == 0 and b - b == 0 then
-local rest = a % b
-return (a - rest) / b, rest
-end
-return cold().divide_large(a, b)
-end
-local function add(a, b)
-if a - a == 0 and b - b == 0 and a + b < (2 ^ 53) then
-return a + b
-end
-return cold().add_large(a, b)
-end
-local function divide_up(a, b)
-local quotient, rest = divide(a, b)
-return rest == 0 and quotient or add(quotient, 1)
-end
-local function prepare(r)
-r.interval, r.tolerance = 0, 0
-if r.limit > 0 then
-local window_ns = mul(r.window, 1000)
-if less(window_ns, r.limit) then
-cold().fail('SPAN')
-end
-r.interval = divide_up(window_ns, r.limit)
-r.tolerance = mul(r.capacity, r.interval)
-if r.tolerance - r.tolerance ~= 0 then
-cold().require_tolerance(r)
-end
-end
-end
-local function parse_request(words, at, accepted)
-local window, limit, option = words[at], words[at + 1], words[at + 2]
-if not limit then
-cold().fail('ARITY')
-end
-local r = {
-key = '',
-now = 0,
-now_ms = 0,
-window_ms = 0,
-window = 0,
-limit = 0,
-capacity = 0,
-cost = 1,
-form = nil,
-delay = 0,
-state = nil,
-after = nil,
-allowed = false,
-count = 0,
-ttl = 0,
-change = 'keep',
-remaining = 0,
-decided_cost = 1,
-}
-at = at + 2
-if option == 'LINE' and not words[at + 1] and accepted ~= ' COST BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE ' then
-r.form, at = option, at + 1
-elseif option then
-local value = words[at + 1] or ''
-local is_short = accepted == ' form COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE ' and words[at + 2] == 'LINE' and not words[at + 3] and #value < 16
-if is_short and option == 'COST' and (' COST PARTIAL BURST ') ~= ' ID ' and find(value, '^[1-9]%d*$') then
-r.form, r.cost, at = 'LINE', value + 0, at + 3
-elseif is_short and option == 'ID' and (' COST PARTIAL BURST ') == ' ID ' and value ~= '' then
-r.form, r.ID, at = 'LINE', value, at + 3
-else
-at = cold().parse_options(r, words, at, accepted)
-r.cost = r.COST or 1
-end
-end
-local is_plain = #limit < 16 and find(limit, '^[1-9]%d*$')
-r.limit = is_plain and limit + 0 or cold().parse_count('limit', limit, 0)
-is_plain = #window < 10 and find(window, '^[1-9]%d*$')
-local window_ms = is_plain and window * 1000 or cold().window_of(r, window)
-r.window_ms, r.window, r.capacity = window_ms, window_ms < 9e12 and window_ms * 1000 or cold().mul_large(window_ms, 1000), r.BURST or r.limit
-if prepare then
-prepare(r)
-end
-return r, at
-end
-local function parse_all(words, accepted)
-local r, at = parse_request(words, 1, accepted)
-if words[at] then
-cold().fail_with_usage(r, accepted, words[at])
-end
-return r
-end
-local function parse_correction(words, accepted)
-if not words[1 + 1] then
-cold().fail('ARITY')
-end
-return parse_all(words, accepted)
-end
-local call = redis.call
-local function read_clock(r)
-local time = call('TIME')
-local now = time[1] * 1000000 + time[2]
-r.now, r.now_ms = now, (now - now % 1000) / 1000
-end
-local function take_keys(r, keys, at, with_book, is_reset)
-local key = keys[at]
-if not key then
-cold().fail('KEYS')
-end
-r.key, at = key, at + 1
-if is_reset then
-r.name = key
-elseif find(key, ':reserved', 1, true) then
-cold().require_other_name(key)
-end
-return at
-end
-local function place(r, keys, with_book, is_reset)
-read_clock(r)
-if #keys ~= take_keys(r, keys, 1, with_book, is_reset) - 1 then
-cold().fail('KEYS')
-end
-end
-local function decode(text)
-local micros, nanos = match(text, '^([1-9]%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d)(%d%d%d)$')
-if not micros or micros:byte() > 56 then
-return cold().decode_rare(text)
-end
-return { micros = micros + 0, nanos = nanos + 0 }
-end
-local function load_record(r)
-local text = call('GET', r.key)
-if text then
-r.state = decode(text) or cold().fail_with_foreign_value(text, ('GCRA'), 'FOREIGN_VALUE')
-end
-end
-local function expires_at(_, tat)
-return divide_up(tat.nanos == 0 and tat.micros or add(tat.micros, 1), 1000)
-end
-local function state_after(change, after, before)
-if change == 'keep' then
-return before
-end
-return change ~= 'delete' and after or nil
-end
-local function expiry_of(key, now_ms)
-if not redis.REDIS_VERSION_NUM then
-return cold().expiry_by_ttl(key, now_ms)
-end
-local at = call('PEXPIRETIME', key)
-return at >= 0 and at or nil
-end
-local function expiry_after(r, change, after)
-local before, depends = r.state, (nil)
-if change == 'keep' and (not before or not depends) then
-return nil
-end
-local held = before and expiry_of(r.key, r.now_ms)
-if held and held >= (2 ^ 53) then
-held = cold().from_digits(cold().digits_of(held))
-end
-if change == 'keep' then
-local needed = expires_at(r, before)
-return held and less(held, needed) and add(needed, 5000) or nil
-end
-local needed = expires_at(r, after)
-local latest = add(needed, 5000)
-if not held then
-return latest
-end
-if depends and change == 'rebase' then
-return cold().moved_expiry(held, expires_at(r, before), needed)
-elseif less(held, needed) then
-return latest
-elseif not less(latest, held) or (depends and less(add(expires_at(r, before), 5000), held)) then
-return nil
-end
-return latest
-end
-local function sub(a, b)
-if a - a == 0 and b - b == 0 then
-return a > b and a - b or 0
-end
-return cold().sub_large(a, b)
-end
-local function ahead_of(r, tat)
-local ahead, tolerance = 0, r.tolerance
-if tat and not less(tat.micros, r.now) then
-ahead = add(mul(sub(tat.micros, r.now), 1000), tat.nanos)
-if less(tolerance, ahead) then
-return tolerance, true
-end
-end
-return ahead, false
-end
-local function exact(n)
-if n - n ~= 0 or n >= (2 ^ 53) then
-cold().fail('INEXACT_REPLY')
-end
-return n
-end
-local function used_of(r, ahead)
-return r.interval == 0 and 0 or divide_up(ahead, r.interval)
-end
-local function tat_of(r, ahead)
-local micros, nanos = divide(ahead, 1000)
-return { micros = add(r.now, micros), nanos = nanos }
-end
-local function set_forecast(r, ahead)
-r.ahead = ahead
-r.remaining = r.interval == 0 and 0 or sub(r.capacity, used_of(r, ahead))
-end
-local function wait(r, cost)
-local interval = r.interval
-if interval == 0 or cost > r.capacity then
-return nil
-end
-return divide_up(sub(r.ahead, sub(r.tolerance, mul(cost, interval))), 1000000)
-end
-local function seconds_of(ms)
-local rest = ms % 1000
-return ms < 0 and -1 or rest == 0 and ms / 1000 or (ms - rest) / 1000 + 1
-end
-local function ttl_of_denial(r, cost)
-local wait = wait(r, cost == 0 and 1 or cost)
-wait = wait and seconds_of(exact(wait)) or -1
-return wait == 0 and 1 or wait
-end
-local function decide(r, cost)
-local ahead, beyond = ahead_of(r, r.state)
-local interval = r.interval
-local after = add(ahead, mul(cost == 0 and 1 or cost, interval))
-local allowed = interval ~= 0 and not less(r.tolerance, after)
-r.allowed, r.count, r.change = allowed, exact(used_of(r, ahead)), 'keep'
-if allowed and cost == 0 then
-r.ttl = exact(divide_up(ahead, 1000000000))
-elseif allowed then
-r.change, r.after = 'charge', tat_of(r, after)
-r.ttl = exact(divide_up(after, 1000000000))
-else
-if beyond and interval ~= 0 then
-r.change, r.after = 'rebase', tat_of(r, ahead)
-end
-set_forecast(r, ahead)
-r.ttl = ttl_of_denial(r, cost)
-end
-end
-local function decide_request(r)
-if r.PARTIAL or r.ALWAYS then
-cold().decide_rare(r)
-else
-local cost = r.cost
-r.decided_cost = cost
-decide(r, cost)
-end
-if r.SHADOW then
-cold().conclude(r)
-end
-end
-local function forecast(r, _, tat)
-set_forecast(r, (ahead_of(r, tat)))
-end
-local function figures(r)
-local change, wait = r.change, wait
-forecast(r, change, change == 'keep' and r.state or change ~= 'delete' and r.after or nil)
-local remaining, capacity, retry, next_ms, reset = r.remaining, r.capacity, 0, 0, 0
-if not r.allowed then
-local cost = r.decided_cost
-retry = wait(r, r.needed or (cost == 0 and 1 or cost)) or -1
-if r.full_for and retry >= 0 then
-retry = math.max(retry, r.full_for)
-end
-end
-if remaining < capacity then
-next_ms = wait(r, remaining + 1) or -1
-reset = remaining + 1 == capacity and next_ms or wait(r, capacity) or -1
-end
-if retry - retry ~= 0 or next_ms - next_ms ~= 0 or reset - reset ~= 0 or retry >= (2 ^ 53) or reset >= (2 ^ 53) then
-cold().fail('INEXACT_REPLY')
-end
-return remaining, retry, next_ms, reset, 0
-end
-local function line(r, charged)
-local remaining, retry, next_ms, reset, delay = figures(r)
-local count, ttl, limit, now_ms = r.count, r.ttl, r.capacity, r.now_ms
-local largest = limit + count + ttl + retry + next_ms + reset + delay + charged
-if largest >= 2147483648 or now_ms < 1000000 or now_ms >= 2e15 then
-return cold().long_line(r, charged)
-end
-local late = now_ms % 1000000
-local shadow = r.shadowed and 1 or 0
-return format(
-'%d %d %d %d %d %d %d %d %d %d%06d %d %d',
-r.allowed and (r.PARTIAL and cold().part_allowed(r) or 1) or 0, count, ttl, limit, remaining, retry, next_ms, reset, delay,
-(now_ms - late) / 1000000, late, shadow, charged
-)
-end
-local function reply(r, charged)
-local form = r.form
-if form == 'LINE' then
-return line(r, charged)
-elseif form then
-return cold().other_reply(r, charged)
-end
-return { r.allowed and (r.PARTIAL and cold().part_allowed(r) or 1) or 0, r.count, r.ttl }
-end
-local function correct(r, change, after, charged)
-local answer
-local expires_at, before, state = nil, r.state, state_after(change, after, r.state)
-if state and expiry_after then
-expires_at = expiry_after(r, change, after)
-end
-if expires_at and less(expires_at, r.now_ms) then
-state = nil
-end
-r.state = state
-decide_request(r)
-answer = reply(r, charged)
-r.state = before
-if not r.is_unknown then
-cold().commit_change(r, change, after)
-end
-return answer
-end
-local function run_settle(keys, words)
-local r = parse_correction(words, ' form AT RESERVED ACTUAL BURST ANCHOR RESERVATION ')
-local reserved, actual = r.RESERVED, r.ACTUAL
-if not reserved or not actual then
-cold().fail('SETTLEMENT')
-end
-local difference = math.abs(reserved - actual)
-place(r, keys)
-load_record(r, 'write')
-local correction = actual < reserved and cold().refund or cold().overcharge
-local change, after = correction(r, r.AT, difference)
-return correct(r, change, after, actual)
-end
-function cold()
-if not COLD then
-local errors = {}
-errors.SPAN = 'ERR invalid window, limit or BURST: together they describe a rate that cannot be represented'
-errors.INEXACT_STATE = 'ERR the key holds a number above 9007199254740991, which needs the module'
-errors.AT = 'ERR invalid AT: expected an integer of Unix milliseconds from 0 to 9223372036854775807'
-errors.ANCHOR = 'ERR invalid ANCHOR: expected an integer of Unix seconds from 0 to 253402300799'
-errors.ID = 'ERR invalid ID: expected 1 to 512 bytes'
-errors.AS = 'ERR invalid AS: expected a name of 1 to 64 characters of A-Z a-z 0-9 . _ -'
-errors.RESERVE = 'ERR invalid RESERVE: expected an id of 1 to 128 bytes, and a ttl: a positive integer of seconds, or one '
-.. 'with a unit ms, s, m, h or d, up to 10^12 seconds'
-errors.RESERVATION = 'ERR invalid RESERVATION: expected an id of 1 to 128 bytes'
-errors.PARTIAL_AND_ALWAYS = 'ERR syntax error: PARTIAL and ALWAYS exclude each other'
-errors.RESERVE_AND_ALWAYS = 'ERR syntax error: RESERVE and ALWAYS exclude each other'
-errors.RESERVATION_AND_RESERVED = 'ERR syntax error: RESERVED and RESERVATION exclude each other'
-errors.RESERVATION_AND_AT = 'ERR syntax error: RESERVATION and AT exclude each other'
-errors.FORM_TWICE = 'ERR syntax error: FULL, LINE or HEADERS comes at most once'
-errors.TWO_FORMS = 'ERR syntax error: FULL, LINE and HEADERS exclude each other'
-errors.CALENDAR_WINDOW = 'ERR invalid window: expected a positive integer of seconds, or one with a unit ms, s, m, h or '
-.. 'd, up to 10^12 seconds; or day, week, month or year'
-errors.WINDOW = 'ERR invalid window: expected a positive integer of seconds, or one with a unit ms, s, m, h or d, up to '
-.. '10^12 seconds'
-errors.RESERVED_KEY = 'ERR invalid key: expected one that ends neither in :reserved nor in :reserved:ends, the names of '
-.. 'reservations'
-errors.ARITY = 'ERR wrong number of arguments'
-errors.FOREIGN_VALUE = 'ERR the key holds a value that this algorithm did not write'
-errors.SETTLEMENT = 'ERR syntax error: RL.SETTLE needs ACTUAL m, and RESERVED n or RESERVATION id'
-errors.KEYS = 'ERR invalid KEYS: expected those that this call needs; see docs/lua.md'
-errors.INEXACT_REPLY = 'ERR the reply has a number above 9007199254740991, which needs the module'
-local LARGE = {
-__sub = function()
-return 1
-end,
-}
-local MAX_TOLERANCE = setmetatable({ 9437184, 14339741, 14210 }, LARGE)
-local function fail_with(text)
-error({ err = text }, 0)
-end
-local function fail(name)
-fail_with(errors[name])
-end
-local function require_tolerance(r)
-if less(MAX_TOLERANCE, r.tolerance) then
-fail('SPAN')
-end
-end
-local function bytes_before(a, b)
-for at = 1, math.min(#a, #b) do
-local x, y = a:byte(at), b:byte(at)
-if x ~= y then
-return x < y
-end
-end
-return #a < #b
-end
-local function digits_up_to(text, most)
-if text ~= '0' and not find(text, '^[1-9]%d*$') then
-return nil
-end
-return (#text < #most or (#text == #most and not bytes_before(most, text))) and text or nil
-end
-local function from_text(digits)
-if #digits <= 15 or (#digits == 16 and bytes_before(digits, '9007199254740992')) then
-return digits + 0
-end
-local head = #digits % 7
-local n = head > 0 and digits:sub(1, head) + 0 or 0
-for at = head + 1, #digits, 7 do
-n = add(mul(n, 10000000), digits:sub(at, at + 6) + 0)
-end
-return n
-end
-local function decode_rare(text)
-local digits = digits_up_to(text, '18446744073709551615')
-if not digits then
-return nil
-end
-return { micros = #digits > 3 and from_text(digits:sub(1, -4)) or 0, nanos = digits:sub(-3) + 0 }
-end
-local function refund(r, _, cost)
-local ahead = ahead_of(r, r.state)
-local refunded = mul(cost, r.interval)
-if ahead == 0 or refunded == 0 then
-return 'keep'
-elseif not less(refunded, ahead) then
-return 'delete'
-end
-return 'refund', tat_of(r, sub(ahead, refunded))
-end
-local function min(a, b)
-return less(b, a) and b or a
-end
-local function overcharge(r, _, cost)
-if cost == 0 or r.interval == 0 then
-return 'keep'
-end
-local ahead = ahead_of(r, r.state)
-return 'charge', tat_of(r, min(add(ahead, mul(cost, r.interval)), r.tolerance))
-end
-local function fail_with_foreign_value(text, word, otherwise)
-local writers = { C = 'COUNTER', L = 'LEAKY', O = 'LOCKOUT', R = 'ROLLING', T = 'TOKEN' }
-local writer = writers[match(text, '^(%u):')]
-if not writer or writer == word then
-fail(otherwise)
-end
-fail_with('ERR the key holds a state of ' .. writer .. ': use another key for each algorithm')
-end
-local function error_reply(raised)
-if type(raised) == 'table' then
-return raised
-elseif find(raised, '^%u+ ') then
-return redis.error_reply(raised)
-end
-error(raised, 0)
-end
-local function digits_of(n)
-if n - n ~= 0 then
-return n
-end
-local digits, count = {}, 0
-while n > 0 do
-local digit = n % (2 ^ 24)
-count = count + 1
-digits[count] = digit
-n = (n - digit) / (2 ^ 24)
-end
-return digits
-end
-local function from_digits(digits)
-local count = #digits
-while count > 0 and digits[count] == 0 do
-digits[count] = nil
-count = count - 1
-end
-if count > 3 or (count == 3 and digits[3] >= (2 ^ 53) / (2 ^ 24) / (2 ^ 24)) then
-return setmetatable(digits, LARGE)
-end
-return (digits[1] or 0) + (digits[2] or 0) * (2 ^ 24) + (digits[3] or 0) * (2 ^ 24) * (2 ^ 24)
-end
-local function less_large(a, b)
-local a_is_number, b_is_number = a - a == 0, b - b == 0
-if a_is_number or b_is_number then
-return a_is_number
-elseif #a ~= #b then
-return #a < #b
-end
-for n = #a, 1, -1 do
-if a[n] ~= b[n] then
-return a[n] < b[n]
-end
-end
-return false
-end
-local function add_large(a, b)
-a, b = digits_of(a), digits_of(b)
-local sum, carry = {}, 0
-for n = 1, math.max(#a, #b) + 1 do
-local digit = (a[n] or 0) + (b[n] or 0) + carry
-carry = digit >= (2 ^ 24) and 1 or 0
-sum[n] = digit - carry * (2 ^ 24)
-end
-return from_digits(sum)
-end
-local function sub_large(a, b)
-if not less_large(b, a) then
-return 0
-end
-b = digits_of(b)
-local difference, borrow = {}, 0
-for n = 1, #a do
-local digit = a[n] - (b[n] or 0) - borrow
-borrow = digit < 0 and 1 or 0
-difference[n] = digit + borrow * (2 ^ 24)
-end
-return from_digits(difference)
-end
-local function mul_large(a, b)
-a, b = digits_of(a), digits_of(b)
-local product = {}
-for n = 1, #a + #b do
-product[n] = 0
-end
-for n = 1, #a do
-local carry = 0
-for m = 1, #b do
-local digit = product[n + m - 1] + a[n] * b[m] + carry
-carry = math.floor(digit / (2 ^ 24))
-product[n + m - 1] = digit - carry * (2 ^ 24)
-end
-product[n + #b] = carry
-end
-return from_digits(product)
-end
-local function approximately(n)
-if n - n == 0 then
-return n
-end
-local sum = 0
-for index = #n, 1, -1 do
-sum = sum * (2 ^ 24) + n[index]
-end
-return sum
-end
-local function divide_large(a, b)
-local quotient = 0
-while not less(a, b) do
-local part = math.max(1, math.floor(approximately(a) / approximately(b) * (1 - 2 ^ -45)))
-part = from_digits(digits_of(part))
-quotient = add(quotient, part)
-a = sub(a, mul(part, b))
-end
-return quotient, a
-end
-local function expiry_by_ttl(key, now_ms)
-local left = call('PTTL', key)
-return left >= 0 and now_ms + left or nil
-end
-local function moved_expiry(held, needed_before, needed)
-if held - held ~= 0 then
-fail('INEXACT_STATE')
-end
-local moved = sub(held, sub(needed_before, needed))
-moved = less(moved, needed) and needed or moved
-return moved ~= held and moved or nil
-end
-local function parse_count(name, text, least)
-local digits = text and digits_up_to(text, '9223372036854775807')
-local n = digits and from_text(digits)
-if not n or n == 0 and least > 0 then
-fail_with(format('ERR invalid %s: expected an integer from %d to 9223372036854775807', name, least))
-elseif n - n ~= 0 then
-fail_with(format('ERR invalid %s: the Lua library takes integers up to 9007199254740991', name))
-end
-return n
-end
-local OPTIONS = {
-{ 'COST', 'COST n', 'RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take' },
-{ 'PARTIAL', 'PARTIAL', 'RL.<ALGO> and RL.PEEK take' },
-{ 'ALWAYS', 'ALWAYS', 'RL.<ALGO> and RL.PEEK take' },
-{ 'RESERVED', 'RESERVED n', 'RL.SETTLE takes' },
-{ 'ACTUAL', 'ACTUAL m', 'RL.SETTLE takes' },
-{ 'AT', 'AT ms', 'RL.REFUND and RL.SETTLE take' },
-{ 'BURST', 'BURST n', 'RL.<ALGO>, RL.PEEK, RL.MULTI, RL.REFUND and RL.SETTLE take' },
-{ 'BLOCK', 'BLOCK d', 'RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take' },
-{ 'MAX', 'MAX d', 'RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take' },
-{ 'ANCHOR', 'ANCHOR t', 'RL.<ALGO>, RL.PEEK, RL.MULTI, RL.REFUND, RL.SETTLE and RL.RESET take' },
-{ 'ID', 'ID id', 'RL.<ALGO>, RL.PEEK and RL.MULTI take' },
-{ 'AS', 'AS name', 'RL.<ALGO>, RL.PEEK and RL.MULTI take' },
-{ 'SHADOW', 'SHADOW', 'RL.<ALGO>, RL.PEEK and RL.MULTI take' },
-{ 'RESERVE', 'RESERVE id ttl', 'RL.<ALGO> and RL.MULTI take' },
-{ 'RESERVATION', 'RESERVATION id', 'RL.SETTLE takes' },
-}
-local function is_in(list, word)
-return not find(word, ' ', 1, true) and find(list, ' ' .. word .. ' ', 1, true) ~= nil
-end
-local function takes(r, option)
-return not is_in(' COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID RESERVE RESERVATION ', option) or is_in((' COST PARTIAL BURST '), option)
-end
-local function is_nearly(word, option)
-local first, last = 0, 0
-local shorter, longer = math.min(#word, #option), math.max(#word, #option)
-while first < shorter and word:byte(first + 1) == option:byte(first + 1) do
-first = first + 1
-end
-while last < shorter - first and word:byte(-1 - last) == option:byte(-1 - last) do
-last = last + 1
-end
-return first + last >= 2 and longer - first - last <= 2
-end
-local function fail_with_usage(r, accepted, word)
-local options = {}
-for _, row in ipairs(OPTIONS) do
-if is_in(accepted, row[1]) and takes(r, row[1]) then
-options[#options + 1] = row[2]
-end
-end
-for _, form in ipairs({ 'FULL', 'LINE', 'HEADERS' }) do
-options[#options + 1] = form
-end
-for _, option in ipairs(options) do
-if is_nearly(word:upper(), match(option, '^%u+')) then
-fail_with('ERR syntax error: no such option, but there is ' .. option)
-end
-end
-local last = table.remove(options)
-local usage = table.concat(options, ', ')
-fail_with('ERR syntax error: after limit come ' .. usage .. ' or ' .. last .. ', each at most once')
-end
-local function require_option(row, r, accepted)
-local option, algorithm = row[1], r.algorithm
-if not is_in(accepted, option) then
-fail_with(format('ERR invalid %s: only %s it', option, row[3]))
-elseif not takes(r, option) then
-fail_with(format('ERR invalid %s: %s takes none', option, ('GCRA')))
-elseif r[option] ~= nil then
-fail_with(format('ERR syntax error: %s comes at most once', row[2]))
-end
-end
-local MAX_UNSIGNED = setmetatable({ (2 ^ 24) - 1, (2 ^ 24) - 1, 2 ^ 16 - 1 }, LARGE)
-local function parse_value(option, text, second)
-if option == 'AS' then
-return text and #text >= 1 and #text <= 64 and not find(text, '[^%w._-]') and text or fail('AS')
-elseif option == 'AT' then
-local digits = text and digits_up_to(text, '9223372036854775807')
-return digits and min(from_text(digits), (divide(MAX_UNSIGNED, 1000))) or fail('AT')
-end
-return parse_count(option, text, option == 'BURST' and 1 or 0)
-end
-local function require_compatible(r)
-if r.ALWAYS and (r.PARTIAL or r.RESERVE) then
-fail(r.PARTIAL and 'PARTIAL_AND_ALWAYS' or 'RESERVE_AND_ALWAYS')
-elseif r.RESERVATION and (r.RESERVED or r.AT) then
-fail(r.RESERVED and 'RESERVATION_AND_RESERVED' or 'RESERVATION_AND_AT')
-end
-end
-local FORMS = { FULL = true, LINE = true, HEADERS = true }
-local function next_form(form, named)
-if form then
-fail(form == named and 'FORM_TWICE' or 'TWO_FORMS')
-end
-return named
-end
-local function parse_options(r, words, at, accepted)
-while words[at] do
-local word, row = words[at]:upper(), nil
-for _, known in ipairs(OPTIONS) do
-row = known[1] == word and known or row
-end
-if row then
-require_option(row, r, accepted)
-if row[2] == word then
-r[word] = true
-at = at + 1
-else
-r[word] = parse_value(word, words[at + 1], words[at + 2])
-at = at + (word == 'RESERVE' and 3 or 2)
-end
-require_compatible(r)
-elseif FORMS[word] and is_in(accepted, 'form') then
-r.form = next_form(r.form, word)
-at = at + 1
-else
-return at
-end
-end
-return at
-end
-local UNITS = { ms = 1, [''] = 1000, s = 1000, m = 60000, h = 3600000, d = 86400000 }
-local function parse_window(text)
-local number, unit = match(text, '^(%d+)(%l*)$')
-local ms = number and UNITS[unit] and digits_up_to(number, '18446744073709551615') and number * UNITS[unit]
-return ms and ms >= 1 and ms <= 1e15 and ms or nil
-end
-local LONGEST = { DAY = 86400000, WEEK = 7 * 86400000, MONTH = 31 * 86400000, YEAR = 366 * 86400000 }
-local function window_of(r, text)
-local window_ms = parse_window(text)
-if not window_ms then
-r.unit = text:upper()
-window_ms = LONGEST[r.unit]
-if not window_ms then
-fail(is_in((' COST PARTIAL BURST '), 'ANCHOR') and 'CALENDAR_WINDOW' or 'WINDOW')
-elseif not is_in((' COST PARTIAL BURST '), 'ANCHOR') then
-fail_with(format('ERR invalid window: %s takes no windows of the calendar', ('GCRA')))
-end
-end
-return window_ms
-end
-local function has_name_of_reservations(key)
-return key:sub(-9) == ':reserved' or key:sub(-14) == ':reserved:ends'
-end
-local function require_other_name(key)
-if has_name_of_reservations(key) then
-fail('RESERVED_KEY')
-end
-end
-local function conclude(r)
-local only_a_part = r.PARTIAL and r.decided_cost < r.cost
-r.shadowed = r.SHADOW and not r.open and (only_a_part or not r.allowed)
-if not r.allowed and (r.shadowed or r.open) then
-r.allowed = true
-if not (nil) then
-local _, _, _, reset_ms = figures(r)
-r.ttl = seconds_of(reset_ms)
-end
-end
-end
-local function remaining_of(r)
-forecast(r, 'keep', r.state)
-return r.remaining
-end
-local function needed_for(cost)
-return cost == 0 and 1 or cost
-end
-local function decide_always(r)
-local cost = r.cost
-decide(r, 0)
-local change, after = overcharge(r, nil, cost)
-if cost > 0 then
-r.change, r.after = change, after
-end
-local state = state_after(r.change, r.after, r.state)
-forecast(r, r.change, state)
-r.allowed = r.capacity > 0 and wait(r, 0) == 0
-r.needed = r.capacity > 0 and cost or needed_for(cost)
-if (nil) then
-r.count, r.ttl = (nil)(state, r.now_ms)
-elseif r.allowed then
-r.ttl = seconds_of(exact(wait(r, r.capacity)))
-else
-local wait = wait(r, r.needed)
-r.ttl = wait and math.max(1, seconds_of(exact(wait))) or -1
-end
-end
-local function decide_rare(r)
-local cost = r.cost
-if r.PARTIAL then
-cost = math.min(cost, remaining_of(r))
-end
-r.decided_cost = cost
-if r.ALWAYS then
-decide_always(r)
-else
-decide(r, cost)
-end
-end
-local function text_of_large(n)
-local tail = ''
-while n - n ~= 0 do
-local rest
-n, rest = divide(n, 10000000)
-tail = format('%07.0f', rest) .. tail
-end
-return format('%.0f', n) .. tail
-end
-local function text_of(n)
-if n - n ~= 0 then
-return text_of_large(n)
-end
-if n < 2147483648 then
-return format('%d', n)
-elseif n < 2e15 then
-local rest = n % 1000000
-return format('%d%06d', (n - rest) / 1000000, rest)
-end
-return format('%.0f', n)
-end
-local function set_expiry(key, at_ms)
-if at_ms then
-call('PEXPIREAT', key, text_of(at_ms))
-end
-end
-local function encode_rare(tat)
-return tat.micros == 0 and format('%d', tat.nanos) or text_of(tat.micros) .. format('%03d', tat.nanos)
-end
-local function encode(tat)
-local micros = tat.micros
-if micros - micros ~= 0 or micros < 1000000 then
-return encode_rare(tat)
-end
-return text_of(micros) .. format('%03d', tat.nanos)
-end
-local function commit_record(r, change, after)
-local key = r.key
-if change == 'delete' then
-call('UNLINK', key)
-return
-end
-local expires_at = expiry_after(r, change, after)
-if change == 'keep' then
-set_expiry(key, expires_at)
-elseif expires_at then
-call('SET', key, encode(after), 'PXAT', expires_at == 0 and '1' or text_of(expires_at))
-else
-call('SET', key, encode(after), 'KEEPTTL')
-end
-end
-local function commit_change(r, change, after)
-commit_record(r, change, after)
-end
-local function part_allowed(r)
-return r.open and r.open.cost or r.shadowed and r.cost or r.decided_cost
-end
-local function first_integer(r)
-if not r.allowed then
-return 0
-end
-return r.PARTIAL and part_allowed(r) or 1
-end
-local function full(r, charged)
-local remaining, retry_after_ms, next_ms, reset_ms, delay_ms = figures(r)
-return {
-'allowed', first_integer(r),
-'count', r.count,
-'ttl', r.ttl,
-'limit', r.capacity,
-'remaining', remaining,
-'retry_after_ms', retry_after_ms,
-'next_ms', next_ms,
-'reset_ms', reset_ms,
-'delay_ms', delay_ms,
-'now_ms', r.now_ms,
-'shadow', r.shadowed and 1 or 0,
-'charged', charged,
-}
-end
-local function long_line(r, charged)
-local pairs_of, figures_only = full(r, charged), {}
-for n = 2, #pairs_of, 2 do
-figures_only[#figures_only + 1] = format('%.0f', pairs_of[n])
-end
-return table.concat(figures_only, ' ')
-end
-local function name_policies(requests)
-local taken = {}
-for _, r in ipairs(requests) do
-local first, number = r.AS or ('GCRA'):lower(), 2
-r.name = first
-while taken[r.name] do
-r.name = format('%s-%d', first, number)
-number = number + 1
-end
-taken[r.name] = true
-end
-end
-local function header_integer(n)
-return format('%.0f', min(n, 999999999999999))
-end
-local function policy_item(r)
-local window_ms = (nil) and (nil)(r) or r.window_ms
-local divisor, rest = 1000, window_ms % 1000
-while rest > 0 do
-divisor, rest = rest, divisor % rest
-end
-local windows = 1000 / divisor
-local window = divide(mul(window_ms, windows), 1000)
-return format('"%s";q=%s;w=%s', r.name, header_integer(mul(r.limit, windows)), header_integer(window))
-end
-local function is_stricter(one, other)
-if one.allowed ~= other.allowed then
-return not one.allowed
-end
-local wait, other_wait = one.retry_after_ms, other.retry_after_ms
-if wait ~= other_wait then
-return wait < 0 or (other_wait >= 0 and wait > other_wait)
-end
-return one.remaining < other.remaining
-end
-local function headers(requests)
-local strictest, policies = requests[1], {}
-name_policies(requests)
-for n, r in ipairs(requests) do
-policies[n] = policy_item(r)
-r.remaining, r.retry_after_ms, r.next_ms, r.reset_ms = figures(r)
-if is_stricter(r, strictest) then
-strictest = r
-end
-end
-local r = strictest
-local texts = {
-'X-RateLimit-Limit',
-format('%.0f', r.capacity),
-'X-RateLimit-Remaining',
-format('%.0f', r.remaining),
-}
-local function header(name, value)
-texts[#texts + 1] = name
-texts[#texts + 1] = value
-end
-if r.reset_ms >= 0 then
-header('X-RateLimit-Reset', format('%.0f', seconds_of(r.now_ms + r.reset_ms)))
-end
-header('RateLimit-Policy', table.concat(policies, ', '))
-local more = r.next_ms >= 0 and ';t=' .. header_integer(seconds_of(r.next_ms)) or ''
-header('RateLimit', format('"%s";r=%s%s', r.name, header_integer(r.remaining), more))
-if not r.allowed and r.retry_after_ms >= 0 then
-header('Retry-After', format('%.0f', seconds_of(r.retry_after_ms)))
-end
-return texts
-end
-local function other_reply(r, charged)
-if r.form == 'FULL' then
-return full(r, charged)
-end
-return { first_integer(r), r.count, r.ttl, headers({ r }) }
-end
-COLD = { add_large = add_large, commit_change = commit_change, conclude = conclude, decide_rare = decide_rare, decode_rare = decode_rare, digits_of = digits_of, divide_large = divide_large, error_reply = error_reply, expiry_by_ttl = expiry_by_ttl, fail = fail, fail_with_foreign_value = fail_with_foreign_value, fail_with_usage = fail_with_usage, from_digits = from_digits, less_large = less_large, long_line = long_line, moved_expiry = moved_expiry, mul_large = mul_large, other_reply = other_reply, overcharge = overcharge, parse_count = parse_count, parse_options = parse_options, part_allowed = part_allowed, refund = refund, require_other_name = require_other_name, require_tolerance = require_tolerance, sub_large = sub_large, window_of = window_of }
-end
-return COLD
-end
-local done, result = pcall(run_settle, KEYS, ARGV)
-return done and result or cold().error_reply(result)
+local aH,f local O,r,aD,dr=string.find,string.format,string.match,string.sub local function H(b,c)
+if b-b==0 and c-c==0 and b*c<(2^53)then return b*c end return f().v(b,c) end local function x(b,c)
+if b-b==0 and c-c==0 then return b<c end return f().P(b,c) end local function C(b,c)
+if b-b==0 and c-c==0 and b+c<(2^53)then return b+c end return f().A(b,c) end local function ae(b,c)
+if b-b==0 and c-c==0 then local u=b%c return u==0 and b/c or(b-u)/c+1 end local aj,u=f().u(b,c)
+return u==0 and aj or C(aj,1) end local function bD(a) a.c,a.i=0,0 if a.limit>0 then local bO=H(a.y,1000)
+if x(bO,a.limit)then f().g('SPAN') end a.c=ae(bO,a.limit) a.i=H(a.b,a.c) if a.i-a.i~=0 then f().Y(a) end end end
+local function cR(p,e,w) local am,ap,j=p[e],p[e+1],p[e+2] if not ap then f().g('ARITY') end local a={ p='', q=0,
+now_ms=0, z=0, y=0, limit=0, b=0, f=1, form=nil, delay=0, a=nil, n=nil, allowed=false, count=0, ttl=0, j='keep',
+remaining=0, o=1, } e=e+2 if j=='LINE'and not p[e+1]and w~=' COST BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE 'then
+a.form,e=j,e+1 elseif j then local ad=p[e+1]or''
+local bt=w==' form COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE 'and p[e+2]=='LINE'and not p[e+3]and#ad<16
+if bt and j=='COST'and(' COST PARTIAL BURST ')~=' ID 'and O(ad,'^[1-9]%d*$')then a.form,a.f,e='LINE',ad+0,e+3
+elseif bt and j=='ID'and(' COST PARTIAL BURST ')==' ID 'and ad~=''then a.form,a.ID,e='LINE',ad,e+3 else e=f().W(a,p,e,w)
+a.f=a.COST or 1 end end local aT=#ap<16 and O(ap,'^[1-9]%d*$') a.limit=aT and ap+0 or f().V('limit',ap,0)
+aT=#am<10 and O(am,'^[1-9]%d*$') local A=aT and am*1000 or f().ab(a,am)
+a.z,a.y,a.b=A,A<9e12 and A*1000 or f().v(A,1000),a.BURST or a.limit if bD then bD(a) end return a,e end
+local function cO(p,w) local a,e=cR(p,1,w) if p[e]then f().K(a,w,p[e]) end return a end local function cP(p,w)
+if not p[1+1]then f().g('ARITY') end return cO(p,w) end local S=redis.call local function cW(a) local bK=S('TIME')
+local aZ=bK[1]*1000000+bK[2] a.q,a.now_ms=aZ,(aZ-aZ%1000)/1000 end local function dj(a,ah,e,bQ,aU) local n=ah[e]
+if not n then f().g('KEYS') end a.p,e=n,e+1 if aU then a.l=n elseif O(n,':reserved',1,true)then f().X(n) end return e
+end local function cU(a,ah,bQ,aU) cW(a) if#ah~=dj(a,ah,1,bQ,aU)-1 then f().g('KEYS') end end local function ci(g)
+local L,aY=aD(g,'^([1-9]%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d)(%d%d%d)$') if not L or L:byte()>56 then return f().G(g) end
+return{e=L+0,k=aY+0} end local function cC(a) local g=S('GET',a.p) if g then
+a.a=ci(g)or f().J(g,('GCRA'),'FOREIGN_VALUE') end end local function y(B,t) return ae(t.k==0 and t.e or C(t.e,1),1000)
+end local function bH(k,q,I) if k=='keep'then return I end return k~='delete'and q or nil end local function cr(n,ba)
+if not redis.REDIS_VERSION_NUM then return f().I(n,ba) end local e=S('PEXPIRETIME',n) return e>=0 and e or nil end
+local function aP(a,k,q) local I,aN=a.a,(nil) if k=='keep'and(not I or not aN)then return nil end
+local v=I and cr(a.p,a.now_ms) if v and v>=(2^53)then v=f().M(f().H(v)) end if k=='keep'then local M=y(a,I)
+return v and x(v,M)and C(M,5000)or nil end local M=y(a,q) local ao=C(M,5000) if not I then return ao elseif not v then
+return ao end if aN and k=='rebase'then return f().Q(v,y(a,I),M) elseif x(v,M)then return ao
+elseif not x(ao,v)or(aN and x(C(y(a,I),5000),v))then return nil end return ao end local function V(b,c)
+if b-b==0 and c-c==0 then return b>c and b-c or 0 end return f().Z(b,c) end local function aw(a,t) local m,bL=0,a.i
+if t and not x(t.e,a.q)then m=C(H(V(t.e,a.q),1000),t.k) if x(bL,m)then return bL,true end end return m,false end
+local function af(d) if d-d~=0 or d>=(2^53)then f().g('INEXACT_REPLY') end return d end local function bN(a,m)
+return a.c==0 and 0 or ae(m,a.c) end local function az(b,c) if b-b==0 and c-c==0 then local u=b%c return(b-u)/c,u end
+return f().u(b,c) end local function aG(a,m) local L,aY=az(m,1000) return{e=C(a.q,L),k=aY} end local function bF(a,m)
+a.B=m a.remaining=a.c==0 and 0 or V(a.b,bN(a,m)) end local function o(a,h) local ag=a.c if ag==0 or h>a.b then
+return nil end return ae(V(a.B,V(a.i,H(h,ag))),1000000) end local function ac(Q) local u=Q%1000
+return Q<0 and-1 or u==0 and Q/1000 or(Q-u)/1000+1 end local function dl(a,h) local o=o(a,h==0 and 1 or h)
+o=o and ac(af(o))or-1 return o==0 and 1 or o end local function aM(a,h) local m,bZ=aw(a,a.a) local ag=a.c
+local q=C(m,H(h==0 and 1 or h,ag)) local aJ=ag~=0 and not x(a.i,q) a.allowed,a.count,a.j=aJ,af(bN(a,m)),'keep'
+if aJ and h==0 then a.ttl=af(ae(m,1000000000)) elseif aJ then a.j,a.n='charge',aG(a,q) a.ttl=af(ae(q,1000000000)) else
+if bZ and ag~=0 then a.j,a.n='rebase',aG(a,m) end bF(a,m) a.ttl=dl(a,h) end end local function ch(a)
+if a.PARTIAL or a.ALWAYS then f().F(a) else local h=a.f a.o=h aM(a,h) end if a.SHADOW then f().E(a) end end
+local function aQ(a,B,t) bF(a,(aw(a,t))) end local function aA(a) local k,o=a.j,o
+aQ(a,k,k=='keep'and a.a or k~='delete'and a.n or nil) local U,aL,N,R,ab=a.remaining,a.b,0,0,0 if not a.allowed then
+local h=a.o N=o(a,a.w or(h==0 and 1 or h))or-1 if a.N and N>=0 then N=math.max(N,a.N) end end if U<aL then
+R=o(a,U+1)or-1 ab=U+1==aL and R or o(a,aL)or-1 end if N-N~=0 or R-R~=0 or ab-ab~=0 or N>=(2^53)or ab>=(2^53)then
+f().g('INEXACT_REPLY') end return U,N,R,ab,0 end local function cA(a,J) local U,N,R,ab,ck=aA(a) local dh=a.r and 1 or 0
+return r( '%.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f %d %.0f',
+a.allowed and(a.PARTIAL and f().x(a)or 1)or 0,a.count,a.ttl,a.b,U,N,R,ab, ck,a.now_ms,dh,J ) end local function cZ(a,J)
+local X=a.form if X=='LINE'then return cA(a,J) elseif X then return f().S(a,J) end
+return{a.allowed and(a.PARTIAL and f().x(a)or 1)or 0,a.count,a.ttl} end local function cd(a,k,q,J) local bn
+local y,I,ak=nil,a.a,bH(k,q,a.a) if ak and aP then y=aP(a,k,q) end if y and x(y,a.now_ms)then ak=nil end a.a=ak ch(a)
+bn=cZ(a,J) a.a=I if not a.ad then f().D(a,k,q) end return bn end local function df(ah,p)
+local a=cP(p,' form AT RESERVED ACTUAL BURST ANCHOR RESERVATION ') local be,av=a.RESERVED,a.ACTUAL
+if not be or not av then f().g('SETTLEMENT') end local ax=math.abs(be-av) cU(a,ah) cC(a,'write')
+local ce=av<be and f().refund or f().U local k,q=ce(a,a.AT,ax) return cd(a,k,q,av) end function f() if not aH then
+local l={} l.SPAN='ERR invalid window, limit or BURST: together they describe a rate that cannot be represented'
+l.INEXACT_STATE='ERR the key holds a number above 9007199254740991, which needs the module'
+l.AT='ERR invalid AT: expected an integer of Unix milliseconds from 0 to 9223372036854775807'
+l.ANCHOR='ERR invalid ANCHOR: expected an integer of Unix seconds from 0 to 253402300799'
+l.ID='ERR invalid ID: expected 1 to 512 bytes'
+l.AS='ERR invalid AS: expected a name of 1 to 64 characters of A-Z a-z 0-9 . _ -'
+l.RESERVE='ERR invalid RESERVE: expected an id of 1 to 128 bytes, and a ttl: a positive integer of seconds, or one '
+..'with a unit ms, s, m, h or d, up to 10^12 seconds'
+l.RESERVATION='ERR invalid RESERVATION: expected an id of 1 to 128 bytes'
+l.PARTIAL_AND_ALWAYS='ERR syntax error: PARTIAL and ALWAYS exclude each other'
+l.RESERVE_AND_ALWAYS='ERR syntax error: RESERVE and ALWAYS exclude each other'
+l.RESERVATION_AND_RESERVED='ERR syntax error: RESERVED and RESERVATION exclude each other'
+l.RESERVATION_AND_AT='ERR syntax error: RESERVATION and AT exclude each other'
+l.FORM_TWICE='ERR syntax error: FULL, LINE or HEADERS comes at most once'
+l.TWO_FORMS='ERR syntax error: FULL, LINE and HEADERS exclude each other'
+l.CALENDAR_WINDOW='ERR invalid window: expected a positive integer of seconds, or one with a unit ms, s, m, h or '
+..'d, up to 10^12 seconds; or day, week, month or year'
+l.WINDOW='ERR invalid window: expected a positive integer of seconds, or one with a unit ms, s, m, h or d, up to '
+..'10^12 seconds'
+l.RESERVED_KEY='ERR invalid key: expected one that ends neither in :reserved nor in :reserved:ends, the names of '
+..'reservations' l.ARITY='ERR wrong number of arguments'
+l.FOREIGN_VALUE='ERR the key holds a value that this algorithm did not write'
+l.SETTLEMENT='ERR syntax error: RL.SETTLE needs ACTUAL m, and RESERVED n or RESERVATION id'
+l.KEYS='ERR invalid KEYS: expected those that this call needs; see docs/lua.md'
+l.INEXACT_REPLY='ERR the reply has a number above 9007199254740991, which needs the module' local aI={ __sub=function()
+return 1 end, } local bV=setmetatable({9437184,14339741,14210},aI) local function K(g) error({err=g},0) end
+local function F(ai) K(l[ai]) end local function dd(a) if x(bV,a.i)then F('SPAN') end end local function bq(b,c)
+for e=1,math.min(#b,#c)do local bR,bS=b:byte(e),c:byte(e) if bR~=bS then return bR<bS end end return#b<#c end
+local function ay(g,aX) if g~='0'and not O(g,'^[1-9]%d*$')then return nil end
+return(#g<#aX or(#g==#aX and not bq(aX,g)))and g or nil end local function aR(i)
+if#i<=15 or(#i==16 and bq(i,'9007199254740992'))then return i+0 end local aS=#i%7 local d=aS>0 and i:sub(1,aS)+0 or 0
+for e=aS+1,#i,7 do d=C(H(d,10000000),i:sub(e,e+6)+0) end return d end local function cj(g)
+local i=ay(g,'18446744073709551615') if not i then return nil end return{e=#i>3 and aR(i:sub(1,-4))or 0,k=i:sub(-3)+0}
+end local function cX(a,B,h) local m=aw(a,a.a) local bd=H(h,a.c) if m==0 or bd==0 then return'keep'
+elseif not x(bd,m)then return'delete' end return'refund',aG(a,V(m,bd)) end local function aW(b,c)
+return x(c,b)and c or b end local function bz(a,B,h) if h==0 or a.c==0 then return'keep' end local m=aw(a,a.a)
+return'charge',aG(a,aW(C(m,H(h,a.c)),a.i)) end local function cs(g,s,cN)
+local dp={C='COUNTER',L='LEAKY',O='LOCKOUT',R='ROLLING',T='TOKEN'} local bj=dp[aD(g,'^(%u):')] if not bj or bj==s then
+F(cN) end K('ERR the key holds a state of '..bj..': use another key for each algorithm') end local function cp(as)
+if type(as)=='table'then return as elseif O(as,'^%u+ ')then return redis.error_reply(as) end error(as,0) end
+local function W(d) if d-d~=0 then return d end local i,D={},0 while d>0 do local E=d%(2^24) D=D+1 i[D]=E d=(d-E)/(2^24)
+end return i end local function an(i) local D=#i while D>0 and i[D]==0 do i[D]=nil D=D-1 end
+if D>3 or(D==3 and i[3]>=(2^53)/(2^24)/(2^24))then return setmetatable(i,aI) end
+return(i[1]or 0)+(i[2]or 0)*(2^24)+(i[3]or 0)*(2^24)*(2^24) end local function bx(b,c) local bm,bY=b-b==0,c-c==0
+if bm or bY then return bm elseif#b~=#c then return#b<#c end for d=#b,1,-1 do if b[d]~=c[d]then return b[d]<c[d] end end
+return false end local function bX(b,c) b,c=W(b),W(c) local al,T={},0 for d=1,math.max(#b,#c)+1 do
+local E=(b[d]or 0)+(c[d]or 0)+T T=E>=(2^24)and 1 or 0 al[d]=E-T*(2^24) end return an(al) end local function di(b,c)
+if not bx(c,b)then return 0 end c=W(c) local ax,aK={},0 for d=1,#b do local E=b[d]-(c[d]or 0)-aK aK=E<0 and 1 or 0
+ax[d]=E+aK*(2^24) end return an(ax) end local function cG(b,c) b,c=W(b),W(c) local ar={} for d=1,#b+#c do ar[d]=0 end
+for d=1,#b do local T=0 for aV=1,#c do local E=ar[d+aV-1]+b[d]*c[aV]+T T=math.floor(E/(2^24)) ar[d+aV-1]=E-T*(2^24) end
+ar[d+#c]=T end return an(ar) end local function bo(d) if d-d==0 then return d end local al=0 for cx=#d,1,-1 do
+al=al*(2^24)+d[cx] end return al end local function cm(b,c) local aj=0 while not x(b,c)do
+local aF=math.max(1,math.floor(bo(b)/bo(c)*(1-2^-45))) aF=an(W(aF)) aj=C(aj,aF) b=V(b,H(aF,c)) end return aj,b end
+local function cq(n,ba) local bw=S('PTTL',n) return bw>=0 and ba+bw or nil end local function cF(v,cI,M) if v-v~=0 then
+F('INEXACT_STATE') end local aq=V(v,V(cI,M)) aq=x(aq,M)and M or aq return aq~=v and aq or nil end
+local function bA(ai,g,bv) local i=g and ay(g,'9223372036854775807') local d=i and aR(i) if not d or d==0 and bv>0 then
+K(r('ERR invalid %s: expected an integer from %d to 9223372036854775807',ai,bv)) elseif d-d~=0 then
+K(r('ERR invalid %s: the Lua library takes integers up to 9007199254740991',ai)) end return d end local bk={
+{'COST','COST n','RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take'}, {'PARTIAL','PARTIAL','RL.<ALGO> and RL.PEEK take'},
+{'ALWAYS','ALWAYS','RL.<ALGO> and RL.PEEK take'}, {'RESERVED','RESERVED n','RL.SETTLE takes'},
+{'ACTUAL','ACTUAL m','RL.SETTLE takes'}, {'AT','AT ms','RL.REFUND and RL.SETTLE take'},
+{'BURST','BURST n','RL.<ALGO>, RL.PEEK, RL.MULTI, RL.REFUND and RL.SETTLE take'},
+{'BLOCK','BLOCK d','RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take'},
+{'MAX','MAX d','RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take'},
+{'ANCHOR','ANCHOR t','RL.<ALGO>, RL.PEEK, RL.MULTI, RL.REFUND, RL.SETTLE and RL.RESET take'},
+{'ID','ID id','RL.<ALGO>, RL.PEEK and RL.MULTI take'}, {'AS','AS name','RL.<ALGO>, RL.PEEK and RL.MULTI take'},
+{'SHADOW','SHADOW','RL.<ALGO>, RL.PEEK and RL.MULTI take'}, {'RESERVE','RESERVE id ttl','RL.<ALGO> and RL.MULTI take'},
+{'RESERVATION','RESERVATION id','RL.SETTLE takes'}, } local function Y(cB,s)
+return not O(s,' ',1,true)and O(cB,' '..s..' ',1,true)~=nil end local function bJ(a,j)
+return not Y(' COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID RESERVE RESERVATION ',j)or Y((' COST PARTIAL BURST '),j)
+end local function cy(s,j) local G,P=0,0 local bG,cD=math.min(#s,#j),math.max(#s,#j)
+while G<bG and s:byte(G+1)==j:byte(G+1)do G=G+1 end while P<bG-G and s:byte(-1-P)==j:byte(-1-P)do P=P+1 end
+return G+P>=2 and cD-G-P<=2 end local function ct(a,w,s) local aa={} for B,z in ipairs(bk)do
+if Y(w,z[1])and bJ(a,z[1])then aa[#aa+1]=z[2] end end for B,X in ipairs({'FULL','LINE','HEADERS'})do aa[#aa+1]=X end
+for B,j in ipairs(aa)do if cy(s:upper(),aD(j,'^%u+'))then K('ERR syntax error: no such option, but there is '..j) end
+end local P=table.remove(aa) local dm=table.concat(aa,', ')
+K('ERR syntax error: after limit come '..dm..' or '..P..', each at most once') end local function db(z,a,w)
+local j,dq=z[1],a.ac if not Y(w,j)then K(r('ERR invalid %s: only %s it',j,z[3])) elseif not bJ(a,j)then
+K(r('ERR invalid %s: %s takes none',j,('GCRA'))) elseif a[j]~=nil then
+K(r('ERR syntax error: %s comes at most once',z[2])) end end local bW=setmetatable({(2^24)-1,(2^24)-1,2^16-1},aI)
+local function cS(j,g,ds) if j=='AS'then return g and#g>=1 and#g<=64 and not O(g,'[^%w._-]')and g or F('AS')
+elseif j=='AT'then local i=g and ay(g,'9223372036854775807') return i and aW(aR(i),(az(bW,1000)))or F('AT') end
+return bA(j,g,j=='BURST'and 1 or 0) end local function da(a) if a.ALWAYS and(a.PARTIAL or a.RESERVE)then
+F(a.PARTIAL and'PARTIAL_AND_ALWAYS'or'RESERVE_AND_ALWAYS') elseif a.RESERVATION and(a.RESERVED or a.AT)then
+F(a.RESERVED and'RESERVATION_AND_RESERVED'or'RESERVATION_AND_AT') end end local bT={FULL=true,LINE=true,HEADERS=true}
+local function cK(X,by) if X then F(X==by and'FORM_TWICE'or'TWO_FORMS') end return by end local function cQ(a,p,e,w)
+while p[e]do local s,z=p[e]:upper(),nil for B,bu in ipairs(bk)do z=bu[1]==s and bu or z end if z then db(z,a,w)
+if z[2]==s then a[s]=true e=e+1 else a[s]=cS(s,p[e+1],p[e+2]) e=e+(s=='RESERVE'and 3 or 2) end da(a)
+elseif bT[s]and Y(w,'form')then a.form=cK(a.form,s) e=e+1 else return e end end return e end
+local bl={ms=1,['']=1000,s=1000,m=60000,h=3600000,d=86400000} local function cT(g) local Z,bM=aD(g,'^(%d+)(%l*)$')
+local Q=Z and bl[bM]and ay(Z,'18446744073709551615')and Z*bl[bM] return Q and Q>=1 and Q<=1e15 and Q or nil end
+local bU={DAY=86400000,WEEK=7*86400000,MONTH=31*86400000,YEAR=366*86400000} local function dn(a,g) local A=cT(g)
+if not A then a.aa=g:upper() A=bU[a.aa] if not A then
+F(Y((' COST PARTIAL BURST '),'ANCHOR')and'CALENDAR_WINDOW'or'WINDOW')
+elseif not Y((' COST PARTIAL BURST '),'ANCHOR')then
+K(r('ERR invalid window: %s takes no windows of the calendar',('GCRA'))) end end return A end local function cv(n)
+return n:sub(-9)==':reserved'or n:sub(-14)==':reserved:ends' end local function dc(n) if cv(n)then F('RESERVED_KEY') end
+end local function cc(a) local cL=a.PARTIAL and a.o<a.f a.r=a.SHADOW and not a.t and(cL or not a.allowed)
+if not a.allowed and(a.r or a.t)then a.allowed=true if not(nil)then local B,B,B,bf=aA(a) a.ttl=ac(bf) end end end
+local function cY(a) aQ(a,'keep',a.a) return a.remaining end local function cJ(h) return h==0 and 1 or h end
+local function cf(a) local h=a.f aM(a,0) local k,q=bz(a,nil,h) if h>0 then a.j,a.n=k,q end local ak=bH(a.j,a.n,a.a)
+aQ(a,a.j,ak) a.allowed=a.b>0 and o(a,0)==0 a.w=a.b>0 and h or cJ(h) if(nil)then a.count,a.ttl=(nil)(ak,a.now_ms)
+elseif a.allowed then a.ttl=ac(af(o(a,a.b))) else local o=o(a,a.w) a.ttl=o and math.max(1,ac(af(o)))or-1 end end
+local function cg(a) local h=a.f if a.PARTIAL then h=math.min(h,cY(a)) end a.o=h if a.ALWAYS then cf(a) else aM(a,h) end
+end local function dk(d) local bh='' while d-d~=0 do local u d,u=az(d,10000000) bh=r('%07.0f',u)..bh end
+return r('%.0f',d)..bh end local function bi(d) if d-d~=0 then return dk(d) end return r('%.0f',d) end
+local function dg(n,bp) if bp then S('PEXPIREAT',n,bi(bp)) end end local function co(t)
+return t.e==0 and r('%d',t.k)or bi(t.e)..r('%03d',t.k) end local function br(t) local L=t.e if L-L~=0 or L<1000000 then
+return co(t) end return r('%.0f%03d',L,t.k) end local function cb(a,k,q) local n=a.p if k=='delete'then S('UNLINK',n)
+return end local y=aP(a,k,q) if k=='keep'then dg(n,y) elseif y then S('SET',n,br(q),'PXAT',y==0 and'1'or bi(y)) else
+S('SET',n,br(q),'KEEPTTL') end end local function ca(a,k,q) cb(a,k,q) end local function bB(a)
+return a.t and a.t.f or a.r and a.f or a.o end local function bs(a) if not a.allowed then return 0 end
+return a.PARTIAL and bB(a)or 1 end local function cu(a,J) local U,de,R,bf,cl=aA(a) return{ 'allowed',bs(a),
+'count',a.count, 'ttl',a.ttl, 'limit',a.b, 'remaining',U, 'retry_after_ms',de, 'next_ms',R, 'reset_ms',bf,
+'delay_ms',cl, 'now_ms',a.now_ms, 'shadow',a.r and 1 or 0, 'charged',J, } end local function cH(at) local bI={}
+for B,a in ipairs(at)do local G,Z=a.AS or('GCRA'):lower(),2 a.l=G while bI[a.l]do a.l=r('%s-%d',G,Z) Z=Z+1 end
+bI[a.l]=true end end local function aC(d) return r('%.0f',aW(d,999999999999999)) end local function cV(a)
+local A=(nil)and(nil)(a)or a.z local aO,u=1000,A%1000 while u>0 do aO,u=u,aO%u end local bP=1000/aO
+local am=az(H(A,bP),1000) return r('"%s";q=%s;w=%s',a.l,aC(H(a.limit,bP)),aC(am)) end local function cz(aE,bb)
+if aE.allowed~=bb.allowed then return not aE.allowed end local o,bc=aE.retry_after_ms,bb.retry_after_ms if o~=bc then
+return o<0 or(bc>=0 and o>bc) end return aE.remaining<bb.remaining end local function cw(at) local bg,bC=at[1],{} cH(at)
+for d,a in ipairs(at)do bC[d]=cV(a) a.remaining,a.retry_after_ms,a.next_ms,a.reset_ms=aA(a) if cz(a,bg)then bg=a end end
+local a=bg local au={ 'X-RateLimit-Limit', r('%.0f',a.b), 'X-RateLimit-Remaining', r('%.0f',a.remaining), }
+local function aB(ai,ad) au[#au+1]=ai au[#au+1]=ad end if a.reset_ms>=0 then
+aB('X-RateLimit-Reset',r('%.0f',ac(a.now_ms+a.reset_ms))) end aB('RateLimit-Policy',table.concat(bC,', '))
+local cE=a.next_ms>=0 and';t='..aC(ac(a.next_ms))or'' aB('RateLimit',r('"%s";r=%s%s',a.l,aC(a.remaining),cE))
+if not a.allowed and a.retry_after_ms>=0 then aB('Retry-After',r('%.0f',ac(a.retry_after_ms))) end return au end
+local function cM(a,J) if a.form=='FULL'then return cu(a,J) end return{bs(a),a.count,a.ttl,cw({a})} end
+aH={A=bX,D=ca,E=cc,F=cg,G=cj,H=W,u=cm,error_reply=cp,I=cq,g=F,J=cs,K=ct,M=an,P=bx,Q=cF,v=cG,S=cM,U=bz,V=bA,W=cQ,x=bB,refund=cX,X=dc,Y=dd,Z=di,ab=dn}
+end return aH end local cn,bE=pcall(df,KEYS,ARGV) return cn and bE or f().error_reply(bE)

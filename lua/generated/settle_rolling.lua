@@ -1,1515 +1,290 @@
 -- RL.SETTLE ROLLING, without the module: docs/lua.md. Put together by scripts/generate-lua; do not edit.
-local COLD, cold
-local find, format, match, part_of = string.find, string.format, string.match, string.sub
-local function parse_request(words, at, accepted)
-local window, limit, option = words[at], words[at + 1], words[at + 2]
-if not limit then
-cold().fail('ARITY')
-end
-local r = {
-key = '',
-now = 0,
-now_ms = 0,
-window_ms = 0,
-window = 0,
-limit = 0,
-capacity = 0,
-cost = 1,
-form = nil,
-delay = 0,
-state = nil,
-after = nil,
-allowed = false,
-count = 0,
-ttl = 0,
-change = 'keep',
-remaining = 0,
-decided_cost = 1,
-}
-at = at + 2
-if option == 'LINE' and not words[at + 1] and accepted ~= ' COST BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE ' then
-r.form, at = option, at + 1
-elseif option then
-local value = words[at + 1] or ''
-local is_short = accepted == ' form COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE ' and words[at + 2] == 'LINE' and not words[at + 3] and #value < 16
-if is_short and option == 'COST' and (' COST PARTIAL ALWAYS RESERVE RESERVATION ') ~= ' ID ' and find(value, '^[1-9]%d*$') then
-r.form, r.cost, at = 'LINE', value + 0, at + 3
-elseif is_short and option == 'ID' and (' COST PARTIAL ALWAYS RESERVE RESERVATION ') == ' ID ' and value ~= '' then
-r.form, r.ID, at = 'LINE', value, at + 3
-else
-at = cold().parse_options(r, words, at, accepted)
-r.cost = r.COST or 1
-end
-end
-local is_plain = #limit < 16 and find(limit, '^[1-9]%d*$')
-r.limit = is_plain and limit + 0 or cold().parse_count('limit', limit, 0)
-is_plain = #window < 10 and find(window, '^[1-9]%d*$')
-local window_ms = is_plain and window * 1000 or cold().window_of(r, window)
-r.window_ms, r.window, r.capacity = window_ms, window_ms < 9e12 and window_ms * 1000 or cold().mul_large(window_ms, 1000), r.BURST or r.limit
-return r, at
-end
-local function parse_all(words, accepted)
-local r, at = parse_request(words, 1, accepted)
-if words[at] then
-cold().fail_with_usage(r, accepted, words[at])
-end
-return r
-end
-local function parse_correction(words, accepted)
-if not words[1 + 1] then
-cold().fail('ARITY')
-end
-return parse_all(words, accepted)
-end
-local call = redis.call
-local function read_clock(r)
-local time = call('TIME')
-local now = time[1] * 1000000 + time[2]
-r.now, r.now_ms = now, (now - now % 1000) / 1000
-end
-local function take_keys(r, keys, at, with_book, is_reset)
-local key = keys[at]
-if not key then
-cold().fail('KEYS')
-end
-r.key, at = key, at + 1
-if is_reset then
-r.name = key
-elseif find(key, ':reserved', 1, true) then
-cold().require_other_name(key)
-end
-if with_book then
-at = r.wrong_clock and at + 2 or cold().take_book(r, keys, at, key)
-end
-return at
-end
-local function place(r, keys, with_book, is_reset)
-read_clock(r)
-if #keys ~= take_keys(r, keys, 1, with_book, is_reset) - 1 then
-cold().fail('KEYS')
-end
-end
-local byte_of, char_of = string.byte, string.char
-local function ms_at(text, n)
-local a, b, c, d, e, f, g = byte_of(text, 15 * n + 3, 15 * n + 9)
-if g >= 32 then
-cold().fail('INEXACT_STATE')
-end
-return a + 256 * (b + 256 * (c + 256 * (d + 256 * (e + 256 * (f + 256 * g)))))
-end
-local function count_through(text, len, ms)
-if len == 0 or ms_at(text, len - 1) <= ms then
-return len
-end
-local base, size = 0, len
-while size > 1 do
-local half = (size - size % 2) / 2
-if ms_at(text, base + half) <= ms then
-base = base + half
-end
-size = size - half
-end
-return ms_at(text, base) <= ms and base + 1 or base
-end
-local function halves_of(units)
-local lo = units % (2 ^ 32)
-return (units - lo) / (2 ^ 32), lo
-end
-local function total_at(text, n)
-local a, b, c, d, e, f, g, h = byte_of(text, 15 * n + 10, 15 * n + 17)
-return e + 256 * (f + 256 * (g + 256 * h)), a + 256 * (b + 256 * (c + 256 * d))
-end
-local function sum_of(hi, lo, other_hi, other_lo)
-hi, lo = hi + other_hi, lo + other_lo
-if lo >= (2 ^ 32) then
-hi, lo = hi + 1, lo - (2 ^ 32)
-end
-return hi % (2 ^ 32), lo, hi >= (2 ^ 32)
-end
-local function divide(a, b)
-if a - a == 0 and b - b == 0 then
-local rest = a % b
-return (a - rest) / b, rest
-end
-return cold().divide_large(a, b)
-end
-local function mul(a, b)
-if a - a == 0 and b - b == 0 and a * b < (2 ^ 53) then
-return a * b
-end
-return cold().mul_large(a, b)
-end
-local function same_moment(r, a, b)
-local window_ms = r.window_ms
-if a == b then
-return true
-elseif window_ms <= 4096 or math.abs(a - b) >= window_ms / 4096 + 1 then
-return false
-end
-return (divide(mul(a, 4096), window_ms)) == (divide(mul(b, 4096), window_ms))
-end
-local function edited(log, kept, entry, rest, overflows)
-local text, before, first = log.text, log.len, log.first
-local len, offset = kept + (before - rest) + 1, 15 * kept + 2
-local after = { text = part_of(text, 1, offset) .. entry, len = len, first = first, hi = log.hi, lo = log.lo }
-after.write, after.offset, after.bytes = 'SETRANGE', offset, entry
-if rest < before then
-after.bytes = entry .. part_of(text, 15 * rest + 3)
-after.text = part_of(text, 1, offset) .. after.bytes
-elseif kept == before then
-after.write = 'APPEND'
-end
-if before == 0 or (first > 0 and first * 2 >= before) or overflows or len < before or len > 8192 then
-after.write = 'SET'
-end
-return after
-end
-local function bytes_of(ms, hi, lo)
-local a, b = ms % 16777216, hi % 65536
-local c, d = lo % 65536, (ms - ms % 16777216) / 16777216
-local e, f, g = (hi - b) / 65536, (lo - c) / 65536, d % 65536
-return char_of(
-a % 256, (a - a % 256) / 256 % 256, (a - a % 65536) / 65536,
-g % 256, (g - g % 256) / 256, (d - g) / 65536 % 256, (d - d % 16777216) / 16777216,
-c % 256, (c - c % 256) / 256, f % 256, (f - f % 256) / 256,
-b % 256, (b - b % 256) / 256, e % 256, (e - e % 256) / 256
-)
-end
-local function charged(r, log, at, units)
-local text, len = log.text, log.len
-local index = count_through(text, len, at)
-local hi, lo = halves_of(units)
-local total_hi, total_lo, overflows, kept = log.hi, log.lo, false, len
-if len > 0 then
-local last_hi, last_lo = total_at(text, len - 1)
-total_hi, total_lo, overflows = sum_of(last_hi, last_lo, hi, lo)
-if index < len then
-return cold().charged_before(r, log, index, at, hi, lo, overflows)
-elseif len > log.first then
-kept = same_moment(r, ms_at(text, len - 1), at) and len - 1 or len
-else
-total_hi, total_lo = sum_of(log.hi, log.lo, hi, lo)
-end
-else
-total_hi, total_lo = hi, lo
-end
-return edited(log, kept, bytes_of(at, total_hi, total_lo), len, overflows)
-end
-local function read(r, text)
-local len = (#text - 2) / 15
-if part_of(text, 1, 2) ~= 'R:' or len % 1 ~= 0 or len < 1 or len > 8192 then
-return nil
-end
-local expired, first, hi, lo = r.now_ms - r.window_ms, 0, 0, 0
-if expired >= 0 and ms_at(text, 0) <= expired then
-first = count_through(text, len, expired)
-hi, lo = total_at(text, first - 1)
-local last_hi, last_lo = total_at(text, len - 1)
-if last_hi < hi or (last_hi == hi and last_lo < lo) then
-return nil
-end
-end
-return { text = text, len = len, first = first, hi = hi, lo = lo }
-end
-local function load(r)
-local text = call('GET', r.key)
-if text then
-r.state = read(r, text) or cold().fail_with_foreign_value(text, 'ROLLING', 'FOREIGN_VALUE')
-end
-end
-local function state_after(change, after, before)
-if change == 'keep' then
-return before
-end
-return change ~= 'delete' and after or nil
-end
-local function less(a, b)
-if a - a == 0 and b - b == 0 then
-return a < b
-end
-return cold().less_large(a, b)
-end
-local function units_between(hi, lo, hi_before, lo_before)
-local units = (hi - hi_before) * (2 ^ 32) + (lo - lo_before)
-return units < 0 and units + (2 ^ 32) * (2 ^ 32) or units
-end
-local function units_through(log, n)
-local hi, lo = total_at(log.text, n)
-return units_between(hi, lo, log.hi, log.lo)
-end
-local function units_of(log)
-return log and log.len > 0 and units_through(log, log.len - 1) or 0
-end
-local function exact(n)
-if n - n ~= 0 or n >= (2 ^ 53) then
-cold().fail('INEXACT_REPLY')
-end
-return n
-end
-local function forecast(r, _, log)
-local units = units_of(log)
-r.log, r.units, r.remaining = log, units, units < r.limit and r.limit - units or 0
-end
-local function seconds_of(ms)
-local rest = ms % 1000
-return ms < 0 and -1 or rest == 0 and ms / 1000 or (ms - rest) / 1000 + 1
-end
-local function wait(r, cost)
-local room, log, units = r.limit - cost, r.log, r.units
-if room < 0 then
-return nil
-elseif units <= room then
-return 0
-end
-local must_leave, low, high = units - room, log.first, log.len - 1
-if units_through(log, low) >= must_leave then
-high = low
-elseif units_through(log, high > 0 and high - 1 or 0) < must_leave then
-low = high
-end
-while low < high do
-local middle = (low + high - (low + high) % 2) / 2
-if units_through(log, middle) >= must_leave then
-high = middle
-else
-low = middle + 1
-end
-end
-local left = ms_at(log.text, low) + r.window_ms - r.now_ms
-return left > 0 and left or 0
-end
-local function ttl_of_denial(r, cost)
-local wait = wait(r, cost == 0 and 1 or cost)
-wait = wait and seconds_of(exact(wait)) or -1
-return wait == 0 and 1 or wait
-end
-local function decide(r, cost)
-local log, limit = r.state, r.limit
-local units = units_of(log)
-local allowed = units + (cost == 0 and 1 or cost) <= limit
-r.allowed, r.count, r.change = allowed, exact(units), 'keep'
-if allowed and cost > 0 then
-r.change = 'charge'
-r.after = charged(r, log or { text = 'R:', len = 0, first = 0, hi = 0, lo = 0 }, r.now_ms, cost)
-elseif not allowed and units > 0 and ms_at(log.text, log.len - 1) > r.now_ms then
-r.change, r.after = 'rebase', cold().moved_to_now(r, log)
-end
-forecast(r, r.change, state_after(r.change, r.after, log))
-if allowed then
-r.ttl = seconds_of(exact(wait(r, limit)))
-else
-r.ttl = ttl_of_denial(r, cost)
-end
-end
-local function decide_request(r)
-if r.PARTIAL or r.ALWAYS then
-cold().decide_rare(r)
-else
-local cost = r.cost
-r.decided_cost = cost
-decide(r, cost)
-end
-if r.SHADOW then
-cold().conclude(r)
-end
-end
-local function figures(r)
-local change, wait = r.change, wait
-forecast(r, change, change == 'keep' and r.state or change ~= 'delete' and r.after or nil)
-local remaining, capacity, retry, next_ms, reset = r.remaining, r.capacity, 0, 0, 0
-if not r.allowed then
-local cost = r.decided_cost
-retry = wait(r, r.needed or (cost == 0 and 1 or cost)) or -1
-if r.full_for and retry >= 0 then
-retry = math.max(retry, r.full_for)
-end
-end
-if remaining < capacity then
-next_ms = wait(r, remaining + 1) or -1
-reset = remaining + 1 == capacity and next_ms or wait(r, capacity) or -1
-end
-if retry - retry ~= 0 or next_ms - next_ms ~= 0 or reset - reset ~= 0 or retry >= (2 ^ 53) or reset >= (2 ^ 53) then
-cold().fail('INEXACT_REPLY')
-end
-return remaining, retry, next_ms, reset, 0
-end
-local function line(r, charged)
-local remaining, retry, next_ms, reset, delay = figures(r)
-local count, ttl, limit, now_ms = r.count, r.ttl, r.capacity, r.now_ms
-local largest = limit + count + ttl + retry + next_ms + reset + delay + charged
-if largest >= 2147483648 or now_ms < 1000000 or now_ms >= 2e15 then
-return cold().long_line(r, charged)
-end
-local late = now_ms % 1000000
-local shadow = r.shadowed and 1 or 0
-return format(
-'%d %d %d %d %d %d %d %d %d %d%06d %d %d',
-r.allowed and (r.PARTIAL and cold().part_allowed(r) or 1) or 0, count, ttl, limit, remaining, retry, next_ms, reset, delay,
-(now_ms - late) / 1000000, late, shadow, charged
-)
-end
-local function reply(r, charged)
-local form = r.form
-if form == 'LINE' then
-return line(r, charged)
-elseif form then
-return cold().other_reply(r, charged)
-end
-return { r.allowed and (r.PARTIAL and cold().part_allowed(r) or 1) or 0, r.count, r.ttl }
-end
-local function correct(r, change, after, charged)
-local answer
-local expires_at, before, state = nil, r.state, state_after(change, after, r.state)
-if expires_at and less(expires_at, r.now_ms) then
-state = nil
-end
-r.state = state
-decide_request(r)
-answer = reply(r, charged)
-r.state = before
-if not r.is_unknown then
-cold().commit_change(r, change, after)
-end
-return answer
-end
-local function settle_reservation(r)
-local book, change, after, charged = cold().load_book(r, r.RESERVATION), 'keep', nil, 0
-load(r, 'write')
-r.book = book
-cold().give_back_book(r)
-local charge = book.own
-if charge then
-change, after = cold().settle_reserved(r, charge, r.ACTUAL)
-charged = r.ACTUAL
-book.own = nil
-end
-r.is_unknown = not charge and not r.gave_back
-local answer = correct(r, change, after, charged)
-cold().commit_book(book)
-return answer
-end
-local function run_settle(keys, words)
-local r = parse_correction(words, ' form AT RESERVED ACTUAL BURST ANCHOR RESERVATION ')
-local reserved, actual = r.RESERVED, r.ACTUAL
-if actual and r.RESERVATION then
-place(r, keys, true)
-return settle_reservation(r)
-end
-if not reserved or not actual then
-cold().fail('SETTLEMENT')
-end
-local difference = math.abs(reserved - actual)
-place(r, keys)
-load(r, 'write')
-local correction = actual < reserved and cold().refund or cold().overcharge
-local change, after = correction(r, r.AT, difference)
-return correct(r, change, after, actual)
-end
-function cold()
-if not COLD then
-local errors = {}
-errors.OVERFLOW = 'ERR increment or decrement would overflow'
-errors.INEXACT_REPLY = 'ERR the reply has a number above 9007199254740991, which needs the module'
-errors.AT = 'ERR invalid AT: expected an integer of Unix milliseconds from 0 to 9223372036854775807'
-errors.ANCHOR = 'ERR invalid ANCHOR: expected an integer of Unix seconds from 0 to 253402300799'
-errors.ID = 'ERR invalid ID: expected 1 to 512 bytes'
-errors.AS = 'ERR invalid AS: expected a name of 1 to 64 characters of A-Z a-z 0-9 . _ -'
-errors.RESERVE = 'ERR invalid RESERVE: expected an id of 1 to 128 bytes, and a ttl: a positive integer of seconds, or one '
-.. 'with a unit ms, s, m, h or d, up to 10^12 seconds'
-errors.RESERVATION = 'ERR invalid RESERVATION: expected an id of 1 to 128 bytes'
-errors.PARTIAL_AND_ALWAYS = 'ERR syntax error: PARTIAL and ALWAYS exclude each other'
-errors.RESERVE_AND_ALWAYS = 'ERR syntax error: RESERVE and ALWAYS exclude each other'
-errors.RESERVATION_AND_RESERVED = 'ERR syntax error: RESERVED and RESERVATION exclude each other'
-errors.RESERVATION_AND_AT = 'ERR syntax error: RESERVATION and AT exclude each other'
-errors.FORM_TWICE = 'ERR syntax error: FULL, LINE or HEADERS comes at most once'
-errors.TWO_FORMS = 'ERR syntax error: FULL, LINE and HEADERS exclude each other'
-errors.CALENDAR_WINDOW = 'ERR invalid window: expected a positive integer of seconds, or one with a unit ms, s, m, h or '
-.. 'd, up to 10^12 seconds; or day, week, month or year'
-errors.WINDOW = 'ERR invalid window: expected a positive integer of seconds, or one with a unit ms, s, m, h or d, up to '
-.. '10^12 seconds'
-errors.RESERVED_KEY = 'ERR invalid key: expected one that ends neither in :reserved nor in :reserved:ends, the names of '
-.. 'reservations'
-errors.KEYS = 'ERR invalid KEYS: expected those that this call needs; see docs/lua.md'
-errors.FOREIGN_RESERVATION = 'ERR the hash of the reservations holds a value that the module did not write'
-errors.INEXACT_STATE = 'ERR the key holds a number above 9007199254740991, which needs the module'
-errors.ARITY = 'ERR wrong number of arguments'
-errors.FOREIGN_VALUE = 'ERR the key holds a value that this algorithm did not write'
-errors.SETTLEMENT = 'ERR syntax error: RL.SETTLE needs ACTUAL m, and RESERVED n or RESERVATION id'
-local function moved(text, from, to, cap_hi, cap_lo, hi, lo)
-local parts = {}
-for n = from, to - 1 do
-local moved_hi, moved_lo = cap_hi, cap_lo
-if not cap_hi then
-moved_hi, moved_lo = total_at(text, n)
-moved_hi, moved_lo = sum_of(moved_hi, moved_lo, hi, lo)
-end
-parts[#parts + 1] = bytes_of(ms_at(text, n), moved_hi, moved_lo)
-end
-return table.concat(parts)
-end
-local function charged_before(r, log, index, at, hi, lo, overflows)
-local text, len, kept, rest = log.text, log.len, index, index
-local total_hi, total_lo, ms = log.hi, log.lo, at
-if index > log.first then
-total_hi, total_lo = total_at(text, index - 1)
-end
-if index > log.first and same_moment(r, ms_at(text, index - 1), at) then
-kept = index - 1
-elseif same_moment(r, ms_at(text, index), at) then
-ms, rest = ms_at(text, index), index + 1
-total_hi, total_lo = total_at(text, index)
-end
-total_hi, total_lo = sum_of(total_hi, total_lo, hi, lo)
-local later = moved(text, rest, len, nil, nil, hi, lo)
-local whole = { text = part_of(text, 1, 15 * rest + 2) .. later, len = len, first = log.first, hi = log.hi, lo = log.lo }
-return edited(whole, kept, bytes_of(ms, total_hi, total_lo), rest, overflows)
-end
-local function moved_to_now(r, log)
-local text, now_ms = log.text, r.now_ms
-local index = count_through(text, log.len, now_ms)
-local joins = index > log.first and same_moment(r, ms_at(text, index - 1), now_ms)
-local hi, lo = total_at(text, log.len - 1)
-return edited(log, joins and index - 1 or index, bytes_of(now_ms, hi, lo), log.len, false)
-end
-local function refund(r, at_ms, cost)
-local log = r.state
-if not log then
-return 'keep'
-end
-local text, last = log.text, log.len
-if at_ms then
-at_ms = at_ms - at_ms == 0 and at_ms or (2 ^ 53)
-last = count_through(text, log.len, at_ms)
-local is_exact = last > log.first and ms_at(text, last - 1) == at_ms
-if not is_exact and last < log.len and same_moment(r, ms_at(text, last), at_ms) then
-last = last + 1
-end
-end
-local units, cap_hi, cap_lo = 0, log.hi, log.lo
-if last > log.first then
-units = units_through(log, last - 1)
-cap_hi, cap_lo = total_at(text, last - 1)
-end
-local count = math.min(cost, units)
-if count == 0 then
-return 'keep'
-elseif count == units_of(log) then
-return 'delete'
-end
-local hi, lo = halves_of(count)
-hi, lo = ((2 ^ 32) - hi - (lo > 0 and 1 or 0)) % (2 ^ 32), ((2 ^ 32) - lo) % (2 ^ 32)
-cap_hi, cap_lo = sum_of(cap_hi, cap_lo, hi, lo)
-local start = last
-while start > 0 do
-local total_hi, total_lo = total_at(text, start - 1)
-if total_hi < cap_hi or (total_hi == cap_hi and total_lo <= cap_lo) then
-break
-end
-start = start - 1
-end
-local bytes = moved(text, start, last, cap_hi, cap_lo) .. moved(text, last, log.len, nil, nil, hi, lo)
-local after = { text = part_of(text, 1, 15 * start + 2) .. bytes, len = log.len, first = log.first }
-after.hi, after.lo, after.write, after.offset, after.bytes = log.hi, log.lo, 'SETRANGE', 15 * start + 2, bytes
-if log.first > 0 and log.first * 2 >= log.len then
-after.write = 'SET'
-end
-return 'refund', after
-end
-local function fail_with(text)
-error({ err = text }, 0)
-end
-local function fail(name)
-fail_with(errors[name])
-end
-local function overcharge(r, at_ms, cost)
-local now_ms, log = r.now_ms, r.state
-at_ms = at_ms and less(at_ms, now_ms) and at_ms or now_ms
-if cost == 0 or (at_ms < now_ms and at_ms <= now_ms - r.window_ms) then
-return 'keep'
-end
-local units = units_of(log) + cost
-if units >= (2 ^ 53) then
-fail(units > 2 ^ 63 and 'OVERFLOW' or 'INEXACT_REPLY')
-end
-return 'charge', charged(r, log or { text = 'R:', len = 0, first = 0, hi = 0, lo = 0 }, at_ms, cost)
-end
-local function settle_reserved(r, charge, actual)
-local reserved = charge.cost or 0
-if charge.counts_until <= r.now_ms then
-return 'keep'
-elseif actual < reserved then
-return refund(r, charge.charged_at, reserved - actual)
-end
-return overcharge(r, charge.charged_at, actual - reserved)
-end
-local function fail_with_foreign_value(text, word, otherwise)
-local writers = { C = 'COUNTER', L = 'LEAKY', O = 'LOCKOUT', R = 'ROLLING', T = 'TOKEN' }
-local writer = writers[match(text, '^(%u):')]
-if not writer or writer == word then
-fail(otherwise)
-end
-fail_with('ERR the key holds a state of ' .. writer .. ': use another key for each algorithm')
-end
-local function error_reply(raised)
-if type(raised) == 'table' then
-return raised
-elseif find(raised, '^%u+ ') then
-return redis.error_reply(raised)
-end
-error(raised, 0)
-end
-local function less_large(a, b)
-local a_is_number, b_is_number = a - a == 0, b - b == 0
-if a_is_number or b_is_number then
-return a_is_number
-elseif #a ~= #b then
-return #a < #b
-end
-for n = #a, 1, -1 do
-if a[n] ~= b[n] then
-return a[n] < b[n]
-end
-end
-return false
-end
-local function digits_of(n)
-if n - n ~= 0 then
-return n
-end
-local digits, count = {}, 0
-while n > 0 do
-local digit = n % (2 ^ 24)
-count = count + 1
-digits[count] = digit
-n = (n - digit) / (2 ^ 24)
-end
-return digits
-end
-local LARGE = {
-__sub = function()
-return 1
-end,
-}
-local function from_digits(digits)
-local count = #digits
-while count > 0 and digits[count] == 0 do
-digits[count] = nil
-count = count - 1
-end
-if count > 3 or (count == 3 and digits[3] >= (2 ^ 53) / (2 ^ 24) / (2 ^ 24)) then
-return setmetatable(digits, LARGE)
-end
-return (digits[1] or 0) + (digits[2] or 0) * (2 ^ 24) + (digits[3] or 0) * (2 ^ 24) * (2 ^ 24)
-end
-local function mul_large(a, b)
-a, b = digits_of(a), digits_of(b)
-local product = {}
-for n = 1, #a + #b do
-product[n] = 0
-end
-for n = 1, #a do
-local carry = 0
-for m = 1, #b do
-local digit = product[n + m - 1] + a[n] * b[m] + carry
-carry = math.floor(digit / (2 ^ 24))
-product[n + m - 1] = digit - carry * (2 ^ 24)
-end
-product[n + #b] = carry
-end
-return from_digits(product)
-end
-local function approximately(n)
-if n - n == 0 then
-return n
-end
-local sum = 0
-for index = #n, 1, -1 do
-sum = sum * (2 ^ 24) + n[index]
-end
-return sum
-end
-local function add_large(a, b)
-a, b = digits_of(a), digits_of(b)
-local sum, carry = {}, 0
-for n = 1, math.max(#a, #b) + 1 do
-local digit = (a[n] or 0) + (b[n] or 0) + carry
-carry = digit >= (2 ^ 24) and 1 or 0
-sum[n] = digit - carry * (2 ^ 24)
-end
-return from_digits(sum)
-end
-local function add(a, b)
-if a - a == 0 and b - b == 0 and a + b < (2 ^ 53) then
-return a + b
-end
-return add_large(a, b)
-end
-local function sub_large(a, b)
-if not less_large(b, a) then
-return 0
-end
-b = digits_of(b)
-local difference, borrow = {}, 0
-for n = 1, #a do
-local digit = a[n] - (b[n] or 0) - borrow
-borrow = digit < 0 and 1 or 0
-difference[n] = digit + borrow * (2 ^ 24)
-end
-return from_digits(difference)
-end
-local function sub(a, b)
-if a - a == 0 and b - b == 0 then
-return a > b and a - b or 0
-end
-return sub_large(a, b)
-end
-local function divide_large(a, b)
-local quotient = 0
-while not less(a, b) do
-local part = math.max(1, math.floor(approximately(a) / approximately(b) * (1 - 2 ^ -45)))
-part = from_digits(digits_of(part))
-quotient = add(quotient, part)
-a = sub(a, mul(part, b))
-end
-return quotient, a
-end
-local function bytes_before(a, b)
-for at = 1, math.min(#a, #b) do
-local x, y = a:byte(at), b:byte(at)
-if x ~= y then
-return x < y
-end
-end
-return #a < #b
-end
-local function digits_up_to(text, most)
-if text ~= '0' and not find(text, '^[1-9]%d*$') then
-return nil
-end
-return (#text < #most or (#text == #most and not bytes_before(most, text))) and text or nil
-end
-local function from_text(digits)
-if #digits <= 15 or (#digits == 16 and bytes_before(digits, '9007199254740992')) then
-return digits + 0
-end
-local head = #digits % 7
-local n = head > 0 and digits:sub(1, head) + 0 or 0
-for at = head + 1, #digits, 7 do
-n = add(mul(n, 10000000), digits:sub(at, at + 6) + 0)
-end
-return n
-end
-local function parse_count(name, text, least)
-local digits = text and digits_up_to(text, '9223372036854775807')
-local n = digits and from_text(digits)
-if not n or n == 0 and least > 0 then
-fail_with(format('ERR invalid %s: expected an integer from %d to 9223372036854775807', name, least))
-elseif n - n ~= 0 then
-fail_with(format('ERR invalid %s: the Lua library takes integers up to 9007199254740991', name))
-end
-return n
-end
-local OPTIONS = {
-{ 'COST', 'COST n', 'RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take' },
-{ 'PARTIAL', 'PARTIAL', 'RL.<ALGO> and RL.PEEK take' },
-{ 'ALWAYS', 'ALWAYS', 'RL.<ALGO> and RL.PEEK take' },
-{ 'RESERVED', 'RESERVED n', 'RL.SETTLE takes' },
-{ 'ACTUAL', 'ACTUAL m', 'RL.SETTLE takes' },
-{ 'AT', 'AT ms', 'RL.REFUND and RL.SETTLE take' },
-{ 'BURST', 'BURST n', 'RL.<ALGO>, RL.PEEK, RL.MULTI, RL.REFUND and RL.SETTLE take' },
-{ 'BLOCK', 'BLOCK d', 'RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take' },
-{ 'MAX', 'MAX d', 'RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take' },
-{ 'ANCHOR', 'ANCHOR t', 'RL.<ALGO>, RL.PEEK, RL.MULTI, RL.REFUND, RL.SETTLE and RL.RESET take' },
-{ 'ID', 'ID id', 'RL.<ALGO>, RL.PEEK and RL.MULTI take' },
-{ 'AS', 'AS name', 'RL.<ALGO>, RL.PEEK and RL.MULTI take' },
-{ 'SHADOW', 'SHADOW', 'RL.<ALGO>, RL.PEEK and RL.MULTI take' },
-{ 'RESERVE', 'RESERVE id ttl', 'RL.<ALGO> and RL.MULTI take' },
-{ 'RESERVATION', 'RESERVATION id', 'RL.SETTLE takes' },
-}
-local function is_in(list, word)
-return not find(word, ' ', 1, true) and find(list, ' ' .. word .. ' ', 1, true) ~= nil
-end
-local function takes(r, option)
-return not is_in(' COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID RESERVE RESERVATION ', option) or is_in((' COST PARTIAL ALWAYS RESERVE RESERVATION '), option)
-end
-local function is_nearly(word, option)
-local first, last = 0, 0
-local shorter, longer = math.min(#word, #option), math.max(#word, #option)
-while first < shorter and word:byte(first + 1) == option:byte(first + 1) do
-first = first + 1
-end
-while last < shorter - first and word:byte(-1 - last) == option:byte(-1 - last) do
-last = last + 1
-end
-return first + last >= 2 and longer - first - last <= 2
-end
-local function fail_with_usage(r, accepted, word)
-local options = {}
-for _, row in ipairs(OPTIONS) do
-if is_in(accepted, row[1]) and takes(r, row[1]) then
-options[#options + 1] = row[2]
-end
-end
-for _, form in ipairs({ 'FULL', 'LINE', 'HEADERS' }) do
-options[#options + 1] = form
-end
-for _, option in ipairs(options) do
-if is_nearly(word:upper(), match(option, '^%u+')) then
-fail_with('ERR syntax error: no such option, but there is ' .. option)
-end
-end
-local last = table.remove(options)
-local usage = table.concat(options, ', ')
-fail_with('ERR syntax error: after limit come ' .. usage .. ' or ' .. last .. ', each at most once')
-end
-local function require_option(row, r, accepted)
-local option, algorithm = row[1], r.algorithm
-if not is_in(accepted, option) then
-fail_with(format('ERR invalid %s: only %s it', option, row[3]))
-elseif not takes(r, option) then
-fail_with(format('ERR invalid %s: %s takes none', option, ('ROLLING')))
-elseif r[option] ~= nil then
-fail_with(format('ERR syntax error: %s comes at most once', row[2]))
-end
-end
-local UNITS = { ms = 1, [''] = 1000, s = 1000, m = 60000, h = 3600000, d = 86400000 }
-local function parse_window(text)
-local number, unit = match(text, '^(%d+)(%l*)$')
-local ms = number and UNITS[unit] and digits_up_to(number, '18446744073709551615') and number * UNITS[unit]
-return ms and ms >= 1 and ms <= 1e15 and ms or nil
-end
-local function parse_id(text, most)
-return text and #text >= 1 and #text <= most and text
-end
-local function min(a, b)
-return less(b, a) and b or a
-end
-local MAX_UNSIGNED = setmetatable({ (2 ^ 24) - 1, (2 ^ 24) - 1, 2 ^ 16 - 1 }, LARGE)
-local function parse_value(option, text, second)
-if option == 'RESERVE' then
-local ttl = second and parse_window(second)
-return parse_id(text, 128) and ttl and { id = text, ttl = ttl } or fail('RESERVE')
-elseif option == 'RESERVATION' then
-return parse_id(text, 128) or fail('RESERVATION')
-end
-if option == 'AS' then
-return text and #text >= 1 and #text <= 64 and not find(text, '[^%w._-]') and text or fail('AS')
-elseif option == 'AT' then
-local digits = text and digits_up_to(text, '9223372036854775807')
-return digits and min(from_text(digits), (divide(MAX_UNSIGNED, 1000))) or fail('AT')
-end
-return parse_count(option, text, option == 'BURST' and 1 or 0)
-end
-local function require_compatible(r)
-if r.ALWAYS and (r.PARTIAL or r.RESERVE) then
-fail(r.PARTIAL and 'PARTIAL_AND_ALWAYS' or 'RESERVE_AND_ALWAYS')
-elseif r.RESERVATION and (r.RESERVED or r.AT) then
-fail(r.RESERVED and 'RESERVATION_AND_RESERVED' or 'RESERVATION_AND_AT')
-end
-end
-local FORMS = { FULL = true, LINE = true, HEADERS = true }
-local function next_form(form, named)
-if form then
-fail(form == named and 'FORM_TWICE' or 'TWO_FORMS')
-end
-return named
-end
-local function parse_options(r, words, at, accepted)
-while words[at] do
-local word, row = words[at]:upper(), nil
-for _, known in ipairs(OPTIONS) do
-row = known[1] == word and known or row
-end
-if row then
-require_option(row, r, accepted)
-if row[2] == word then
-r[word] = true
-at = at + 1
-else
-r[word] = parse_value(word, words[at + 1], words[at + 2])
-at = at + (word == 'RESERVE' and 3 or 2)
-end
-require_compatible(r)
-elseif FORMS[word] and is_in(accepted, 'form') then
-r.form = next_form(r.form, word)
-at = at + 1
-else
-return at
-end
-end
-return at
-end
-local LONGEST = { DAY = 86400000, WEEK = 7 * 86400000, MONTH = 31 * 86400000, YEAR = 366 * 86400000 }
-local function window_of(r, text)
-local window_ms = parse_window(text)
-if not window_ms then
-r.unit = text:upper()
-window_ms = LONGEST[r.unit]
-if not window_ms then
-fail(is_in((' COST PARTIAL ALWAYS RESERVE RESERVATION '), 'ANCHOR') and 'CALENDAR_WINDOW' or 'WINDOW')
-elseif not is_in((' COST PARTIAL ALWAYS RESERVE RESERVATION '), 'ANCHOR') then
-fail_with(format('ERR invalid window: %s takes no windows of the calendar', ('ROLLING')))
-end
-end
-return window_ms
-end
-local function has_name_of_reservations(key)
-return key:sub(-9) == ':reserved' or key:sub(-14) == ':reserved:ends'
-end
-local function require_other_name(key)
-if has_name_of_reservations(key) then
-fail('RESERVED_KEY')
-end
-end
-local function take_book(r, keys, at, key)
-local hash, ends = keys[at] or '', keys[at + 1]
-local name = ((nil) and (nil)(r) or '') .. ':reserved'
-if (hash ~= key .. name and hash ~= '{' .. key .. '}' .. name) or ends ~= hash .. ':ends' then
-fail('KEYS')
-end
-r.hash, r.ends = hash, ends
-return at + 2
-end
-local function counts_until(r)
-return r.now_ms + r.window_ms
-end
-local function number_of_field(text)
-local digits = digits_up_to(text, '9223372036854775807') or fail('FOREIGN_RESERVATION')
-local n = from_text(digits)
-return n - n == 0 and n or fail('INEXACT_STATE')
-end
-local function decode_field(text)
-local cost, charged_at, ends_at, counts_until, ttl = match(text, '^(%d*):(%d+):(%d+):(%d+):(%d+)$')
-if not cost or #ttl > 16 or tonumber(ttl) > 1e15 or ttl == '0' then
-fail('FOREIGN_RESERVATION')
-end
-return {
-cost = cost ~= '' and number_of_field(cost) or nil,
-charged_at = number_of_field(charged_at),
-ends_at = number_of_field(ends_at),
-counts_until = number_of_field(counts_until),
-ttl = number_of_field(ttl),
-}
-end
-local function expiry_by_ttl(key, now_ms)
-local left = call('PTTL', key)
-return left >= 0 and now_ms + left or nil
-end
-local function expiry_of(key, now_ms)
-if not redis.REDIS_VERSION_NUM then
-return expiry_by_ttl(key, now_ms)
-end
-local at = call('PEXPIRETIME', key)
-return at >= 0 and at or nil
-end
-local function score_at(key, rank)
-rank = format('%.0f', rank)
-local score = call('ZRANGE', key, rank, rank, 'WITHSCORES')[2]
-return score and tonumber(score)
-end
-local expired_left, ended_left, unordered_left, moved_left = 4000, 1000, 1000, 2 * 500
-local function review(book, found)
-book.ended, book.gone = {}, {}
-for _, one in ipairs(found) do
-if one.field.cost then
-book.ended[#book.ended + 1] = { id = one.id, was = one.field }
-elseif one.id ~= book.id then
-book.gone[#book.gone + 1] = one.id
-end
-end
-ended_left = math.max(0, ended_left - #book.ended - #book.gone)
-table.sort(book.ended, function(a, b)
-if a.was.charged_at ~= b.was.charged_at then
-return a.was.charged_at < b.was.charged_at
-end
-return bytes_before(a.id, b.id)
-end)
-book.reviewed = true
-end
-local function review_ordered(book)
-local first = call('ZRANGE', book.ends, '0', format('%.0f', ended_left), 'WITHSCORES')
-local ids, ends, found, own_found = {}, {}, {}, false
-book.next_end = nil
-for n = 1, #first, 2 do
-local ends_at = tonumber(first[n + 1])
-if ends_at > book.now_ms or #ids == ended_left then
-book.next_end = ends_at
-break
-end
-ids[#ids + 1], ends[#ends + 1] = first[n], ends_at
-end
-local texts = #ids > 0 and call('HMGET', book.key, unpack(ids)) or {}
-for n, id in ipairs(ids) do
-local field = texts[n] and decode_field(texts[n])
-if not field or field.ends_at ~= ends[n] then
-return false
-end
-found[n] = { id = id, field = field }
-own_found = own_found or id == book.id
-end
-if book.own and book.own.ends_at <= book.now_ms and not own_found then
-found[#found + 1] = { id = book.id, field = book.own }
-end
-review(book, found)
-local own_ended = 0
-for _, ended in ipairs(book.ended) do
-own_ended = ended.id == book.id and 1 or own_ended
-end
-local others_ended = #book.ended + #book.gone - own_ended
-book.needed = book.len - (book.stored and 1 or 0) == others_ended and 0 or nil
-return true
-end
-local function matters_until(field)
-return field.cost and math.max(field.ends_at + field.ttl, field.counts_until) or field.ends_at
-end
-local function review_all(book)
-local ended, stay, own = {}, {}, nil
-local all = call('HGETALL', book.key)
-for n = 1, #all, 2 do
-local id = all[n]
-if id ~= '' then
-local one = { id = id, field = decode_field(all[n + 1]) }
-if one.field.ends_at <= book.now_ms then
-ended[#ended + 1] = one
-elseif id ~= book.id then
-stay[#stay + 1] = one
-end
-end
-end
-if #ended > ended_left then
-table.sort(ended, function(a, b)
-if a.field.ends_at ~= b.field.ends_at then
-return a.field.ends_at < b.field.ends_at
-end
-return bytes_before(a.id, b.id)
-end)
-for n = #ended, ended_left + 1, -1 do
-local one = table.remove(ended, n)
-if one.id == book.id then
-own = one
-else
-stay[#stay + 1] = one
-end
-end
-ended[#ended + 1] = own
-end
-book.next_end, book.needed, book.order = nil, 0, stay
-for _, one in ipairs(stay) do
-book.next_end = math.min(book.next_end or one.field.ends_at, one.field.ends_at)
-book.needed = math.max(book.needed, matters_until(one.field))
-end
-review(book, ended)
-end
-local function text_of_large(n)
-local tail = ''
-while n - n ~= 0 do
-local rest
-n, rest = divide(n, 10000000)
-tail = format('%07.0f', rest) .. tail
-end
-return format('%.0f', n) .. tail
-end
-local function text_of(n)
-if n - n ~= 0 then
-return text_of_large(n)
-end
-if n < 2147483648 then
-return format('%d', n)
-elseif n < 2e15 then
-local rest = n % 1000000
-return format('%d%06d', (n - rest) / 1000000, rest)
-end
-return format('%.0f', n)
-end
-local function add_to_order(book, most)
-local step = book.earliest == 1 and call('ZSCORE', book.ends, '')
-book.has_step = step and true or false
-book.next_end = nil
-if most > 0 then
-local found = call('HSCAN', book.key, step and text_of(-1 - tonumber(step)) or '0', 'COUNT', text_of(most))
-book.next_step, book.anew, book.order = tonumber(found[1]), not step, {}
-for n = 1, #found[2], 2 do
-local id = found[2][n]
-if id ~= '' and id ~= book.id then
-book.order[#book.order + 1] = { id = id, field = decode_field(found[2][n + 1]) }
-elseif id ~= '' then
-decode_field(found[2][n + 1])
-end
-end
-table.sort(book.order, function(a, b)
-return bytes_before(a.id, b.id)
-end)
-book.complete = book.next_step == 0
-end
-if book.own and book.own.ends_at <= book.now_ms then
-review(book, { { id = book.id, field = book.own } })
-book.needed = book.len == 1 and 0 or nil
-end
-end
-local function load_book(r, id)
-local key = r.hash
-local found = call('HMGET', key, id, '')
-local book = { key = key, ends = r.ends, id = id, now_ms = r.now_ms, ended = {}, gone = {} }
-book.stored = found[1] and decode_field(found[1]) or nil
-book.own = book.stored
-book.earliest = found[2] and number_of_field(found[2]) or nil
-book.len = call('HLEN', key) - (book.earliest and 1 or 0)
-book.expires_at = expiry_of(key, book.now_ms)
-book.order_len = call('ZCARD', book.ends)
-book.next_end = score_at(book.ends, 0)
-local ordered = book.len == book.order_len and (book.earliest == 0 or book.len == 0 and not book.earliest)
-local first_end = math.min(book.next_end or math.huge, book.own and book.own.ends_at or math.huge)
-book.complete = ordered and (first_end > book.now_ms or review_ordered(book))
-if not book.complete then
-local fields = book.len + (book.earliest and 1 or 0)
-local most = fields <= unordered_left and fields or math.min(unordered_left, 500)
-unordered_left = unordered_left - most
-if most == fields then
-book.complete, book.anew = true, true
-review_all(book)
-else
-add_to_order(book, most)
-end
-end
-return book
-end
-local function give_back(r, all_ended)
-local log, entries, before, changed = r.state, {}, 0, false
-for n = log and log.first or 0, log and log.len - 1 or -1 do
-local through = exact(units_through(log, n))
-entries[#entries + 1] = { ms = ms_at(log.text, n), units = math.max(0, through - before) }
-before = math.max(before, through)
-end
-local reached, older = 0, {}
-for _, one in ipairs(all_ended) do
-local at, left = one.was.charged_at, one.was.cost
-if left > 0 and r.now_ms < one.was.counts_until then
-local last = 0
-while entries[last + 1] and entries[last + 1].ms <= at do
-last = last + 1
-end
-local is_exact = last > 0 and entries[last].ms == at
-if not is_exact and entries[last + 1] and same_moment(r, entries[last + 1].ms, at) then
-last = last + 1
-end
-for n = reached + 1, last do
-older[#older + 1] = entries[n]
-end
-reached = math.max(reached, last)
-while left > 0 and #older > 0 do
-local newest = older[#older]
-local taken = math.min(left, newest.units)
-newest.units, left = newest.units - taken, left - taken
-one.given_back = one.given_back or taken > 0
-if newest.units == 0 then
-older[#older] = nil
-end
-end
-changed = changed or one.given_back
-end
-end
-if not changed then
-return
-end
-local parts, total = { 'R:' }, 0
-for _, entry in ipairs(entries) do
-if entry.units > 0 then
-total = total + entry.units
-parts[#parts + 1] = bytes_of(entry.ms, halves_of(total))
-end
-end
-r.gave_back, r.stored = true, r.state
-r.state = #parts > 1 and read(r, table.concat(parts)) or nil
-r.begins_anew = not r.state
-end
-local function mark_of(ended, now_ms)
-local was = ended.was
-if now_ms >= was.ends_at + was.ttl then
-return nil
-end
-return {
-charged_at = was.charged_at,
-ends_at = was.ends_at + was.ttl,
-counts_until = (ended.given_back or was.cost == 0) and was.counts_until or 0,
-ttl = was.ttl,
-}
-end
-local function give_back_book(r)
-local book = r.book
-if give_back then
-give_back(r, book.ended)
-else
-for _, ended in ipairs(book.ended) do
-if ended.was.cost > 0 and book.now_ms < ended.was.counts_until then
-local change, after = settle_reserved(r, ended.was, 0)
-if change ~= 'keep' then
-if not r.gave_back then
-r.gave_back, r.stored = true, r.state
-end
-ended.given_back = true
-r.state = state_after(change, after, r.state)
-end
-end
-end
-end
-if book.own and book.own.ends_at <= book.now_ms then
-book.own = nil
-for _, ended in ipairs(book.ended) do
-if ended.id == book.id then
-book.own = mark_of(ended, book.now_ms)
-end
-end
-end
-end
-local function others_of_book(book)
-local count, earliest, needed = book.len - (book.stored and 1 or 0) - #book.gone, book.next_end, book.needed or 0
-for _, ended in ipairs(book.ended) do
-local mark = ended.id ~= book.id and mark_of(ended, book.now_ms)
-if mark then
-earliest = math.min(earliest or mark.ends_at, mark.ends_at)
-needed = math.max(needed, mark.ends_at)
-elseif ended.id ~= book.id then
-count = count - 1
-end
-end
-return count, earliest, needed
-end
-local function encode_field(field)
-local words = { field.cost and text_of(field.cost) or '' }
-for n, value in ipairs({ field.charged_at, field.ends_at, field.counts_until, field.ttl }) do
-words[n + 1] = text_of(value)
-end
-return table.concat(words, ':')
-end
-local function call_in_parts(arguments, many)
-local sum = 0
-for first = 1, #many, 1000 do
-local part = { unpack(arguments) }
-for n = first, math.min(first + 999, #many) do
-part[#part + 1] = many[n]
-end
-sum = sum + call(unpack(part))
-end
-return sum
-end
-local function set_expiry(key, at_ms)
-if at_ms then
-call('PEXPIREAT', key, text_of(at_ms))
-end
-end
-local function commit_book(book)
-local count, _, needed = others_of_book(book)
-if count == 0 and not book.own then
-if book.len > 0 or book.earliest then
-call('UNLINK', book.key)
-end
-if book.order_len > 0 then
-call('UNLINK', book.ends)
-end
-return
-end
-local fields, members, removed = {}, {}, {}
-local function set(list, first, second)
-list[#list + 1] = first
-list[#list + 1] = second
-end
-for _, id in ipairs(book.gone) do
-removed[#removed + 1] = id
-end
-for _, one in ipairs(book.order or {}) do
-set(members, text_of(one.field.ends_at), one.id)
-end
-for _, ended in ipairs(book.ended) do
-local mark = ended.id ~= book.id and mark_of(ended, book.now_ms)
-if mark then
-set(fields, ended.id, encode_field(mark))
-set(members, text_of(mark.ends_at), ended.id)
-elseif ended.id ~= book.id then
-removed[#removed + 1] = ended.id
-end
-end
-if book.own and book.own ~= book.stored then
-set(fields, book.id, encode_field(book.own))
-elseif not book.own and book.stored then
-removed[#removed + 1] = book.id
-end
-if book.own then
-needed = math.max(needed, matters_until(book.own))
-local has_moved = not book.stored or book.own.ends_at ~= book.stored.ends_at
-if book.anew or book.has_step or book.complete and has_moved then
-set(members, text_of(book.own.ends_at), book.id)
-end
-end
-local mark_of_order = book.complete and 0 or 1
-if book.earliest ~= mark_of_order then
-set(fields, '', text_of(mark_of_order))
-end
-call_in_parts({ 'HSET', book.key }, fields)
-call_in_parts({ 'HDEL', book.key }, removed)
-if book.next_step and book.next_step > 0 then
-set(members, '-' .. text_of(book.next_step + 1), '')
-end
-if book.anew and book.order_len > 0 then
-call('UNLINK', book.ends)
-end
-call_in_parts({ 'ZADD', book.ends }, members)
-if book.next_step == 0 then
-removed[#removed + 1] = ''
-end
-call_in_parts({ 'ZREM', book.ends }, removed)
-local held, latest, expires_at = book.expires_at, needed + 5000, nil
-local unknown = not held and not book.needed and book.len > 0
-if not unknown and (not held or held < needed or (book.needed and held > latest)) then
-expires_at = latest
-end
-set_expiry(book.key, expires_at)
-if expires_at or book.anew and held then
-set_expiry(book.ends, expires_at or held)
-end
-end
-local function conclude(r)
-local only_a_part = r.PARTIAL and r.decided_cost < r.cost
-r.shadowed = r.SHADOW and not r.open and (only_a_part or not r.allowed)
-if not r.allowed and (r.shadowed or r.open) then
-r.allowed = true
-if not (nil) then
-local _, _, _, reset_ms = figures(r)
-r.ttl = seconds_of(reset_ms)
-end
-end
-end
-local function remaining_of(r)
-forecast(r, 'keep', r.state)
-return r.remaining
-end
-local function needed_for(cost)
-return cost == 0 and 1 or cost
-end
-local function decide_always(r)
-local cost = r.cost
-decide(r, 0)
-local change, after = overcharge(r, nil, cost)
-if cost > 0 then
-r.change, r.after = change, after
-end
-local state = state_after(r.change, r.after, r.state)
-forecast(r, r.change, state)
-r.allowed = r.capacity > 0 and wait(r, 0) == 0
-r.needed = r.capacity > 0 and cost or needed_for(cost)
-if (nil) then
-r.count, r.ttl = (nil)(state, r.now_ms)
-elseif r.allowed then
-r.ttl = seconds_of(exact(wait(r, r.capacity)))
-else
-local wait = wait(r, r.needed)
-r.ttl = wait and math.max(1, seconds_of(exact(wait))) or -1
-end
-end
-local function decide_rare(r)
-local cost = r.cost
-if r.PARTIAL then
-cost = math.min(cost, remaining_of(r))
-end
-r.decided_cost = cost
-if r.ALWAYS then
-decide_always(r)
-else
-decide(r, cost)
-end
-end
-local function new_log_expiry(r, held)
-local now_ms, window_ms = r.now_ms, r.window_ms
-if held and 2 * (held - now_ms) >= 3 * window_ms then
-return nil
-end
-return now_ms + 2 * window_ms
-end
-local function rewritten(r, log)
-local text, entries = log.text, {}
-for n = log.first, log.len - 1 do
-local hi, lo = total_at(text, n)
-hi, lo = sum_of(hi, lo, ((2 ^ 32) - log.hi - (log.lo > 0 and 1 or 0)) % (2 ^ 32), ((2 ^ 32) - log.lo) % (2 ^ 32))
-local last = entries[#entries]
-if (last or hi > 0 or lo > 0) and not (last and last.hi == hi and last.lo == lo) then
-entries[#entries + 1] = { ms = ms_at(text, n), hi = hi, lo = lo }
-end
-end
-if #entries > 4096 + 1 then
-local merged = {}
-for _, entry in ipairs(entries) do
-local joins = #merged > 0 and same_moment(r, entry.ms, merged[#merged].ms)
-merged[joins and #merged or #merged + 1] = entry
-end
-entries = merged
-end
-if #entries > 8192 then
-local last, ahead = entries[#entries], 0
-while ahead < #entries and entries[ahead + 1].ms <= r.now_ms do
-ahead = ahead + 1
-end
-for n = #entries, math.min(ahead, 8192 - 1) + 1, -1 do
-entries[n] = nil
-end
-entries[#entries + 1] = last
-end
-local parts = { 'R:' }
-for n, entry in ipairs(entries) do
-parts[n + 1] = bytes_of(entry.ms, entry.hi, entry.lo)
-end
-return table.concat(parts)
-end
-local function set_whole(r, after, expires_at, held)
-local key, text = r.key, after.write == 'SET' and rewritten(r, after) or after.text
-if expires_at then
-call('SET', key, text, 'PXAT', text_of(expires_at))
-elseif held then
-call('SET', key, text, 'KEEPTTL')
-end
-end
-local function commit(r, change, after)
-local key, before = r.key, r.state
-if change == 'delete' then
-call('UNLINK', key)
-return
-end
-local held = before and not r.begins_anew and expiry_of(key, r.now_ms) or nil
-local expires_at = new_log_expiry(r, held)
-if change ~= 'keep' then
-local write = after.write
-if write == 'SET' or r.gave_back then
-set_whole(r, after, expires_at, held)
-return
-elseif write == 'APPEND' then
-call('APPEND', key, after.bytes)
-else
-call('SETRANGE', key, format('%d', after.offset), after.bytes)
-end
-elseif units_of(before) == 0 then
-return
-end
-set_expiry(key, expires_at)
-end
-local function commit_change(r, change, after)
-if r.gave_back then
-after = state_after(change, after, r.state)
-r.state = r.stored
-if not after then
-change = r.stored and 'delete' or 'keep'
-elseif change ~= 'charge' then
-change = 'refund'
-end
-end
-commit(r, change, after)
-end
-local function part_allowed(r)
-return r.open and r.open.cost or r.shadowed and r.cost or r.decided_cost
-end
-local function first_integer(r)
-if not r.allowed then
-return 0
-end
-return r.PARTIAL and part_allowed(r) or 1
-end
-local function full(r, charged)
-local remaining, retry_after_ms, next_ms, reset_ms, delay_ms = figures(r)
-return {
-'allowed', first_integer(r),
-'count', r.count,
-'ttl', r.ttl,
-'limit', r.capacity,
-'remaining', remaining,
-'retry_after_ms', retry_after_ms,
-'next_ms', next_ms,
-'reset_ms', reset_ms,
-'delay_ms', delay_ms,
-'now_ms', r.now_ms,
-'shadow', r.shadowed and 1 or 0,
-'charged', charged,
-}
-end
-local function long_line(r, charged)
-local pairs_of, figures_only = full(r, charged), {}
-for n = 2, #pairs_of, 2 do
-figures_only[#figures_only + 1] = format('%.0f', pairs_of[n])
-end
-return table.concat(figures_only, ' ')
-end
-local function name_policies(requests)
-local taken = {}
-for _, r in ipairs(requests) do
-local first, number = r.AS or ('ROLLING'):lower(), 2
-r.name = first
-while taken[r.name] do
-r.name = format('%s-%d', first, number)
-number = number + 1
-end
-taken[r.name] = true
-end
-end
-local function header_integer(n)
-return format('%.0f', min(n, 999999999999999))
-end
-local function policy_item(r)
-local window_ms = (nil) and (nil)(r) or r.window_ms
-local divisor, rest = 1000, window_ms % 1000
-while rest > 0 do
-divisor, rest = rest, divisor % rest
-end
-local windows = 1000 / divisor
-local window = divide(mul(window_ms, windows), 1000)
-return format('"%s";q=%s;w=%s', r.name, header_integer(mul(r.limit, windows)), header_integer(window))
-end
-local function is_stricter(one, other)
-if one.allowed ~= other.allowed then
-return not one.allowed
-end
-local wait, other_wait = one.retry_after_ms, other.retry_after_ms
-if wait ~= other_wait then
-return wait < 0 or (other_wait >= 0 and wait > other_wait)
-end
-return one.remaining < other.remaining
-end
-local function headers(requests)
-local strictest, policies = requests[1], {}
-name_policies(requests)
-for n, r in ipairs(requests) do
-policies[n] = policy_item(r)
-r.remaining, r.retry_after_ms, r.next_ms, r.reset_ms = figures(r)
-if is_stricter(r, strictest) then
-strictest = r
-end
-end
-local r = strictest
-local texts = {
-'X-RateLimit-Limit',
-format('%.0f', r.capacity),
-'X-RateLimit-Remaining',
-format('%.0f', r.remaining),
-}
-local function header(name, value)
-texts[#texts + 1] = name
-texts[#texts + 1] = value
-end
-if r.reset_ms >= 0 then
-header('X-RateLimit-Reset', format('%.0f', seconds_of(r.now_ms + r.reset_ms)))
-end
-header('RateLimit-Policy', table.concat(policies, ', '))
-local more = r.next_ms >= 0 and ';t=' .. header_integer(seconds_of(r.next_ms)) or ''
-header('RateLimit', format('"%s";r=%s%s', r.name, header_integer(r.remaining), more))
-if not r.allowed and r.retry_after_ms >= 0 then
-header('Retry-After', format('%.0f', seconds_of(r.retry_after_ms)))
-end
-return texts
-end
-local function other_reply(r, charged)
-if r.form == 'FULL' then
-return full(r, charged)
-end
-return { first_integer(r), r.count, r.ttl, headers({ r }) }
-end
-COLD = { charged_before = charged_before, commit_book = commit_book, commit_change = commit_change, conclude = conclude, decide_rare = decide_rare, divide_large = divide_large, error_reply = error_reply, fail = fail, fail_with_foreign_value = fail_with_foreign_value, fail_with_usage = fail_with_usage, give_back_book = give_back_book, less_large = less_large, load_book = load_book, long_line = long_line, moved_to_now = moved_to_now, mul_large = mul_large, other_reply = other_reply, overcharge = overcharge, parse_count = parse_count, parse_options = parse_options, part_allowed = part_allowed, refund = refund, require_other_name = require_other_name, settle_reserved = settle_reserved, take_book = take_book, window_of = window_of }
-end
-return COLD
-end
-local done, result = pcall(run_settle, KEYS, ARGV)
-return done and result or cold().error_reply(result)
+local bX,o local an,F,bP,bi=string.find,string.format,string.match,string.sub local function eR(y,h,T)
+local bn,az,s=y[h],y[h+1],y[h+2] if not az then o().v('ARITY') end local a={ l='', ar=0, now_ms=0, y=0, aA=0, limit=0,
+u=0, g=1, form=nil, delay=0, e=nil, D=nil, allowed=false, count=0, ttl=0, t='keep', remaining=0, H=1, } h=h+2
+if s=='LINE'and not y[h+1]and T~=' COST BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE 'then a.form,h=s,h+1 elseif s then
+local as=y[h+1]or''
+local dc=T==' form COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE 'and y[h+2]=='LINE'and not y[h+3]and#as<16
+if dc and s=='COST'and(' COST PARTIAL ALWAYS RESERVE RESERVATION ')~=' ID 'and an(as,'^[1-9]%d*$')then
+a.form,a.g,h='LINE',as+0,h+3 elseif dc and s=='ID'and(' COST PARTIAL ALWAYS RESERVE RESERVATION ')==' ID 'and as~=''then
+a.form,a.ID,h='LINE',as,h+3 else h=o().av(a,y,h,T) a.g=a.COST or 1 end end local cm=#az<16 and an(az,'^[1-9]%d*$')
+a.limit=cm and az+0 or o().au('limit',az,0) cm=#bn<10 and an(bn,'^[1-9]%d*$') local I=cm and bn*1000 or o().aB(a,bn)
+a.y,a.aA,a.u=I,I<9e12 and I*1000 or o().U(I,1000),a.BURST or a.limit return a,h end local function eO(y,T)
+local a,h=eR(y,1,T) if y[h]then o().ah(a,T,y[h]) end return a end local function eP(y,T) if not y[1+1]then
+o().v('ARITY') end return eO(y,T) end local A=redis.call local function eU(a) local dC=A('TIME')
+local cw=dC[1]*1000000+dC[2] a.ar,a.now_ms=cw,(cw-cw%1000)/1000 end local function fm(a,ac,h,cM,cn) local n=ac[h]
+if not n then o().v('KEYS') end a.l,h=n,h+1 if cn then a.E=n elseif an(n,':reserved',1,true)then o().aw(n) end
+if cM then h=a.aE and h+2 or o().ay(a,ac,h,n) end return h end local function ds(a,ac,cM,cn) eU(a)
+if#ac~=fm(a,ac,1,cM,cn)-1 then o().v('KEYS') end end local cU,dQ=string.byte,string.char local function S(d,c)
+local f,g,at,aw,aJ,aK,ao=cU(d,15*c+3,15*c+9) if ao>=32 then o().v('INEXACT_STATE') end
+return f+256*(g+256*(at+256*(aw+256*(aJ+256*(aK+256*ao))))) end local function bE(d,r,H) if r==0 or S(d,r-1)<=H then
+return r end local aY,bx=0,r while bx>1 do local ci=(bx-bx%2)/2 if S(d,aY+ci)<=H then aY=aY+ci end bx=bx-ci end
+return S(d,aY)<=H and aY+1 or aY end local function cj(x) local j=x%(2^32) return(x-j)/(2^32),j end
+local function ag(d,c) local f,g,at,aw,aJ,aK,ao,en=cU(d,15*c+10,15*c+17)
+return aJ+256*(aK+256*(ao+256*en)),f+256*(g+256*(at+256*aw)) end local function bk(l,j,eI,eJ) l,j=l+eI,j+eJ
+if j>=(2^32)then l,j=l+1,j-(2^32) end return l%(2^32),j,l>=(2^32) end local function br(f,g) if f-f==0 and g-g==0 then
+local C=f%g return(f-C)/g,C end return o().ae(f,g) end local function bg(f,g) if f-f==0 and g-g==0 and f*g<(2^53)then
+return f*g end return o().U(f,g) end local function aU(a,f,g) local I=a.y if f==g then return true
+elseif I<=4096 or math.abs(f-g)>=I/4096+1 then return false end return(br(bg(f,4096),I))==(br(bg(g,4096),I)) end
+local function cf(e,ap,U,C,aR) local d,L,v=e.i,e.a,e.f local r,cx=ap+(L-C)+1,15*ap+2
+local i={i=bi(d,1,cx)..U,a=r,f=v,hi=e.hi,lo=e.lo} i.write,i.V,i.F='SETRANGE',cx,U if C<L then i.F=U..bi(d,15*C+3)
+i.i=bi(d,1,cx)..i.F elseif ap==L then i.write='APPEND' end if L==0 or(v>0 and v*2>=L)or aR or r<L or r>8192 then
+i.write='SET' end return i end local function aZ(H,l,j) local f,g=H%16777216,l%65536
+local at,aw=j%65536,(H-H%16777216)/16777216 local aJ,aK,ao=(l-g)/65536,(j-at)/65536,aw%65536 return dQ(
+f%256,(f-f%256)/256%256,(f-f%65536)/65536, ao%256,(ao-ao%256)/256,(aw-ao)/65536%256,(aw-aw%16777216)/16777216,
+at%256,(at-at%256)/256,aK%256,(aK-aK%256)/256, g%256,(g-g%256)/256,aJ%256,(aJ-aJ%256)/256 ) end
+local function O(a,e,h,x) local d,r=e.i,e.a local G=bE(d,r,h) local l,j=cj(x) local Y,aa,aR,ap=e.hi,e.lo,false,r
+if r>0 then local bN,cp=ag(d,r-1) Y,aa,aR=bk(bN,cp,l,j) if G<r then return o().Z(a,e,G,h,l,j,aR) elseif r>e.f then
+ap=aU(a,S(d,r-1),h)and r-1 or r else Y,aa=bk(e.hi,e.lo,l,j) end else Y,aa=l,j end return cf(e,ap,aZ(h,Y,aa),r,aR) end
+local function du(a,d) local r=(#d-2)/15 if bi(d,1,2)~='R:'or r%1~=0 or r<1 or r>8192 then return nil end
+local cg,v,l,j=a.now_ms-a.y,0,0,0 if cg>=0 and S(d,0)<=cg then v=bE(d,r,cg) l,j=ag(d,v-1) local bN,cp=ag(d,r-1)
+if bN<l or(bN==l and cp<j)then return nil end end return{i=d,a=r,f=v,hi=l,lo=j} end local function dh(a)
+local d=A('GET',a.l) if d then a.e=du(a,d)or o().ag(d,'ROLLING','FOREIGN_VALUE') end end local function bz(t,i,L)
+if t=='keep'then return L end return t~='delete'and i or nil end local function bO(f,g) if f-f==0 and g-g==0 then
+return f<g end return o().an(f,g) end local function fq(l,j,er,ew) local x=(l-er)*(2^32)+(j-ew)
+return x<0 and x+(2^32)*(2^32)or x end local function bm(e,c) local l,j=ag(e.i,c) return fq(l,j,e.hi,e.lo) end
+local function bA(e) return e and e.a>0 and bm(e,e.a-1)or 0 end local function bd(c) if c-c~=0 or c>=(2^53)then
+o().v('INEXACT_REPLY') end return c end local function bI(a,D,e) local x=bA(e)
+a.ap,a.x,a.remaining=e,x,x<a.limit and a.limit-x or 0 end local function aF(H) local C=H%1000
+return H<0 and-1 or C==0 and H/1000 or(H-C)/1000+1 end local function B(a,m) local cH,e,x=a.limit-m,a.ap,a.x
+if cH<0 then return nil elseif x<=cH then return 0 end local cv,aA,ay=x-cH,e.f,e.a-1 if bm(e,aA)>=cv then ay=aA
+elseif bm(e,ay>0 and ay-1 or 0)<cv then aA=ay end while aA<ay do local ct=(aA+ay-(aA+ay)%2)/2 if bm(e,ct)>=cv then ay=ct
+else aA=ct+1 end end local ad=S(e.i,aA)+a.y-a.now_ms return ad>0 and ad or 0 end local function fp(a,m)
+local B=B(a,m==0 and 1 or m) B=B and aF(bd(B))or-1 return B==0 and 1 or B end local function cc(a,m)
+local e,az=a.e,a.limit local x=bA(e) local bB=x+(m==0 and 1 or m)<=az a.allowed,a.count,a.t=bB,bd(x),'keep'
+if bB and m>0 then a.t='charge' a.D=O(a,e or{i='R:',a=0,f=0,hi=0,lo=0},a.now_ms,m)
+elseif not bB and x>0 and S(e.i,e.a-1)>a.now_ms then a.t,a.D='rebase',o().aq(a,e) end bI(a,a.t,bz(a.t,a.D,e)) if bB then
+a.ttl=aF(bd(B(a,az))) else a.ttl=fp(a,m) end end local function ea(a) if a.PARTIAL or a.ALWAYS then o().ad(a) else
+local m=a.g a.H=m cc(a,m) end if a.SHADOW then o().ac(a) end end local function bH(a) local t,B=a.t,B
+bI(a,t,t=='keep'and a.e or t~='delete'and a.D or nil) local aE,ca,aj,ar,aT=a.remaining,a.u,0,0,0 if not a.allowed then
+local m=a.H aj=B(a,a.r or(m==0 and 1 or m))or-1 if a.ai and aj>=0 then aj=math.max(aj,a.ai) end end if aE<ca then
+ar=B(a,aE+1)or-1 aT=aE+1==ca and ar or B(a,ca)or-1 end
+if aj-aj~=0 or ar-ar~=0 or aT-aT~=0 or aj>=(2^53)or aT>=(2^53)then o().v('INEXACT_REPLY') end return aE,aj,ar,aT,0 end
+local function ev(a,O) local aE,aj,ar,aT,eb=bH(a) local fi=a.P and 1 or 0 return F(
+'%.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f %d %.0f',
+a.allowed and(a.PARTIAL and o().W(a)or 1)or 0,a.count,a.ttl,a.u,aE,aj,ar,aT, eb,a.now_ms,fi,O ) end
+local function eW(a,O) local aL=a.form if aL=='LINE'then return ev(a,O) elseif aL then return o().as(a,O) end
+return{a.allowed and(a.PARTIAL and o().W(a)or 1)or 0,a.count,a.ttl} end local function cW(a,t,i,O) local bC
+local W,L,by=nil,a.e,bz(t,i,a.e) if W and bO(W,a.now_ms)then by=nil end a.e=by ea(a) bC=eW(a,O) a.e=L if not a.am then
+o().ab(a,t,i) end return bC end local function fh(a) local b,t,i,O=o().ao(a,a.RESERVATION),'keep',nil,0 dh(a,'write')
+a.Y=b o().aj(a) local av=b.c if av then t,i=o().ax(a,av,a.ACTUAL) O=a.ACTUAL b.c=nil end a.am=not av and not a.I
+local bC=cW(a,t,i,O) o().aa(b) return bC end local function fe(ac,y)
+local a=eP(y,' form AT RESERVED ACTUAL BURST ANCHOR RESERVATION ') local aS,al=a.RESERVED,a.ACTUAL
+if al and a.RESERVATION then ds(a,ac,true) return fh(a) end if not aS or not al then o().v('SETTLEMENT') end
+local bF=math.abs(aS-al) ds(a,ac) dh(a,'write') local dX=al<aS and o().refund or o().at local t,i=dX(a,a.AT,bF)
+return cW(a,t,i,al) end function o() if not bX then local z={} z.OVERFLOW='ERR increment or decrement would overflow'
+z.INEXACT_REPLY='ERR the reply has a number above 9007199254740991, which needs the module'
+z.AT='ERR invalid AT: expected an integer of Unix milliseconds from 0 to 9223372036854775807'
+z.ANCHOR='ERR invalid ANCHOR: expected an integer of Unix seconds from 0 to 253402300799'
+z.ID='ERR invalid ID: expected 1 to 512 bytes'
+z.AS='ERR invalid AS: expected a name of 1 to 64 characters of A-Z a-z 0-9 . _ -'
+z.RESERVE='ERR invalid RESERVE: expected an id of 1 to 128 bytes, and a ttl: a positive integer of seconds, or one '
+..'with a unit ms, s, m, h or d, up to 10^12 seconds'
+z.RESERVATION='ERR invalid RESERVATION: expected an id of 1 to 128 bytes'
+z.PARTIAL_AND_ALWAYS='ERR syntax error: PARTIAL and ALWAYS exclude each other'
+z.RESERVE_AND_ALWAYS='ERR syntax error: RESERVE and ALWAYS exclude each other'
+z.RESERVATION_AND_RESERVED='ERR syntax error: RESERVED and RESERVATION exclude each other'
+z.RESERVATION_AND_AT='ERR syntax error: RESERVATION and AT exclude each other'
+z.FORM_TWICE='ERR syntax error: FULL, LINE or HEADERS comes at most once'
+z.TWO_FORMS='ERR syntax error: FULL, LINE and HEADERS exclude each other'
+z.CALENDAR_WINDOW='ERR invalid window: expected a positive integer of seconds, or one with a unit ms, s, m, h or '
+..'d, up to 10^12 seconds; or day, week, month or year'
+z.WINDOW='ERR invalid window: expected a positive integer of seconds, or one with a unit ms, s, m, h or d, up to '
+..'10^12 seconds'
+z.RESERVED_KEY='ERR invalid key: expected one that ends neither in :reserved nor in :reserved:ends, the names of '
+..'reservations' z.KEYS='ERR invalid KEYS: expected those that this call needs; see docs/lua.md'
+z.FOREIGN_RESERVATION='ERR the hash of the reservations holds a value that the module did not write'
+z.INEXACT_STATE='ERR the key holds a number above 9007199254740991, which needs the module'
+z.ARITY='ERR wrong number of arguments' z.FOREIGN_VALUE='ERR the key holds a value that this algorithm did not write'
+z.SETTLEMENT='ERR syntax error: RL.SETTLE needs ACTUAL m, and RESERVED n or RESERVATION id'
+local function cu(d,ek,fo,am,aI,l,j) local ae={} for c=ek,fo-1 do local bQ,bR=am,aI if not am then bQ,bR=ag(d,c)
+bQ,bR=bk(bQ,bR,l,j) end ae[#ae+1]=aZ(S(d,c),bQ,bR) end return table.concat(ae) end local function dS(a,e,G,h,l,j,aR)
+local d,r,ap,C=e.i,e.a,G,G local Y,aa,H=e.hi,e.lo,h if G>e.f then Y,aa=ag(d,G-1) end if G>e.f and aU(a,S(d,G-1),h)then
+ap=G-1 elseif aU(a,S(d,G),h)then H,C=S(d,G),G+1 Y,aa=ag(d,G) end Y,aa=bk(Y,aa,l,j) local eu=cu(d,C,r,nil,nil,l,j)
+local ft={i=bi(d,1,15*C+2)..eu,a=r,f=e.f,hi=e.hi,lo=e.lo} return cf(ft,ap,aZ(H,Y,aa),C,aR) end local function eA(a,e)
+local d,N=e.i,a.now_ms local G=bE(d,e.a,N) local co=G>e.f and aU(a,S(d,G-1),N) local l,j=ag(d,e.a-1)
+return cf(e,co and G-1 or G,aZ(N,l,j),e.a,false) end local function dv(a,K,m) local e=a.e if not e then return'keep' end
+local d,k=e.i,e.a if K then K=K-K==0 and K or(2^53) k=bE(d,e.a,K) local cl=k>e.f and S(d,k-1)==K
+if not cl and k<e.a and aU(a,S(d,k),K)then k=k+1 end end local x,am,aI=0,e.hi,e.lo if k>e.f then x=bm(e,k-1)
+am,aI=ag(d,k-1) end local E=math.min(m,x) if E==0 then return'keep' elseif E==bA(e)then return'delete' end
+local l,j=cj(E) l,j=((2^32)-l-(j>0 and 1 or 0))%(2^32),((2^32)-j)%(2^32) am,aI=bk(am,aI,l,j) local aW=k while aW>0 do
+local Y,aa=ag(d,aW-1) if Y<am or(Y==am and aa<=aI)then break end aW=aW-1 end
+local cV=cu(d,aW,k,am,aI)..cu(d,k,e.a,nil,nil,l,j) local i={i=bi(d,1,15*aW+2)..cV,a=e.a,f=e.f}
+i.hi,i.lo,i.write,i.V,i.F=e.hi,e.lo,'SETRANGE',15*aW+2,cV if e.f>0 and e.f*2>=e.a then i.write='SET' end
+return'refund',i end local function ah(d) error({err=d},0) end local function P(aq) ah(z[aq]) end
+local function cA(a,K,m) local N,e=a.now_ms,a.e K=K and bO(K,N)and K or N if m==0 or(K<N and K<=N-a.y)then return'keep'
+end local x=bA(e)+m if x>=(2^53)then P(x>2^63 and'OVERFLOW'or'INEXACT_REPLY') end
+return'charge',O(a,e or{i='R:',a=0,f=0,hi=0,lo=0},K,m) end local function dy(a,av,al) local aS=av.g or 0
+if av.z<=a.now_ms then return'keep' elseif al<aS then return dv(a,av.q,aS-al) end return cA(a,av.q,al-aS) end
+local function eh(d,J,eN) local fv={C='COUNTER',L='LEAKY',O='LOCKOUT',R='ROLLING',T='TOKEN'} local cN=fv[bP(d,'^(%u):')]
+if not cN or cN==J then P(eN) end ah('ERR the key holds a state of '..cN..': use another key for each algorithm') end
+local function ef(bv) if type(bv)=='table'then return bv elseif an(bv,'^%u+ ')then return redis.error_reply(bv) end
+error(bv,0) end local function dg(f,g) local cR,dP=f-f==0,g-g==0 if cR or dP then return cR elseif#f~=#g then
+return#f<#g end for c=#f,1,-1 do if f[c]~=g[c]then return f[c]<g[c] end end return false end local function ba(c)
+if c-c~=0 then return c end local u,E={},0 while c>0 do local ab=c%(2^24) E=E+1 u[E]=ab c=(c-ab)/(2^24) end return u end
+local cO={ __sub=function() return 1 end, } local function bJ(u) local E=#u while E>0 and u[E]==0 do u[E]=nil E=E-1 end
+if E>3 or(E==3 and u[3]>=(2^53)/(2^24)/(2^24))then return setmetatable(u,cO) end
+return(u[1]or 0)+(u[2]or 0)*(2^24)+(u[3]or 0)*(2^24)*(2^24) end local function eB(f,g) f,g=ba(f),ba(g) local bu={}
+for c=1,#f+#g do bu[c]=0 end for c=1,#f do local au=0 for cq=1,#g do local ab=bu[c+cq-1]+f[c]*g[cq]+au
+au=math.floor(ab/(2^24)) bu[c+cq-1]=ab-au*(2^24) end bu[c+#g]=au end return bJ(bu) end local function cT(c)
+if c-c==0 then return c end local ak=0 for G=#c,1,-1 do ak=ak*(2^24)+c[G] end return ak end local function dL(f,g)
+f,g=ba(f),ba(g) local ak,au={},0 for c=1,math.max(#f,#g)+1 do local ab=(f[c]or 0)+(g[c]or 0)+au au=ab>=(2^24)and 1 or 0
+ak[c]=ab-au*(2^24) end return bJ(ak) end local function cS(f,g) if f-f==0 and g-g==0 and f+g<(2^53)then return f+g end
+return dL(f,g) end local function fk(f,g) if not dg(g,f)then return 0 end g=ba(g) local bF,bZ={},0 for c=1,#f do
+local ab=f[c]-(g[c]or 0)-bZ bZ=ab<0 and 1 or 0 bF[c]=ab+bZ*(2^24) end return bJ(bF) end local function fj(f,g)
+if f-f==0 and g-g==0 then return f>g and f-g or 0 end return fk(f,g) end local function ed(f,g) local cD=0
+while not bO(f,g)do local aD=math.max(1,math.floor(cT(f)/cT(g)*(1-2^-45))) aD=bJ(ba(aD)) cD=cS(cD,aD) f=fj(f,bg(aD,g))
+end return cD,f end local function bp(f,g) for h=1,math.min(#f,#g)do local dG,dH=f:byte(h),g:byte(h) if dG~=dH then
+return dG<dH end end return#f<#g end local function bG(d,Z) if d~='0'and not an(d,'^[1-9]%d*$')then return nil end
+return(#d<#Z or(#d==#Z and not bp(Z,d)))and d or nil end local function ch(u)
+if#u<=15 or(#u==16 and bp(u,'9007199254740992'))then return u+0 end local ck=#u%7 local c=ck>0 and u:sub(1,ck)+0 or 0
+for h=ck+1,#u,7 do c=cS(bg(c,10000000),u:sub(h,h+6)+0) end return c end local function dn(aq,d,df)
+local u=d and bG(d,'9223372036854775807') local c=u and ch(u) if not c or c==0 and df>0 then
+ah(F('ERR invalid %s: expected an integer from %d to 9223372036854775807',aq,df)) elseif c-c~=0 then
+ah(F('ERR invalid %s: the Lua library takes integers up to 9007199254740991',aq)) end return c end local cP={
+{'COST','COST n','RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take'}, {'PARTIAL','PARTIAL','RL.<ALGO> and RL.PEEK take'},
+{'ALWAYS','ALWAYS','RL.<ALGO> and RL.PEEK take'}, {'RESERVED','RESERVED n','RL.SETTLE takes'},
+{'ACTUAL','ACTUAL m','RL.SETTLE takes'}, {'AT','AT ms','RL.REFUND and RL.SETTLE take'},
+{'BURST','BURST n','RL.<ALGO>, RL.PEEK, RL.MULTI, RL.REFUND and RL.SETTLE take'},
+{'BLOCK','BLOCK d','RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take'},
+{'MAX','MAX d','RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take'},
+{'ANCHOR','ANCHOR t','RL.<ALGO>, RL.PEEK, RL.MULTI, RL.REFUND, RL.SETTLE and RL.RESET take'},
+{'ID','ID id','RL.<ALGO>, RL.PEEK and RL.MULTI take'}, {'AS','AS name','RL.<ALGO>, RL.PEEK and RL.MULTI take'},
+{'SHADOW','SHADOW','RL.<ALGO>, RL.PEEK and RL.MULTI take'}, {'RESERVE','RESERVE id ttl','RL.<ALGO> and RL.MULTI take'},
+{'RESERVATION','RESERVATION id','RL.SETTLE takes'}, } local function aM(bf,J)
+return not an(J,' ',1,true)and an(bf,' '..J..' ',1,true)~=nil end local function dA(a,s)
+return not aM(' COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID RESERVE RESERVATION ',s)or aM((' COST PARTIAL ALWAYS RESERVE RESERVATION '),s)
+end local function es(J,s) local v,k=0,0 local dz,ey=math.min(#J,#s),math.max(#J,#s)
+while v<dz and J:byte(v+1)==s:byte(v+1)do v=v+1 end while k<dz-v and J:byte(-1-k)==s:byte(-1-k)do k=k+1 end
+return v+k>=2 and ey-v-k<=2 end local function ei(a,T,J) local aQ={} for D,X in ipairs(cP)do
+if aM(T,X[1])and dA(a,X[1])then aQ[#aQ+1]=X[2] end end for D,aL in ipairs({'FULL','LINE','HEADERS'})do aQ[#aQ+1]=aL end
+for D,s in ipairs(aQ)do if es(J:upper(),bP(s,'^%u+'))then ah('ERR syntax error: no such option, but there is '..s) end
+end local k=table.remove(aQ) local fs=table.concat(aQ,', ')
+ah('ERR syntax error: after limit come '..fs..' or '..k..', each at most once') end local function eY(X,a,T)
+local s,fw=X[1],a.aC if not aM(T,s)then ah(F('ERR invalid %s: only %s it',s,X[3])) elseif not dA(a,s)then
+ah(F('ERR invalid %s: %s takes none',s,('ROLLING'))) elseif a[s]~=nil then
+ah(F('ERR syntax error: %s comes at most once',X[2])) end end
+local cQ={ms=1,['']=1000,s=1000,m=60000,h=3600000,d=86400000} local function dq(d) local aO,dD=bP(d,'^(%d+)(%l*)$')
+local H=aO and cQ[dD]and bG(aO,'18446744073709551615')and aO*cQ[dD] return H and H>=1 and H<=1e15 and H or nil end
+local function dp(d,Z) return d and#d>=1 and#d<=Z and d end local function dk(f,g) return bO(g,f)and g or f end
+local dK=setmetatable({(2^24)-1,(2^24)-1,2^16-1},cO) local function eS(s,d,bU) if s=='RESERVE'then
+local aX=bU and dq(bU) return dp(d,128)and aX and{id=d,ttl=aX}or P('RESERVE') elseif s=='RESERVATION'then
+return dp(d,128)or P('RESERVATION') end if s=='AS'then
+return d and#d>=1 and#d<=64 and not an(d,'[^%w._-]')and d or P('AS') elseif s=='AT'then
+local u=d and bG(d,'9223372036854775807') return u and dk(ch(u),(br(dK,1000)))or P('AT') end
+return dn(s,d,s=='BURST'and 1 or 0) end local function eX(a) if a.ALWAYS and(a.PARTIAL or a.RESERVE)then
+P(a.PARTIAL and'PARTIAL_AND_ALWAYS'or'RESERVE_AND_ALWAYS') elseif a.RESERVATION and(a.RESERVED or a.AT)then
+P(a.RESERVED and'RESERVATION_AND_RESERVED'or'RESERVATION_AND_AT') end end local dI={FULL=true,LINE=true,HEADERS=true}
+local function eF(aL,dl) if aL then P(aL==dl and'FORM_TWICE'or'TWO_FORMS') end return dl end local function eQ(a,y,h,T)
+while y[h]do local J,X=y[h]:upper(),nil for D,dd in ipairs(cP)do X=dd[1]==J and dd or X end if X then eY(X,a,T)
+if X[2]==J then a[J]=true h=h+1 else a[J]=eS(J,y[h+1],y[h+2]) h=h+(J=='RESERVE'and 3 or 2) end eX(a)
+elseif dI[J]and aM(T,'form')then a.form=eF(a.form,J) h=h+1 else return h end end return h end
+local dJ={DAY=86400000,WEEK=7*86400000,MONTH=31*86400000,YEAR=366*86400000} local function fu(a,d) local I=dq(d)
+if not I then a.az=d:upper() I=dJ[a.az] if not I then
+P(aM((' COST PARTIAL ALWAYS RESERVE RESERVATION '),'ANCHOR')and'CALENDAR_WINDOW'or'WINDOW')
+elseif not aM((' COST PARTIAL ALWAYS RESERVE RESERVATION '),'ANCHOR')then
+ah(F('ERR invalid window: %s takes no windows of the calendar',('ROLLING'))) end end return I end local function ep(n)
+return n:sub(-9)==':reserved'or n:sub(-14)==':reserved:ends' end local function eZ(n) if ep(n)then P('RESERVED_KEY') end
+end local function fl(a,ac,h,n) local bK,bc=ac[h]or'',ac[h+1] local aq=((nil)and(nil)(a)or'')..':reserved'
+if(bK~=n..aq and bK~='{'..n..'}'..aq)or bc~=bK..':ends'then P('KEYS') end a.al,a.n=bK,bc return h+2 end
+local function cX(a) return a.now_ms+a.y end local function bh(d)
+local u=bG(d,'9223372036854775807')or P('FOREIGN_RESERVATION') local c=ch(u) return c-c==0 and c or P('INEXACT_STATE')
+end local function bq(d) local m,dR,bs,cX,aX=bP(d,'^(%d*):(%d+):(%d+):(%d+):(%d+)$')
+if not m or#aX>16 or tonumber(aX)>1e15 or aX=='0'then P('FOREIGN_RESERVATION') end return{ g=m~=''and bh(m)or nil,
+q=bh(dR), b=bh(bs), z=bh(cX), ttl=bh(aX), } end local function eg(n,N) local ad=A('PTTL',n) return ad>=0 and N+ad or nil
+end local function cZ(n,N) if not redis.REDIS_VERSION_NUM then return eg(n,N) end local h=A('PEXPIRETIME',n)
+return h>=0 and h or nil end local function ff(n,bT) bT=F('%.0f',bT) local dx=A('ZRANGE',n,bT,bT,'WITHSCORES')[2]
+return dx and tonumber(dx) end local fx,bb,bW,fy=4000,1000,1000,2*500 local function cG(b,M) b.k,b.B={},{}
+for D,q in ipairs(M)do if q.j.g then b.k[#b.k+1]={id=q.id,p=q.j} elseif q.id~=b.id then b.B[#b.B+1]=q.id end end
+bb=math.max(0,bb-#b.k-#b.B) table.sort(b.k,function(f,g) if f.p.q~=g.p.q then return f.p.q<g.p.q end
+return bp(f.id,g.id) end) b.aD=true end local function fc(b) local v=A('ZRANGE',b.n,'0',F('%.0f',bb),'WITHSCORES')
+local be,bc,M,cC={},{},{},false b.w=nil for c=1,#v,2 do local bs=tonumber(v[c+1]) if bs>b.now_ms or#be==bb then b.w=bs
+break end be[#be+1],bc[#bc+1]=v[c],bs end local aG=#be>0 and A('HMGET',b.l,unpack(be))or{} for c,R in ipairs(be)do
+local Q=aG[c]and bq(aG[c]) if not Q or Q.b~=bc[c]then return false end M[c]={id=R,j=Q} cC=cC or R==b.id end
+if b.c and b.c.b<=b.now_ms and not cC then M[#M+1]={id=b.id,j=b.c} end cG(b,M) local cB=0 for D,p in ipairs(b.k)do
+cB=p.id==b.id and 1 or cB end local eL=#b.k+#b.B-cB b.r=b.a-(b.o and 1 or 0)==eL and 0 or nil return true end
+local function dj(Q) return Q.g and math.max(Q.b+Q.ttl,Q.z)or Q.b end local function fb(b) local p,bj,dm={},{},nil
+local bY=A('HGETALL',b.l) for c=1,#bY,2 do local R=bY[c] if R~=''then local q={id=R,j=bq(bY[c+1])}
+if q.j.b<=b.now_ms then p[#p+1]=q elseif R~=b.id then bj[#bj+1]=q end end end if#p>bb then table.sort(p,function(f,g)
+if f.j.b~=g.j.b then return f.j.b<g.j.b end return bp(f.id,g.id) end) for c=#p,bb+1,-1 do local q=table.remove(p,c)
+if q.id==b.id then dm=q else bj[#bj+1]=q end end p[#p+1]=dm end b.w,b.r,b.K=nil,0,bj for D,q in ipairs(bj)do
+b.w=math.min(b.w or q.j.b,q.j.b) b.r=math.max(b.r,dj(q.j)) end cG(b,p) end local function fn(c) local cK=''
+while c-c~=0 do local C c,C=br(c,10000000) cK=F('%07.0f',C)..cK end return F('%.0f',c)..cK end local function af(c)
+if c-c~=0 then return fn(c) end return F('%.0f',c) end local function dM(b,Z) local bV=b.A==1 and A('ZSCORE',b.n,'')
+b.ak=bV and true or false b.w=nil if Z>0 then local M=A('HSCAN',b.l,bV and af(-1-tonumber(bV))or'0','COUNT',af(Z))
+b.J,b.M,b.K=tonumber(M[1]),not bV,{} for c=1,#M[2],2 do local R=M[2][c] if R~=''and R~=b.id then
+b.K[#b.K+1]={id=R,j=bq(M[2][c+1])} elseif R~=''then bq(M[2][c+1]) end end table.sort(b.K,function(f,g)
+return bp(f.id,g.id) end) b.G=b.J==0 end if b.c and b.c.b<=b.now_ms then cG(b,{{id=b.id,j=b.c}}) b.r=b.a==1 and 0 or nil
+end end local function ex(a,R) local n=a.al local M=A('HMGET',n,R,'') local b={l=n,n=a.n,id=R,now_ms=a.now_ms,k={},B={}}
+b.o=M[1]and bq(M[1])or nil b.c=b.o b.A=M[2]and bh(M[2])or nil b.a=A('HLEN',n)-(b.A and 1 or 0) b.af=cZ(n,b.now_ms)
+b.S=A('ZCARD',b.n) b.w=ff(b.n,0) local eH=b.a==b.S and(b.A==0 or b.a==0 and not b.A)
+local ej=math.min(b.w or math.huge,b.c and b.c.b or math.huge) b.G=eH and(ej>b.now_ms or fc(b)) if not b.G then
+local ax=b.a+(b.A and 1 or 0) local Z=ax<=bW and ax or math.min(bW,500) bW=bW-Z if Z==ax then b.G,b.M=true,true fb(b)
+else dM(b,Z) end end return b end local function db(a,dN) local e,w,L,cb=a.e,{},0,false
+for c=e and e.f or 0,e and e.a-1 or-1 do local dB=bd(bm(e,c)) w[#w+1]={ms=S(e.i,c),x=math.max(0,dB-L)} L=math.max(L,dB)
+end local cE,aP=0,{} for D,q in ipairs(dN)do local h,ad=q.p.q,q.p.g if ad>0 and a.now_ms<q.p.z then local k=0
+while w[k+1]and w[k+1].ms<=h do k=k+1 end local cl=k>0 and w[k].ms==h if not cl and w[k+1]and aU(a,w[k+1].ms,h)then
+k=k+1 end for c=cE+1,k do aP[#aP+1]=w[c] end cE=math.max(cE,k) while ad>0 and#aP>0 do local bS=aP[#aP]
+local bl=math.min(ad,bS.x) bS.x,ad=bS.x-bl,ad-bl q.N=q.N or bl>0 if bS.x==0 then aP[#aP]=nil end end cb=cb or q.N end
+end if not cb then return end local ae,cL={'R:'},0 for D,U in ipairs(w)do if U.x>0 then cL=cL+U.x
+ae[#ae+1]=aZ(U.ms,cj(cL)) end end a.I,a.o=true,a.e a.e=#ae>1 and du(a,table.concat(ae))or nil a.X=not a.e end
+local function cs(p,N) local aH=p.p if N>=aH.b+aH.ttl then return nil end return{ q=aH.q, b=aH.b+aH.ttl,
+z=(p.N or aH.g==0)and aH.z or 0, ttl=aH.ttl, } end local function em(a) local b=a.Y if db then db(a,b.k) else
+for D,p in ipairs(b.k)do if p.p.g>0 and b.now_ms<p.p.z then local t,i=dy(a,p.p,0) if t~='keep'then if not a.I then
+a.I,a.o=true,a.e end p.N=true a.e=bz(t,i,a.e) end end end end if b.c and b.c.b<=b.now_ms then b.c=nil
+for D,p in ipairs(b.k)do if p.id==b.id then b.c=cs(p,b.now_ms) end end end end local function eM(b)
+local E,ce,aC=b.a-(b.o and 1 or 0)-#b.B,b.w,b.r or 0 for D,p in ipairs(b.k)do local aB=p.id~=b.id and cs(p,b.now_ms)
+if aB then ce=math.min(ce or aB.b,aB.b) aC=math.max(aC,aB.b) elseif p.id~=b.id then E=E-1 end end return E,ce,aC end
+local function cY(Q) local y={Q.g and af(Q.g)or''} for c,as in ipairs({Q.q,Q.b,Q.z,Q.ttl})do y[c+1]=af(as) end
+return table.concat(y,':') end local function bD(dO,cr) local ak=0 for v=1,#cr,1000 do local aD={unpack(dO)}
+for c=v,math.min(v+999,#cr)do aD[#aD+1]=cr[c] end ak=ak+A(unpack(aD)) end return ak end local function cI(n,K) if K then
+A('PEXPIREAT',n,af(K)) end end local function dU(b) local E,D,aC=eM(b) if E==0 and not b.c then if b.a>0 or b.A then
+A('UNLINK',b.l) end if b.S>0 then A('UNLINK',b.n) end return end local ax,bt,ai={},{},{} local function aV(bf,v,bU)
+bf[#bf+1]=v bf[#bf+1]=bU end for D,R in ipairs(b.B)do ai[#ai+1]=R end for D,q in ipairs(b.K or{})do
+aV(bt,af(q.j.b),q.id) end for D,p in ipairs(b.k)do local aB=p.id~=b.id and cs(p,b.now_ms) if aB then aV(ax,p.id,cY(aB))
+aV(bt,af(aB.b),p.id) elseif p.id~=b.id then ai[#ai+1]=p.id end end if b.c and b.c~=b.o then aV(ax,b.id,cY(b.c))
+elseif not b.c and b.o then ai[#ai+1]=b.id end if b.c then aC=math.max(aC,dj(b.c)) local eo=not b.o or b.c.b~=b.o.b
+if b.M or b.ak or b.G and eo then aV(bt,af(b.c.b),b.id) end end local di=b.G and 0 or 1 if b.A~=di then aV(ax,'',af(di))
+end bD({'HSET',b.l},ax) bD({'HDEL',b.l},ai) if b.J and b.J>0 then aV(bt,'-'..af(b.J+1),'') end if b.M and b.S>0 then
+A('UNLINK',b.n) end bD({'ZADD',b.n},bt) if b.J==0 then ai[#ai+1]='' end bD({'ZREM',b.n},ai)
+local V,de,W=b.af,aC+5000,nil local fr=not V and not b.r and b.a>0 if not fr and(not V or V<aC or(b.r and V>de))then
+W=de end cI(b.l,W) if W or b.M and V then cI(b.n,W or V) end end local function dW(a) local eG=a.PARTIAL and a.H<a.g
+a.P=a.SHADOW and not a.Q and(eG or not a.allowed) if not a.allowed and(a.P or a.Q)then a.allowed=true if not(nil)then
+local D,D,D,cF=bH(a) a.ttl=aF(cF) end end end local function eV(a) bI(a,'keep',a.e) return a.remaining end
+local function eD(m) return m==0 and 1 or m end local function dY(a) local m=a.g cc(a,0) local t,i=cA(a,nil,m)
+if m>0 then a.t,a.D=t,i end local by=bz(a.t,a.D,a.e) bI(a,a.t,by) a.allowed=a.u>0 and B(a,0)==0 a.r=a.u>0 and m or eD(m)
+if(nil)then a.count,a.ttl=(nil)(by,a.now_ms) elseif a.allowed then a.ttl=aF(bd(B(a,a.u))) else local B=B(a,a.r)
+a.ttl=B and math.max(1,aF(bd(B)))or-1 end end local function dZ(a) local m=a.g if a.PARTIAL then m=math.min(m,eV(a)) end
+a.H=m if a.ALWAYS then dY(a) else cc(a,m) end end local function eE(a,V) local N,I=a.now_ms,a.y
+if V and 2*(V-N)>=3*I then return nil end return N+2*I end local function fd(a,e) local d,w=e.i,{} for c=e.f,e.a-1 do
+local l,j=ag(d,c) l,j=bk(l,j,((2^32)-e.hi-(e.lo>0 and 1 or 0))%(2^32),((2^32)-e.lo)%(2^32)) local k=w[#w]
+if(k or l>0 or j>0)and not(k and k.hi==l and k.lo==j)then w[#w+1]={ms=S(d,c),hi=l,lo=j} end end if#w>4096+1 then
+local aN={} for D,U in ipairs(w)do local co=#aN>0 and aU(a,U.ms,aN[#aN].ms) aN[co and#aN or#aN+1]=U end w=aN end
+if#w>8192 then local k,bo=w[#w],0 while bo<#w and w[bo+1].ms<=a.now_ms do bo=bo+1 end
+for c=#w,math.min(bo,8192-1)+1,-1 do w[c]=nil end w[#w+1]=k end local ae={'R:'} for c,U in ipairs(w)do
+ae[c+1]=aZ(U.ms,U.hi,U.lo) end return table.concat(ae) end local function fg(a,i,W,V)
+local n,d=a.l,i.write=='SET'and fd(a,i)or i.i if W then A('SET',n,d,'PXAT',af(W)) elseif V then A('SET',n,d,'KEEPTTL')
+end end local function dT(a,t,i) local n,L=a.l,a.e if t=='delete'then A('UNLINK',n) return end
+local V=L and not a.X and cZ(n,a.now_ms)or nil local W=eE(a,V) if t~='keep'then local dF=i.write if dF=='SET'or a.I then
+fg(a,i,W,V) return elseif dF=='APPEND'then A('APPEND',n,i.F) else A('SETRANGE',n,F('%d',i.V),i.F) end
+elseif bA(L)==0 then return end cI(n,W) end local function dV(a,t,i) if a.I then i=bz(t,i,a.e) a.e=a.o if not i then
+t=a.o and'delete'or'keep' elseif t~='charge'then t='refund' end end dT(a,t,i) end local function dr(a)
+return a.Q and a.Q.g or a.P and a.g or a.H end local function da(a) if not a.allowed then return 0 end
+return a.PARTIAL and dr(a)or 1 end local function el(a,O) local aE,fa,ar,cF,ec=bH(a) return{ 'allowed',da(a),
+'count',a.count, 'ttl',a.ttl, 'limit',a.u, 'remaining',aE, 'retry_after_ms',fa, 'next_ms',ar, 'reset_ms',cF,
+'delay_ms',ec, 'now_ms',a.now_ms, 'shadow',a.P and 1 or 0, 'charged',O, } end local function eC(bw) local bl={}
+for D,a in ipairs(bw)do local v,aO=a.AS or('ROLLING'):lower(),2 a.E=v while bl[a.E]do a.E=F('%s-%d',v,aO) aO=aO+1 end
+bl[a.E]=true end end local function bM(c) return F('%.0f',dk(c,999999999999999)) end local function eT(a)
+local I=(nil)and(nil)(a)or a.y local cd,C=1000,I%1000 while C>0 do cd,C=C,cd%C end local dE=1000/cd
+local bn=br(bg(I,dE),1000) return F('"%s";q=%s;w=%s',a.E,bM(bg(a.limit,dE)),bM(bn)) end local function et(q,cy)
+if q.allowed~=cy.allowed then return not q.allowed end local B,cz=q.retry_after_ms,cy.retry_after_ms if B~=cz then
+return B<0 or(cz>=0 and B>cz) end return q.remaining<cy.remaining end local function eq(bw) local cJ,dt=bw[1],{} eC(bw)
+for c,a in ipairs(bw)do dt[c]=eT(a) a.remaining,a.retry_after_ms,a.next_ms,a.reset_ms=bH(a) if et(a,cJ)then cJ=a end end
+local a=cJ local aG={ 'X-RateLimit-Limit', F('%.0f',a.u), 'X-RateLimit-Remaining', F('%.0f',a.remaining), }
+local function bL(aq,as) aG[#aG+1]=aq aG[#aG+1]=as end if a.reset_ms>=0 then
+bL('X-RateLimit-Reset',F('%.0f',aF(a.now_ms+a.reset_ms))) end bL('RateLimit-Policy',table.concat(dt,', '))
+local ez=a.next_ms>=0 and';t='..bM(aF(a.next_ms))or'' bL('RateLimit',F('"%s";r=%s%s',a.E,bM(a.remaining),ez))
+if not a.allowed and a.retry_after_ms>=0 then bL('Retry-After',F('%.0f',aF(a.retry_after_ms))) end return aG end
+local function eK(a,O) if a.form=='FULL'then return el(a,O) end return{da(a),a.count,a.ttl,eq({a})} end
+bX={Z=dS,aa=dU,ab=dV,ac=dW,ad=dZ,ae=ed,error_reply=ef,v=P,ag=eh,ah=ei,aj=em,an=dg,ao=ex,aq=eA,U=eB,as=eK,at=cA,au=dn,av=eQ,W=dr,refund=dv,aw=eZ,ax=dy,ay=fl,aB=fu}
+end return bX end local ee,dw=pcall(fe,KEYS,ARGV) return ee and dw or o().error_reply(dw)

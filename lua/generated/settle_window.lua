@@ -1,1249 +1,244 @@
 -- RL.SETTLE WINDOW, without the module: docs/lua.md. Put together by scripts/generate-lua; do not edit.
-local COLD, cold
-local find, format, match, part_of = string.find, string.format, string.match, string.sub
-local function parse_request(words, at, accepted)
-local window, limit, option = words[at], words[at + 1], words[at + 2]
-if not limit then
-cold().fail('ARITY')
-end
-local r = {
-key = '',
-now = 0,
-now_ms = 0,
-window_ms = 0,
-window = 0,
-limit = 0,
-capacity = 0,
-cost = 1,
-form = nil,
-delay = 0,
-state = nil,
-after = nil,
-allowed = false,
-count = 0,
-ttl = 0,
-change = 'keep',
-remaining = 0,
-decided_cost = 1,
-}
-at = at + 2
-if option == 'LINE' and not words[at + 1] and accepted ~= ' COST BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE ' then
-r.form, at = option, at + 1
-elseif option then
-local value = words[at + 1] or ''
-local is_short = accepted == ' form COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE ' and words[at + 2] == 'LINE' and not words[at + 3] and #value < 16
-if is_short and option == 'COST' and (' COST PARTIAL ALWAYS RESERVE RESERVATION ') ~= ' ID ' and find(value, '^[1-9]%d*$') then
-r.form, r.cost, at = 'LINE', value + 0, at + 3
-elseif is_short and option == 'ID' and (' COST PARTIAL ALWAYS RESERVE RESERVATION ') == ' ID ' and value ~= '' then
-r.form, r.ID, at = 'LINE', value, at + 3
-else
-at = cold().parse_options(r, words, at, accepted)
-r.cost = r.COST or 1
-end
-end
-local is_plain = #limit < 16 and find(limit, '^[1-9]%d*$')
-r.limit = is_plain and limit + 0 or cold().parse_count('limit', limit, 0)
-is_plain = #window < 10 and find(window, '^[1-9]%d*$')
-local window_ms = is_plain and window * 1000 or cold().window_of(r, window)
-r.window_ms, r.window, r.capacity = window_ms, window_ms < 9e12 and window_ms * 1000 or cold().mul_large(window_ms, 1000), r.BURST or r.limit
-return r, at
-end
-local function parse_all(words, accepted)
-local r, at = parse_request(words, 1, accepted)
-if words[at] then
-cold().fail_with_usage(r, accepted, words[at])
-end
-return r
-end
-local function parse_correction(words, accepted)
-if not words[1 + 1] then
-cold().fail('ARITY')
-end
-return parse_all(words, accepted)
-end
-local call = redis.call
-local function read_clock(r)
-local time = call('TIME')
-local now = time[1] * 1000000 + time[2]
-r.now, r.now_ms = now, (now - now % 1000) / 1000
-end
-local function take_keys(r, keys, at, with_book, is_reset)
-local key = keys[at]
-if not key then
-cold().fail('KEYS')
-end
-r.key, at = key, at + 1
-if is_reset then
-r.name = key
-elseif find(key, ':reserved', 1, true) then
-cold().require_other_name(key)
-end
-if with_book then
-at = r.wrong_clock and at + 2 or cold().take_book(r, keys, at, key)
-end
-return at
-end
-local function place(r, keys, with_book, is_reset)
-read_clock(r)
-if #keys ~= take_keys(r, keys, 1, with_book, is_reset) - 1 then
-cold().fail('KEYS')
-end
-end
-local function load_counter(r)
-local key = r.key
-local text = call('GET', key)
-if text then
-local value = #text < 16 and find(text, '^[1-9]%d*$') and text + 0 or cold().value_of(text)
-local expires_at = redis.REDIS_VERSION_NUM and call('PEXPIRETIME', key) or cold().expiry_by_ttl(key, r.now_ms) or -1
-expires_at = expires_at >= 0 and expires_at or nil
-if expires_at and expires_at >= (2 ^ 53) then
-cold().fail('INEXACT_STATE')
-end
-r.state = { value = value, expires_at = expires_at }
-end
-end
-local function state_after(change, after, before)
-if change == 'keep' then
-return before
-end
-return change ~= 'delete' and after or nil
-end
-local function less(a, b)
-if a - a == 0 and b - b == 0 then
-return a < b
-end
-return cold().less_large(a, b)
-end
-local function running(r, counter)
-local now_ms = r.now_ms
-local expires_at = counter and counter.expires_at
-if not counter or (expires_at and expires_at <= now_ms) then
-return nil, 0
-end
-local latest = now_ms + r.window_ms
-return expires_at and expires_at < latest and expires_at or latest, counter.value > 0 and counter.value or 0
-end
-local function exact(n)
-if n - n ~= 0 or n >= (2 ^ 53) then
-cold().fail('INEXACT_REPLY')
-end
-return n
-end
-local function uncharged(counter, ends)
-if ends and ends ~= counter.expires_at then
-return 'rebase', { value = counter.value, expires_at = ends }
-end
-return 'keep'
-end
-local function forecast(r, _, counter)
-local ends, units = running(r, counter)
-r.ends_at, r.units, r.remaining = ends, units, units < r.limit and r.limit - units or 0
-end
-local function seconds_of(ms)
-local rest = ms % 1000
-return ms < 0 and -1 or rest == 0 and ms / 1000 or (ms - rest) / 1000 + 1
-end
-local function divide(a, b)
-if a - a == 0 and b - b == 0 then
-local rest = a % b
-return (a - rest) / b, rest
-end
-return cold().divide_large(a, b)
-end
-local function add(a, b)
-if a - a == 0 and b - b == 0 and a + b < (2 ^ 53) then
-return a + b
-end
-return cold().add_large(a, b)
-end
-local function divide_up(a, b)
-local quotient, rest = divide(a, b)
-return rest == 0 and quotient or add(quotient, 1)
-end
-local function sub(a, b)
-if a - a == 0 and b - b == 0 then
-return a > b and a - b or 0
-end
-return cold().sub_large(a, b)
-end
-local function mul(a, b)
-if a - a == 0 and b - b == 0 and a * b < (2 ^ 53) then
-return a * b
-end
-return cold().mul_large(a, b)
-end
-local function wait(r, cost)
-local limit = r.limit
-if cost > limit then
-return nil
-elseif r.units + cost <= limit then
-return 0
-end
-return divide_up(sub(mul(r.ends_at, 1000), r.now), 1000)
-end
-local function ttl_of_denial(r, cost)
-local wait = wait(r, cost == 0 and 1 or cost)
-wait = wait and seconds_of(exact(wait)) or -1
-return wait == 0 and 1 or wait
-end
-local function decide(r, cost)
-local counter, limit = r.state, r.limit
-local ends, units = running(r, counter)
-local allowed = units + (cost == 0 and 1 or cost) <= limit
-r.allowed, r.count = allowed, exact(units)
-if allowed and cost > 0 then
-ends = ends and counter.value >= 0 and ends or r.now_ms + r.window_ms
-r.change, r.after = 'charge', { value = units + cost, expires_at = ends }
-else
-r.change, r.after = uncharged(counter, ends)
-end
-forecast(r, r.change, state_after(r.change, r.after, counter))
-if allowed then
-r.ttl = seconds_of(exact(wait(r, limit)))
-else
-r.ttl = ttl_of_denial(r, cost)
-end
-end
-local function decide_request(r)
-if r.PARTIAL or r.ALWAYS then
-cold().decide_rare(r)
-else
-local cost = r.cost
-r.decided_cost = cost
-decide(r, cost)
-end
-if r.SHADOW then
-cold().conclude(r)
-end
-end
-local function figures(r)
-local change, wait = r.change, wait
-forecast(r, change, change == 'keep' and r.state or change ~= 'delete' and r.after or nil)
-local remaining, capacity, retry, next_ms, reset = r.remaining, r.capacity, 0, 0, 0
-if not r.allowed then
-local cost = r.decided_cost
-retry = wait(r, r.needed or (cost == 0 and 1 or cost)) or -1
-if r.full_for and retry >= 0 then
-retry = math.max(retry, r.full_for)
-end
-end
-if remaining < capacity then
-next_ms = wait(r, remaining + 1) or -1
-reset = remaining + 1 == capacity and next_ms or wait(r, capacity) or -1
-end
-if retry - retry ~= 0 or next_ms - next_ms ~= 0 or reset - reset ~= 0 or retry >= (2 ^ 53) or reset >= (2 ^ 53) then
-cold().fail('INEXACT_REPLY')
-end
-return remaining, retry, next_ms, reset, 0
-end
-local function line(r, charged)
-local remaining, retry, next_ms, reset, delay = figures(r)
-local count, ttl, limit, now_ms = r.count, r.ttl, r.capacity, r.now_ms
-local largest = limit + count + ttl + retry + next_ms + reset + delay + charged
-if largest >= 2147483648 or now_ms < 1000000 or now_ms >= 2e15 then
-return cold().long_line(r, charged)
-end
-local late = now_ms % 1000000
-local shadow = r.shadowed and 1 or 0
-return format(
-'%d %d %d %d %d %d %d %d %d %d%06d %d %d',
-r.allowed and (r.PARTIAL and cold().part_allowed(r) or 1) or 0, count, ttl, limit, remaining, retry, next_ms, reset, delay,
-(now_ms - late) / 1000000, late, shadow, charged
-)
-end
-local function reply(r, charged)
-local form = r.form
-if form == 'LINE' then
-return line(r, charged)
-elseif form then
-return cold().other_reply(r, charged)
-end
-return { r.allowed and (r.PARTIAL and cold().part_allowed(r) or 1) or 0, r.count, r.ttl }
-end
-local function correct(r, change, after, charged)
-local answer
-local expires_at, before, state = nil, r.state, state_after(change, after, r.state)
-if expires_at and less(expires_at, r.now_ms) then
-state = nil
-end
-r.state = state
-decide_request(r)
-answer = reply(r, charged)
-r.state = before
-if not r.is_unknown then
-cold().commit_change(r, change, after)
-end
-return answer
-end
-local function settle_reservation(r)
-local book, change, after, charged = cold().load_book(r, r.RESERVATION), 'keep', nil, 0
-load_counter(r, 'write')
-r.book = book
-cold().give_back_book(r)
-local charge = book.own
-if charge then
-change, after = cold().settle_reserved(r, charge, r.ACTUAL)
-charged = r.ACTUAL
-book.own = nil
-end
-r.is_unknown = not charge and not r.gave_back
-local answer = correct(r, change, after, charged)
-cold().commit_book(book)
-return answer
-end
-local function run_settle(keys, words)
-local r = parse_correction(words, ' form AT RESERVED ACTUAL BURST ANCHOR RESERVATION ')
-local reserved, actual = r.RESERVED, r.ACTUAL
-if actual and r.RESERVATION then
-place(r, keys, true)
-return settle_reservation(r)
-end
-if not reserved or not actual then
-cold().fail('SETTLEMENT')
-end
-local difference = math.abs(reserved - actual)
-place(r, keys)
-load_counter(r, 'write')
-local correction = actual < reserved and cold().refund or cold().overcharge
-local change, after = correction(r, r.AT, difference)
-return correct(r, change, after, actual)
-end
-function cold()
-if not COLD then
-local errors = {}
-errors.INEXACT_REPLY = 'ERR the reply has a number above 9007199254740991, which needs the module'
-errors.NOT_A_COUNTER = 'ERR value is not an integer or out of range'
-errors.INEXACT_STATE = 'ERR the key holds a number above 9007199254740991, which needs the module'
-errors.AT = 'ERR invalid AT: expected an integer of Unix milliseconds from 0 to 9223372036854775807'
-errors.ANCHOR = 'ERR invalid ANCHOR: expected an integer of Unix seconds from 0 to 253402300799'
-errors.ID = 'ERR invalid ID: expected 1 to 512 bytes'
-errors.AS = 'ERR invalid AS: expected a name of 1 to 64 characters of A-Z a-z 0-9 . _ -'
-errors.RESERVE = 'ERR invalid RESERVE: expected an id of 1 to 128 bytes, and a ttl: a positive integer of seconds, or one '
-.. 'with a unit ms, s, m, h or d, up to 10^12 seconds'
-errors.RESERVATION = 'ERR invalid RESERVATION: expected an id of 1 to 128 bytes'
-errors.WINDOW = 'ERR invalid window: expected a positive integer of seconds, or one with a unit ms, s, m, h or d, up to '
-.. '10^12 seconds'
-errors.PARTIAL_AND_ALWAYS = 'ERR syntax error: PARTIAL and ALWAYS exclude each other'
-errors.RESERVE_AND_ALWAYS = 'ERR syntax error: RESERVE and ALWAYS exclude each other'
-errors.RESERVATION_AND_RESERVED = 'ERR syntax error: RESERVED and RESERVATION exclude each other'
-errors.RESERVATION_AND_AT = 'ERR syntax error: RESERVATION and AT exclude each other'
-errors.FORM_TWICE = 'ERR syntax error: FULL, LINE or HEADERS comes at most once'
-errors.TWO_FORMS = 'ERR syntax error: FULL, LINE and HEADERS exclude each other'
-errors.CALENDAR_WINDOW = 'ERR invalid window: expected a positive integer of seconds, or one with a unit ms, s, m, h or '
-.. 'd, up to 10^12 seconds; or day, week, month or year'
-errors.RESERVED_KEY = 'ERR invalid key: expected one that ends neither in :reserved nor in :reserved:ends, the names of '
-.. 'reservations'
-errors.KEYS = 'ERR invalid KEYS: expected those that this call needs; see docs/lua.md'
-errors.FOREIGN_RESERVATION = 'ERR the hash of the reservations holds a value that the module did not write'
-errors.ARITY = 'ERR wrong number of arguments'
-errors.SETTLEMENT = 'ERR syntax error: RL.SETTLE needs ACTUAL m, and RESERVED n or RESERVATION id'
-local function refund(r, at_ms, cost)
-local counter = r.state
-local ends, units = running(r, counter)
-local is_earlier = ends and at_ms and less(add(at_ms, r.window_ms), ends)
-if not ends or units == 0 or is_earlier or cost == 0 then
-return uncharged(counter, ends)
-elseif cost >= units then
-return 'delete'
-end
-return 'refund', { value = units - cost, expires_at = ends }
-end
-local function fail_with(text)
-error({ err = text }, 0)
-end
-local function fail(name)
-fail_with(errors[name])
-end
-local function overcharge(r, at_ms, cost)
-if cost == 0 or (at_ms and not less(r.now_ms, add(at_ms, r.window_ms))) then
-return 'keep'
-end
-local ends, units = running(r, r.state)
-if units + cost >= (2 ^ 53) then
-fail('INEXACT_REPLY')
-end
-ends = ends and r.state.value >= 0 and ends or r.now_ms + r.window_ms
-return 'charge', { value = units + cost, expires_at = ends }
-end
-local function settle_reserved(r, charge, actual)
-local counter, reserved = r.state, charge.cost or 0
-if charge.counts_until <= r.now_ms then
-return 'keep'
-elseif actual >= reserved then
-local change, after = overcharge(r, nil, actual - reserved)
-if change == 'charge' and not running(r, counter) then
-after.expires_at = math.min(charge.counts_until, r.now_ms + r.window_ms)
-end
-return change, after
-elseif not counter or counter.value <= 0 or counter.expires_at ~= charge.counts_until then
-return 'keep'
-end
-local value = counter.value - (reserved - actual)
-if value <= 0 then
-return 'delete'
-end
-return 'refund', { value = value, expires_at = counter.expires_at }
-end
-local function error_reply(raised)
-if type(raised) == 'table' then
-return raised
-elseif find(raised, '^%u+ ') then
-return redis.error_reply(raised)
-end
-error(raised, 0)
-end
-local function less_large(a, b)
-local a_is_number, b_is_number = a - a == 0, b - b == 0
-if a_is_number or b_is_number then
-return a_is_number
-elseif #a ~= #b then
-return #a < #b
-end
-for n = #a, 1, -1 do
-if a[n] ~= b[n] then
-return a[n] < b[n]
-end
-end
-return false
-end
-local function digits_of(n)
-if n - n ~= 0 then
-return n
-end
-local digits, count = {}, 0
-while n > 0 do
-local digit = n % (2 ^ 24)
-count = count + 1
-digits[count] = digit
-n = (n - digit) / (2 ^ 24)
-end
-return digits
-end
-local LARGE = {
-__sub = function()
-return 1
-end,
-}
-local function from_digits(digits)
-local count = #digits
-while count > 0 and digits[count] == 0 do
-digits[count] = nil
-count = count - 1
-end
-if count > 3 or (count == 3 and digits[3] >= (2 ^ 53) / (2 ^ 24) / (2 ^ 24)) then
-return setmetatable(digits, LARGE)
-end
-return (digits[1] or 0) + (digits[2] or 0) * (2 ^ 24) + (digits[3] or 0) * (2 ^ 24) * (2 ^ 24)
-end
-local function add_large(a, b)
-a, b = digits_of(a), digits_of(b)
-local sum, carry = {}, 0
-for n = 1, math.max(#a, #b) + 1 do
-local digit = (a[n] or 0) + (b[n] or 0) + carry
-carry = digit >= (2 ^ 24) and 1 or 0
-sum[n] = digit - carry * (2 ^ 24)
-end
-return from_digits(sum)
-end
-local function sub_large(a, b)
-if not less_large(b, a) then
-return 0
-end
-b = digits_of(b)
-local difference, borrow = {}, 0
-for n = 1, #a do
-local digit = a[n] - (b[n] or 0) - borrow
-borrow = digit < 0 and 1 or 0
-difference[n] = digit + borrow * (2 ^ 24)
-end
-return from_digits(difference)
-end
-local function mul_large(a, b)
-a, b = digits_of(a), digits_of(b)
-local product = {}
-for n = 1, #a + #b do
-product[n] = 0
-end
-for n = 1, #a do
-local carry = 0
-for m = 1, #b do
-local digit = product[n + m - 1] + a[n] * b[m] + carry
-carry = math.floor(digit / (2 ^ 24))
-product[n + m - 1] = digit - carry * (2 ^ 24)
-end
-product[n + #b] = carry
-end
-return from_digits(product)
-end
-local function approximately(n)
-if n - n == 0 then
-return n
-end
-local sum = 0
-for index = #n, 1, -1 do
-sum = sum * (2 ^ 24) + n[index]
-end
-return sum
-end
-local function divide_large(a, b)
-local quotient = 0
-while not less(a, b) do
-local part = math.max(1, math.floor(approximately(a) / approximately(b) * (1 - 2 ^ -45)))
-part = from_digits(digits_of(part))
-quotient = add(quotient, part)
-a = sub(a, mul(part, b))
-end
-return quotient, a
-end
-local function expiry_by_ttl(key, now_ms)
-local left = call('PTTL', key)
-return left >= 0 and now_ms + left or nil
-end
-local function bytes_before(a, b)
-for at = 1, math.min(#a, #b) do
-local x, y = a:byte(at), b:byte(at)
-if x ~= y then
-return x < y
-end
-end
-return #a < #b
-end
-local function digits_up_to(text, most)
-if text ~= '0' and not find(text, '^[1-9]%d*$') then
-return nil
-end
-return (#text < #most or (#text == #most and not bytes_before(most, text))) and text or nil
-end
-local function fail_with_foreign_value(text, word, otherwise)
-local writers = { C = 'COUNTER', L = 'LEAKY', O = 'LOCKOUT', R = 'ROLLING', T = 'TOKEN' }
-local writer = writers[match(text, '^(%u):')]
-if not writer or writer == word then
-fail(otherwise)
-end
-fail_with('ERR the key holds a state of ' .. writer .. ': use another key for each algorithm')
-end
-local function from_text(digits)
-if #digits <= 15 or (#digits == 16 and bytes_before(digits, '9007199254740992')) then
-return digits + 0
-end
-local head = #digits % 7
-local n = head > 0 and digits:sub(1, head) + 0 or 0
-for at = head + 1, #digits, 7 do
-n = add(mul(n, 10000000), digits:sub(at, at + 6) + 0)
-end
-return n
-end
-local function value_of(text)
-local sign, digits = match(text, '^(%-?)(%d+)$')
-local negative = sign == '-'
-digits = digits and digits_up_to(digits, negative and '9223372036854775808' or '9223372036854775807')
-if not digits or (negative and digits == '0') then
-fail_with_foreign_value(text, nil, 'NOT_A_COUNTER')
-end
-local value = from_text(digits)
-if value - value ~= 0 then
-fail('INEXACT_STATE')
-end
-return negative and -value or value
-end
-local function parse_count(name, text, least)
-local digits = text and digits_up_to(text, '9223372036854775807')
-local n = digits and from_text(digits)
-if not n or n == 0 and least > 0 then
-fail_with(format('ERR invalid %s: expected an integer from %d to 9223372036854775807', name, least))
-elseif n - n ~= 0 then
-fail_with(format('ERR invalid %s: the Lua library takes integers up to 9007199254740991', name))
-end
-return n
-end
-local OPTIONS = {
-{ 'COST', 'COST n', 'RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take' },
-{ 'PARTIAL', 'PARTIAL', 'RL.<ALGO> and RL.PEEK take' },
-{ 'ALWAYS', 'ALWAYS', 'RL.<ALGO> and RL.PEEK take' },
-{ 'RESERVED', 'RESERVED n', 'RL.SETTLE takes' },
-{ 'ACTUAL', 'ACTUAL m', 'RL.SETTLE takes' },
-{ 'AT', 'AT ms', 'RL.REFUND and RL.SETTLE take' },
-{ 'BURST', 'BURST n', 'RL.<ALGO>, RL.PEEK, RL.MULTI, RL.REFUND and RL.SETTLE take' },
-{ 'BLOCK', 'BLOCK d', 'RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take' },
-{ 'MAX', 'MAX d', 'RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take' },
-{ 'ANCHOR', 'ANCHOR t', 'RL.<ALGO>, RL.PEEK, RL.MULTI, RL.REFUND, RL.SETTLE and RL.RESET take' },
-{ 'ID', 'ID id', 'RL.<ALGO>, RL.PEEK and RL.MULTI take' },
-{ 'AS', 'AS name', 'RL.<ALGO>, RL.PEEK and RL.MULTI take' },
-{ 'SHADOW', 'SHADOW', 'RL.<ALGO>, RL.PEEK and RL.MULTI take' },
-{ 'RESERVE', 'RESERVE id ttl', 'RL.<ALGO> and RL.MULTI take' },
-{ 'RESERVATION', 'RESERVATION id', 'RL.SETTLE takes' },
-}
-local function is_in(list, word)
-return not find(word, ' ', 1, true) and find(list, ' ' .. word .. ' ', 1, true) ~= nil
-end
-local function takes(r, option)
-return not is_in(' COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID RESERVE RESERVATION ', option) or is_in((' COST PARTIAL ALWAYS RESERVE RESERVATION '), option)
-end
-local function is_nearly(word, option)
-local first, last = 0, 0
-local shorter, longer = math.min(#word, #option), math.max(#word, #option)
-while first < shorter and word:byte(first + 1) == option:byte(first + 1) do
-first = first + 1
-end
-while last < shorter - first and word:byte(-1 - last) == option:byte(-1 - last) do
-last = last + 1
-end
-return first + last >= 2 and longer - first - last <= 2
-end
-local function fail_with_usage(r, accepted, word)
-local options = {}
-for _, row in ipairs(OPTIONS) do
-if is_in(accepted, row[1]) and takes(r, row[1]) then
-options[#options + 1] = row[2]
-end
-end
-for _, form in ipairs({ 'FULL', 'LINE', 'HEADERS' }) do
-options[#options + 1] = form
-end
-for _, option in ipairs(options) do
-if is_nearly(word:upper(), match(option, '^%u+')) then
-fail_with('ERR syntax error: no such option, but there is ' .. option)
-end
-end
-local last = table.remove(options)
-local usage = table.concat(options, ', ')
-fail_with('ERR syntax error: after limit come ' .. usage .. ' or ' .. last .. ', each at most once')
-end
-local function require_option(row, r, accepted)
-local option, algorithm = row[1], r.algorithm
-if not is_in(accepted, option) then
-fail_with(format('ERR invalid %s: only %s it', option, row[3]))
-elseif not takes(r, option) then
-fail_with(format('ERR invalid %s: %s takes none', option, ('WINDOW')))
-elseif r[option] ~= nil then
-fail_with(format('ERR syntax error: %s comes at most once', row[2]))
-end
-end
-local UNITS = { ms = 1, [''] = 1000, s = 1000, m = 60000, h = 3600000, d = 86400000 }
-local function parse_window(text)
-local number, unit = match(text, '^(%d+)(%l*)$')
-local ms = number and UNITS[unit] and digits_up_to(number, '18446744073709551615') and number * UNITS[unit]
-return ms and ms >= 1 and ms <= 1e15 and ms or nil
-end
-local function parse_id(text, most)
-return text and #text >= 1 and #text <= most and text
-end
-local function min(a, b)
-return less(b, a) and b or a
-end
-local MAX_UNSIGNED = setmetatable({ (2 ^ 24) - 1, (2 ^ 24) - 1, 2 ^ 16 - 1 }, LARGE)
-local function parse_value(option, text, second)
-if option == 'RESERVE' then
-local ttl = second and parse_window(second)
-return parse_id(text, 128) and ttl and { id = text, ttl = ttl } or fail('RESERVE')
-elseif option == 'RESERVATION' then
-return parse_id(text, 128) or fail('RESERVATION')
-end
-if option == 'AS' then
-return text and #text >= 1 and #text <= 64 and not find(text, '[^%w._-]') and text or fail('AS')
-elseif option == 'AT' then
-local digits = text and digits_up_to(text, '9223372036854775807')
-return digits and min(from_text(digits), (divide(MAX_UNSIGNED, 1000))) or fail('AT')
-end
-return parse_count(option, text, option == 'BURST' and 1 or 0)
-end
-local function require_compatible(r)
-if r.ALWAYS and (r.PARTIAL or r.RESERVE) then
-fail(r.PARTIAL and 'PARTIAL_AND_ALWAYS' or 'RESERVE_AND_ALWAYS')
-elseif r.RESERVATION and (r.RESERVED or r.AT) then
-fail(r.RESERVED and 'RESERVATION_AND_RESERVED' or 'RESERVATION_AND_AT')
-end
-end
-local FORMS = { FULL = true, LINE = true, HEADERS = true }
-local function next_form(form, named)
-if form then
-fail(form == named and 'FORM_TWICE' or 'TWO_FORMS')
-end
-return named
-end
-local function parse_options(r, words, at, accepted)
-while words[at] do
-local word, row = words[at]:upper(), nil
-for _, known in ipairs(OPTIONS) do
-row = known[1] == word and known or row
-end
-if row then
-require_option(row, r, accepted)
-if row[2] == word then
-r[word] = true
-at = at + 1
-else
-r[word] = parse_value(word, words[at + 1], words[at + 2])
-at = at + (word == 'RESERVE' and 3 or 2)
-end
-require_compatible(r)
-elseif FORMS[word] and is_in(accepted, 'form') then
-r.form = next_form(r.form, word)
-at = at + 1
-else
-return at
-end
-end
-return at
-end
-local LONGEST = { DAY = 86400000, WEEK = 7 * 86400000, MONTH = 31 * 86400000, YEAR = 366 * 86400000 }
-local function window_of(r, text)
-local window_ms = parse_window(text)
-if not window_ms then
-r.unit = text:upper()
-window_ms = LONGEST[r.unit]
-if not window_ms then
-fail(is_in((' COST PARTIAL ALWAYS RESERVE RESERVATION '), 'ANCHOR') and 'CALENDAR_WINDOW' or 'WINDOW')
-elseif not is_in((' COST PARTIAL ALWAYS RESERVE RESERVATION '), 'ANCHOR') then
-fail_with(format('ERR invalid window: %s takes no windows of the calendar', ('WINDOW')))
-end
-end
-return window_ms
-end
-local function has_name_of_reservations(key)
-return key:sub(-9) == ':reserved' or key:sub(-14) == ':reserved:ends'
-end
-local function require_other_name(key)
-if has_name_of_reservations(key) then
-fail('RESERVED_KEY')
-end
-end
-local function take_book(r, keys, at, key)
-local hash, ends = keys[at] or '', keys[at + 1]
-local name = ((nil) and (nil)(r) or '') .. ':reserved'
-if (hash ~= key .. name and hash ~= '{' .. key .. '}' .. name) or ends ~= hash .. ':ends' then
-fail('KEYS')
-end
-r.hash, r.ends = hash, ends
-return at + 2
-end
-local function counts_until(r, counter)
-local expires_at = counter and counter.expires_at
-return expires_at and expires_at > r.now_ms and expires_at or r.now_ms + r.window_ms
-end
-local function number_of_field(text)
-local digits = digits_up_to(text, '9223372036854775807') or fail('FOREIGN_RESERVATION')
-local n = from_text(digits)
-return n - n == 0 and n or fail('INEXACT_STATE')
-end
-local function decode_field(text)
-local cost, charged_at, ends_at, counts_until, ttl = match(text, '^(%d*):(%d+):(%d+):(%d+):(%d+)$')
-if not cost or #ttl > 16 or tonumber(ttl) > 1e15 or ttl == '0' then
-fail('FOREIGN_RESERVATION')
-end
-return {
-cost = cost ~= '' and number_of_field(cost) or nil,
-charged_at = number_of_field(charged_at),
-ends_at = number_of_field(ends_at),
-counts_until = number_of_field(counts_until),
-ttl = number_of_field(ttl),
-}
-end
-local function expiry_of(key, now_ms)
-if not redis.REDIS_VERSION_NUM then
-return expiry_by_ttl(key, now_ms)
-end
-local at = call('PEXPIRETIME', key)
-return at >= 0 and at or nil
-end
-local function score_at(key, rank)
-rank = format('%.0f', rank)
-local score = call('ZRANGE', key, rank, rank, 'WITHSCORES')[2]
-return score and tonumber(score)
-end
-local expired_left, ended_left, unordered_left, moved_left = 4000, 1000, 1000, 2 * 500
-local function review(book, found)
-book.ended, book.gone = {}, {}
-for _, one in ipairs(found) do
-if one.field.cost then
-book.ended[#book.ended + 1] = { id = one.id, was = one.field }
-elseif one.id ~= book.id then
-book.gone[#book.gone + 1] = one.id
-end
-end
-ended_left = math.max(0, ended_left - #book.ended - #book.gone)
-table.sort(book.ended, function(a, b)
-if a.was.charged_at ~= b.was.charged_at then
-return a.was.charged_at < b.was.charged_at
-end
-return bytes_before(a.id, b.id)
-end)
-book.reviewed = true
-end
-local function review_ordered(book)
-local first = call('ZRANGE', book.ends, '0', format('%.0f', ended_left), 'WITHSCORES')
-local ids, ends, found, own_found = {}, {}, {}, false
-book.next_end = nil
-for n = 1, #first, 2 do
-local ends_at = tonumber(first[n + 1])
-if ends_at > book.now_ms or #ids == ended_left then
-book.next_end = ends_at
-break
-end
-ids[#ids + 1], ends[#ends + 1] = first[n], ends_at
-end
-local texts = #ids > 0 and call('HMGET', book.key, unpack(ids)) or {}
-for n, id in ipairs(ids) do
-local field = texts[n] and decode_field(texts[n])
-if not field or field.ends_at ~= ends[n] then
-return false
-end
-found[n] = { id = id, field = field }
-own_found = own_found or id == book.id
-end
-if book.own and book.own.ends_at <= book.now_ms and not own_found then
-found[#found + 1] = { id = book.id, field = book.own }
-end
-review(book, found)
-local own_ended = 0
-for _, ended in ipairs(book.ended) do
-own_ended = ended.id == book.id and 1 or own_ended
-end
-local others_ended = #book.ended + #book.gone - own_ended
-book.needed = book.len - (book.stored and 1 or 0) == others_ended and 0 or nil
-return true
-end
-local function matters_until(field)
-return field.cost and math.max(field.ends_at + field.ttl, field.counts_until) or field.ends_at
-end
-local function review_all(book)
-local ended, stay, own = {}, {}, nil
-local all = call('HGETALL', book.key)
-for n = 1, #all, 2 do
-local id = all[n]
-if id ~= '' then
-local one = { id = id, field = decode_field(all[n + 1]) }
-if one.field.ends_at <= book.now_ms then
-ended[#ended + 1] = one
-elseif id ~= book.id then
-stay[#stay + 1] = one
-end
-end
-end
-if #ended > ended_left then
-table.sort(ended, function(a, b)
-if a.field.ends_at ~= b.field.ends_at then
-return a.field.ends_at < b.field.ends_at
-end
-return bytes_before(a.id, b.id)
-end)
-for n = #ended, ended_left + 1, -1 do
-local one = table.remove(ended, n)
-if one.id == book.id then
-own = one
-else
-stay[#stay + 1] = one
-end
-end
-ended[#ended + 1] = own
-end
-book.next_end, book.needed, book.order = nil, 0, stay
-for _, one in ipairs(stay) do
-book.next_end = math.min(book.next_end or one.field.ends_at, one.field.ends_at)
-book.needed = math.max(book.needed, matters_until(one.field))
-end
-review(book, ended)
-end
-local function text_of_large(n)
-local tail = ''
-while n - n ~= 0 do
-local rest
-n, rest = divide(n, 10000000)
-tail = format('%07.0f', rest) .. tail
-end
-return format('%.0f', n) .. tail
-end
-local function text_of(n)
-if n - n ~= 0 then
-return text_of_large(n)
-end
-if n < 2147483648 then
-return format('%d', n)
-elseif n < 2e15 then
-local rest = n % 1000000
-return format('%d%06d', (n - rest) / 1000000, rest)
-end
-return format('%.0f', n)
-end
-local function add_to_order(book, most)
-local step = book.earliest == 1 and call('ZSCORE', book.ends, '')
-book.has_step = step and true or false
-book.next_end = nil
-if most > 0 then
-local found = call('HSCAN', book.key, step and text_of(-1 - tonumber(step)) or '0', 'COUNT', text_of(most))
-book.next_step, book.anew, book.order = tonumber(found[1]), not step, {}
-for n = 1, #found[2], 2 do
-local id = found[2][n]
-if id ~= '' and id ~= book.id then
-book.order[#book.order + 1] = { id = id, field = decode_field(found[2][n + 1]) }
-elseif id ~= '' then
-decode_field(found[2][n + 1])
-end
-end
-table.sort(book.order, function(a, b)
-return bytes_before(a.id, b.id)
-end)
-book.complete = book.next_step == 0
-end
-if book.own and book.own.ends_at <= book.now_ms then
-review(book, { { id = book.id, field = book.own } })
-book.needed = book.len == 1 and 0 or nil
-end
-end
-local function load_book(r, id)
-local key = r.hash
-local found = call('HMGET', key, id, '')
-local book = { key = key, ends = r.ends, id = id, now_ms = r.now_ms, ended = {}, gone = {} }
-book.stored = found[1] and decode_field(found[1]) or nil
-book.own = book.stored
-book.earliest = found[2] and number_of_field(found[2]) or nil
-book.len = call('HLEN', key) - (book.earliest and 1 or 0)
-book.expires_at = expiry_of(key, book.now_ms)
-book.order_len = call('ZCARD', book.ends)
-book.next_end = score_at(book.ends, 0)
-local ordered = book.len == book.order_len and (book.earliest == 0 or book.len == 0 and not book.earliest)
-local first_end = math.min(book.next_end or math.huge, book.own and book.own.ends_at or math.huge)
-book.complete = ordered and (first_end > book.now_ms or review_ordered(book))
-if not book.complete then
-local fields = book.len + (book.earliest and 1 or 0)
-local most = fields <= unordered_left and fields or math.min(unordered_left, 500)
-unordered_left = unordered_left - most
-if most == fields then
-book.complete, book.anew = true, true
-review_all(book)
-else
-add_to_order(book, most)
-end
-end
-return book
-end
-local function mark_of(ended, now_ms)
-local was = ended.was
-if now_ms >= was.ends_at + was.ttl then
-return nil
-end
-return {
-charged_at = was.charged_at,
-ends_at = was.ends_at + was.ttl,
-counts_until = (ended.given_back or was.cost == 0) and was.counts_until or 0,
-ttl = was.ttl,
-}
-end
-local function give_back_book(r)
-local book = r.book
-for _, ended in ipairs(book.ended) do
-if ended.was.cost > 0 and book.now_ms < ended.was.counts_until then
-local change, after = settle_reserved(r, ended.was, 0)
-if change ~= 'keep' then
-if not r.gave_back then
-r.gave_back, r.stored = true, r.state
-end
-ended.given_back = true
-r.state = state_after(change, after, r.state)
-end
-end
-end
-if book.own and book.own.ends_at <= book.now_ms then
-book.own = nil
-for _, ended in ipairs(book.ended) do
-if ended.id == book.id then
-book.own = mark_of(ended, book.now_ms)
-end
-end
-end
-end
-local function others_of_book(book)
-local count, earliest, needed = book.len - (book.stored and 1 or 0) - #book.gone, book.next_end, book.needed or 0
-for _, ended in ipairs(book.ended) do
-local mark = ended.id ~= book.id and mark_of(ended, book.now_ms)
-if mark then
-earliest = math.min(earliest or mark.ends_at, mark.ends_at)
-needed = math.max(needed, mark.ends_at)
-elseif ended.id ~= book.id then
-count = count - 1
-end
-end
-return count, earliest, needed
-end
-local function encode_field(field)
-local words = { field.cost and text_of(field.cost) or '' }
-for n, value in ipairs({ field.charged_at, field.ends_at, field.counts_until, field.ttl }) do
-words[n + 1] = text_of(value)
-end
-return table.concat(words, ':')
-end
-local function call_in_parts(arguments, many)
-local sum = 0
-for first = 1, #many, 1000 do
-local part = { unpack(arguments) }
-for n = first, math.min(first + 999, #many) do
-part[#part + 1] = many[n]
-end
-sum = sum + call(unpack(part))
-end
-return sum
-end
-local function set_expiry(key, at_ms)
-if at_ms then
-call('PEXPIREAT', key, text_of(at_ms))
-end
-end
-local function commit_book(book)
-local count, _, needed = others_of_book(book)
-if count == 0 and not book.own then
-if book.len > 0 or book.earliest then
-call('UNLINK', book.key)
-end
-if book.order_len > 0 then
-call('UNLINK', book.ends)
-end
-return
-end
-local fields, members, removed = {}, {}, {}
-local function set(list, first, second)
-list[#list + 1] = first
-list[#list + 1] = second
-end
-for _, id in ipairs(book.gone) do
-removed[#removed + 1] = id
-end
-for _, one in ipairs(book.order or {}) do
-set(members, text_of(one.field.ends_at), one.id)
-end
-for _, ended in ipairs(book.ended) do
-local mark = ended.id ~= book.id and mark_of(ended, book.now_ms)
-if mark then
-set(fields, ended.id, encode_field(mark))
-set(members, text_of(mark.ends_at), ended.id)
-elseif ended.id ~= book.id then
-removed[#removed + 1] = ended.id
-end
-end
-if book.own and book.own ~= book.stored then
-set(fields, book.id, encode_field(book.own))
-elseif not book.own and book.stored then
-removed[#removed + 1] = book.id
-end
-if book.own then
-needed = math.max(needed, matters_until(book.own))
-local has_moved = not book.stored or book.own.ends_at ~= book.stored.ends_at
-if book.anew or book.has_step or book.complete and has_moved then
-set(members, text_of(book.own.ends_at), book.id)
-end
-end
-local mark_of_order = book.complete and 0 or 1
-if book.earliest ~= mark_of_order then
-set(fields, '', text_of(mark_of_order))
-end
-call_in_parts({ 'HSET', book.key }, fields)
-call_in_parts({ 'HDEL', book.key }, removed)
-if book.next_step and book.next_step > 0 then
-set(members, '-' .. text_of(book.next_step + 1), '')
-end
-if book.anew and book.order_len > 0 then
-call('UNLINK', book.ends)
-end
-call_in_parts({ 'ZADD', book.ends }, members)
-if book.next_step == 0 then
-removed[#removed + 1] = ''
-end
-call_in_parts({ 'ZREM', book.ends }, removed)
-local held, latest, expires_at = book.expires_at, needed + 5000, nil
-local unknown = not held and not book.needed and book.len > 0
-if not unknown and (not held or held < needed or (book.needed and held > latest)) then
-expires_at = latest
-end
-set_expiry(book.key, expires_at)
-if expires_at or book.anew and held then
-set_expiry(book.ends, expires_at or held)
-end
-end
-local function conclude(r)
-local only_a_part = r.PARTIAL and r.decided_cost < r.cost
-r.shadowed = r.SHADOW and not r.open and (only_a_part or not r.allowed)
-if not r.allowed and (r.shadowed or r.open) then
-r.allowed = true
-if not (nil) then
-local _, _, _, reset_ms = figures(r)
-r.ttl = seconds_of(reset_ms)
-end
-end
-end
-local function remaining_of(r)
-forecast(r, 'keep', r.state)
-return r.remaining
-end
-local function needed_for(cost)
-return cost == 0 and 1 or cost
-end
-local function decide_always(r)
-local cost = r.cost
-decide(r, 0)
-local change, after = overcharge(r, nil, cost)
-if cost > 0 then
-r.change, r.after = change, after
-end
-local state = state_after(r.change, r.after, r.state)
-forecast(r, r.change, state)
-r.allowed = r.capacity > 0 and wait(r, 0) == 0
-r.needed = r.capacity > 0 and cost or needed_for(cost)
-if (nil) then
-r.count, r.ttl = (nil)(state, r.now_ms)
-elseif r.allowed then
-r.ttl = seconds_of(exact(wait(r, r.capacity)))
-else
-local wait = wait(r, r.needed)
-r.ttl = wait and math.max(1, seconds_of(exact(wait))) or -1
-end
-end
-local function decide_rare(r)
-local cost = r.cost
-if r.PARTIAL then
-cost = math.min(cost, remaining_of(r))
-end
-r.decided_cost = cost
-if r.ALWAYS then
-decide_always(r)
-else
-decide(r, cost)
-end
-end
-local function commit(r, change, after)
-local key, before = r.key, r.state
-if change == 'delete' then
-call('UNLINK', key)
-elseif change == 'keep' then
-return
-elseif before and before.expires_at == after.expires_at then
-local delta = after.value - before.value
-call('INCRBY', key, delta == 1 and '1' or format('%.0f', delta))
-elseif before and before.value == after.value then
-set_expiry(key, after.expires_at)
-else
-call('SET', key, text_of(after.value), 'PXAT', text_of(after.expires_at))
-end
-end
-local function commit_change(r, change, after)
-if r.gave_back then
-after = state_after(change, after, r.state)
-r.state = r.stored
-if not after then
-change = r.stored and 'delete' or 'keep'
-elseif change ~= 'charge' then
-change = 'refund'
-end
-end
-commit(r, change, after)
-end
-local function part_allowed(r)
-return r.open and r.open.cost or r.shadowed and r.cost or r.decided_cost
-end
-local function first_integer(r)
-if not r.allowed then
-return 0
-end
-return r.PARTIAL and part_allowed(r) or 1
-end
-local function full(r, charged)
-local remaining, retry_after_ms, next_ms, reset_ms, delay_ms = figures(r)
-return {
-'allowed', first_integer(r),
-'count', r.count,
-'ttl', r.ttl,
-'limit', r.capacity,
-'remaining', remaining,
-'retry_after_ms', retry_after_ms,
-'next_ms', next_ms,
-'reset_ms', reset_ms,
-'delay_ms', delay_ms,
-'now_ms', r.now_ms,
-'shadow', r.shadowed and 1 or 0,
-'charged', charged,
-}
-end
-local function long_line(r, charged)
-local pairs_of, figures_only = full(r, charged), {}
-for n = 2, #pairs_of, 2 do
-figures_only[#figures_only + 1] = format('%.0f', pairs_of[n])
-end
-return table.concat(figures_only, ' ')
-end
-local function name_policies(requests)
-local taken = {}
-for _, r in ipairs(requests) do
-local first, number = r.AS or ('WINDOW'):lower(), 2
-r.name = first
-while taken[r.name] do
-r.name = format('%s-%d', first, number)
-number = number + 1
-end
-taken[r.name] = true
-end
-end
-local function header_integer(n)
-return format('%.0f', min(n, 999999999999999))
-end
-local function policy_item(r)
-local window_ms = (nil) and (nil)(r) or r.window_ms
-local divisor, rest = 1000, window_ms % 1000
-while rest > 0 do
-divisor, rest = rest, divisor % rest
-end
-local windows = 1000 / divisor
-local window = divide(mul(window_ms, windows), 1000)
-return format('"%s";q=%s;w=%s', r.name, header_integer(mul(r.limit, windows)), header_integer(window))
-end
-local function is_stricter(one, other)
-if one.allowed ~= other.allowed then
-return not one.allowed
-end
-local wait, other_wait = one.retry_after_ms, other.retry_after_ms
-if wait ~= other_wait then
-return wait < 0 or (other_wait >= 0 and wait > other_wait)
-end
-return one.remaining < other.remaining
-end
-local function headers(requests)
-local strictest, policies = requests[1], {}
-name_policies(requests)
-for n, r in ipairs(requests) do
-policies[n] = policy_item(r)
-r.remaining, r.retry_after_ms, r.next_ms, r.reset_ms = figures(r)
-if is_stricter(r, strictest) then
-strictest = r
-end
-end
-local r = strictest
-local texts = {
-'X-RateLimit-Limit',
-format('%.0f', r.capacity),
-'X-RateLimit-Remaining',
-format('%.0f', r.remaining),
-}
-local function header(name, value)
-texts[#texts + 1] = name
-texts[#texts + 1] = value
-end
-if r.reset_ms >= 0 then
-header('X-RateLimit-Reset', format('%.0f', seconds_of(r.now_ms + r.reset_ms)))
-end
-header('RateLimit-Policy', table.concat(policies, ', '))
-local more = r.next_ms >= 0 and ';t=' .. header_integer(seconds_of(r.next_ms)) or ''
-header('RateLimit', format('"%s";r=%s%s', r.name, header_integer(r.remaining), more))
-if not r.allowed and r.retry_after_ms >= 0 then
-header('Retry-After', format('%.0f', seconds_of(r.retry_after_ms)))
-end
-return texts
-end
-local function other_reply(r, charged)
-if r.form == 'FULL' then
-return full(r, charged)
-end
-return { first_integer(r), r.count, r.ttl, headers({ r }) }
-end
-COLD = { add_large = add_large, commit_book = commit_book, commit_change = commit_change, conclude = conclude, decide_rare = decide_rare, divide_large = divide_large, error_reply = error_reply, expiry_by_ttl = expiry_by_ttl, fail = fail, fail_with_usage = fail_with_usage, give_back_book = give_back_book, less_large = less_large, load_book = load_book, long_line = long_line, mul_large = mul_large, other_reply = other_reply, overcharge = overcharge, parse_count = parse_count, parse_options = parse_options, part_allowed = part_allowed, refund = refund, require_other_name = require_other_name, settle_reserved = settle_reserved, sub_large = sub_large, take_book = take_book, value_of = value_of, window_of = window_of }
-end
-return COLD
-end
-local done, result = pcall(run_settle, KEYS, ARGV)
-return done and result or cold().error_reply(result)
+local bl,j local T,x,aO,ej=string.find,string.format,string.match,string.sub local function dE(s,f,I)
+local aF,R,o=s[f],s[f+1],s[f+2] if not R then j().u('ARITY') end local a={ l='', Q=0, now_ms=0, p=0, aw=0, limit=0, q=0,
+g=1, form=nil, delay=0, c=nil, B=nil, allowed=false, count=0, ttl=0, r='keep', remaining=0, F=1, } f=f+2
+if o=='LINE'and not s[f+1]and I~=' COST BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE 'then a.form,f=o,f+1 elseif o then
+local A=s[f+1]or''
+local ca=I==' form COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE 'and s[f+2]=='LINE'and not s[f+3]and#A<16
+if ca and o=='COST'and(' COST PARTIAL ALWAYS RESERVE RESERVATION ')~=' ID 'and T(A,'^[1-9]%d*$')then
+a.form,a.g,f='LINE',A+0,f+3 elseif ca and o=='ID'and(' COST PARTIAL ALWAYS RESERVE RESERVATION ')==' ID 'and A~=''then
+a.form,a.ID,f='LINE',A,f+3 else f=j().ao(a,s,f,I) a.g=a.COST or 1 end end local bv=#R<16 and T(R,'^[1-9]%d*$')
+a.limit=bv and R+0 or j().an('limit',R,0) bv=#aF<10 and T(aF,'^[1-9]%d*$') local O=bv and aF*1000 or j().ax(a,aF)
+a.p,a.aw,a.q=O,O<9e12 and O*1000 or j().P(O,1000),a.BURST or a.limit return a,f end local function dB(s,I)
+local a,f=dE(s,1,I) if s[f]then j().ac(a,I,s[f]) end return a end local function dC(s,I) if not s[1+1]then
+j().u('ARITY') end return dB(s,I) end local v=redis.call local function dH(a) local cy=v('TIME')
+local bB=cy[1]*1000000+cy[2] a.Q,a.now_ms=bB,(bB-bB%1000)/1000 end local function dY(a,Q,f,bM,bw) local i=Q[f]
+if not i then j().u('KEYS') end a.l,f=i,f+1 if bw then a.D=i elseif T(i,':reserved',1,true)then j().ap(i) end if bM then
+f=a.aA and f+2 or j().as(a,Q,f,i) end return f end local function cp(a,Q,bM,bw) dH(a) if#Q~=dY(a,Q,1,bM,bw)-1 then
+j().u('KEYS') end end local function cf(a) local i=a.l local g=v('GET',i) if g then
+local A=#g<16 and T(g,'^[1-9]%d*$')and g+0 or j().av(g)
+local w=redis.REDIS_VERSION_NUM and v('PEXPIRETIME',i)or j().ab(i,a.now_ms)or-1 if w<0 then w=nil elseif w>=(2^53)then
+j().u('INEXACT_STATE') end a.c={f=A,e=w} end end local function aW(m,p,Y) if m=='keep'then return Y end
+return m~='delete'and p or nil end local function aN(d,e) if d-d==0 and e-e==0 then return d<e end return j().aj(d,e)
+end local function aU(a,q) local aj=a.now_ms local w=q and q.e if not q then return nil,0 elseif w and w<=aj then
+return nil,0 end local aM=aj+a.p return w and w<aM and w or aM,q.f>0 and q.f or 0 end local function aL(c)
+if c-c~=0 or c>=(2^53)then j().u('INEXACT_REPLY') end return c end local function cz(q,n) if n and n~=q.e then
+return'rebase',{f=q.f,e=n} end return'keep' end local function bb(a,B,q) local n,J=aU(a,q)
+a.a,a.au,a.remaining=n,J,J<a.limit and a.limit-J or 0 end local function am(aa) local C=aa%1000
+return aa<0 and-1 or C==0 and aa/1000 or(aa-C)/1000+1 end local function aG(d,e) if d-d==0 and e-e==0 and d+e<(2^53)then
+return d+e end return j().U(d,e) end local function cW(d,e) if d-d==0 and e-e==0 then local C=d%e
+return C==0 and d/e or(d-C)/e+1 end local aD,C=j().aa(d,e) return C==0 and aD or aG(aD,1) end local function cv(d,e)
+if d-d==0 and e-e==0 then return d>e and d-e or 0 end return j().ar(d,e) end local function aQ(d,e)
+if d-d==0 and e-e==0 and d*e<(2^53)then return d*e end return j().P(d,e) end local function u(a,h) local R=a.limit
+if h>R then return nil elseif a.au+h<=R then return 0 end return cW(cv(aQ(a.a,1000),a.Q),1000) end
+local function ea(a,h) local u=u(a,h==0 and 1 or h) u=u and am(aL(u))or-1 return u==0 and 1 or u end
+local function bq(a,h) local q,R=a.c,a.limit local n,J=aU(a,q) local bn=J+(h==0 and 1 or h)<=R
+a.allowed,a.count=bn,aL(J) if bn and h>0 then n=n and q.f>=0 and n or a.now_ms+a.p a.r,a.B='charge',{f=J+h,e=n} else
+a.r,a.B=cz(q,n) end bb(a,a.r,aW(a.r,a.B,q)) if bn then a.ttl=am(aL(u(a,R))) else a.ttl=ea(a,h) end end
+local function cT(a) if a.PARTIAL or a.ALWAYS then j().Z(a) else local h=a.g a.F=h bq(a,h) end if a.SHADOW then j().Y(a)
+end end local function ba(a) local m,u=a.r,u bb(a,m,m=='keep'and a.c or m~='delete'and a.B or nil)
+local al,bp,V,ac,au=a.remaining,a.q,0,0,0 if not a.allowed then local h=a.F V=u(a,a.n or(h==0 and 1 or h))or-1
+if a.ad and V>=0 then V=math.max(V,a.ad) end end if al<bp then ac=u(a,al+1)or-1 au=al+1==bp and ac or u(a,bp)or-1 end
+if V-V~=0 or ac-ac~=0 or au-au~=0 or V>=(2^53)or au>=(2^53)then j().u('INEXACT_REPLY') end return al,V,ac,au,0 end
+local function dm(a,K) local al,V,ac,au,cU=ba(a) local dU=a.J and 1 or 0 return x(
+'%.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f %d %.0f',
+a.allowed and(a.PARTIAL and j().S(a)or 1)or 0,a.count,a.ttl,a.q,al,V,ac,au, cU,a.now_ms,dU,K ) end
+local function dK(a,K) local ap=a.form if ap=='LINE'then return dm(a,K) elseif ap then return j().al(a,K) end
+return{a.allowed and(a.PARTIAL and j().S(a)or 1)or 0,a.count,a.ttl} end local function bT(a,m,p,K) local aX
+local w,Y,aV=nil,a.c,aW(m,p,a.c) if w and aN(w,a.now_ms)then aV=nil end a.c=aV cT(a) aX=dK(a,K) a.c=Y if not a.ai then
+j().X(a,m,p) end return aX end local function dT(a) local b,m,p,K=j().ak(a,a.RESERVATION),'keep',nil,0 cf(a,'write')
+a.V=b j().ae(a) local af=b.b if af then m,p=j().aq(a,af,a.ACTUAL) K=a.ACTUAL b.b=nil end a.ai=not af and not a.K
+local aX=bT(a,m,p,K) j().W(b) return aX end local function dR(Q,s)
+local a=dC(s,' form AT RESERVED ACTUAL BURST ANCHOR RESERVATION ') local at,X=a.RESERVED,a.ACTUAL
+if X and a.RESERVATION then cp(a,Q,true) return dT(a) end if not at or not X then j().u('SETTLEMENT') end
+local aZ=math.abs(at-X) cp(a,Q) cf(a,'write') local cQ=X<at and j().refund or j().am local m,p=cQ(a,a.AT,aZ)
+return bT(a,m,p,X) end function j() if not bl then local t={}
+t.INEXACT_REPLY='ERR the reply has a number above 9007199254740991, which needs the module'
+t.NOT_A_COUNTER='ERR value is not an integer or out of range'
+t.INEXACT_STATE='ERR the key holds a number above 9007199254740991, which needs the module'
+t.AT='ERR invalid AT: expected an integer of Unix milliseconds from 0 to 9223372036854775807'
+t.ANCHOR='ERR invalid ANCHOR: expected an integer of Unix seconds from 0 to 253402300799'
+t.ID='ERR invalid ID: expected 1 to 512 bytes'
+t.AS='ERR invalid AS: expected a name of 1 to 64 characters of A-Z a-z 0-9 . _ -'
+t.RESERVE='ERR invalid RESERVE: expected an id of 1 to 128 bytes, and a ttl: a positive integer of seconds, or one '
+..'with a unit ms, s, m, h or d, up to 10^12 seconds'
+t.RESERVATION='ERR invalid RESERVATION: expected an id of 1 to 128 bytes'
+t.WINDOW='ERR invalid window: expected a positive integer of seconds, or one with a unit ms, s, m, h or d, up to '
+..'10^12 seconds' t.PARTIAL_AND_ALWAYS='ERR syntax error: PARTIAL and ALWAYS exclude each other'
+t.RESERVE_AND_ALWAYS='ERR syntax error: RESERVE and ALWAYS exclude each other'
+t.RESERVATION_AND_RESERVED='ERR syntax error: RESERVED and RESERVATION exclude each other'
+t.RESERVATION_AND_AT='ERR syntax error: RESERVATION and AT exclude each other'
+t.FORM_TWICE='ERR syntax error: FULL, LINE or HEADERS comes at most once'
+t.TWO_FORMS='ERR syntax error: FULL, LINE and HEADERS exclude each other'
+t.CALENDAR_WINDOW='ERR invalid window: expected a positive integer of seconds, or one with a unit ms, s, m, h or '
+..'d, up to 10^12 seconds; or day, week, month or year'
+t.RESERVED_KEY='ERR invalid key: expected one that ends neither in :reserved nor in :reserved:ends, the names of '
+..'reservations' t.KEYS='ERR invalid KEYS: expected those that this call needs; see docs/lua.md'
+t.FOREIGN_RESERVATION='ERR the hash of the reservations holds a value that the module did not write'
+t.ARITY='ERR wrong number of arguments'
+t.SETTLEMENT='ERR syntax error: RL.SETTLE needs ACTUAL m, and RESERVED n or RESERVATION id' local function dI(a,ad,h)
+local q=a.c local n,J=aU(a,q) local dj=n and ad and aN(aG(ad,a.p),n) if not n or J==0 or dj or h==0 then return cz(q,n)
+elseif h>=J then return'delete' end return'refund',{f=J-h,e=n} end local function S(g) error({err=g},0) end
+local function E(ab) S(t[ab]) end local function bE(a,ad,h) if h==0 or(ad and not aN(a.now_ms,aG(ad,a.p)))then
+return'keep' end local n,J=aU(a,a.c) if J+h>=(2^53)then E('INEXACT_REPLY') end n=n and a.c.f>=0 and n or a.now_ms+a.p
+return'charge',{f=J+h,e=n} end local function ct(a,af,X) local q,at=a.c,af.g or 0 if af.t<=a.now_ms then return'keep'
+elseif X>=at then local m,p=bE(a,nil,X-at) if m=='charge'and not aU(a,q)then p.e=math.min(af.t,a.now_ms+a.p) end
+return m,p elseif not q or q.f<=0 or q.e~=af.t then return'keep' end local A=q.f-(at-X) if A<=0 then return'delete' end
+return'refund',{f=A,e=q.e} end local function cY(aS) if type(aS)=='table'then return aS elseif T(aS,'^%u+ ')then
+return redis.error_reply(aS) end error(aS,0) end local function ce(d,e) local bR,cK=d-d==0,e-e==0 if bR or cK then
+return bR elseif#d~=#e then return#d<#e end for c=#d,1,-1 do if d[c]~=e[c]then return d[c]<e[c] end end return false end
+local function ax(c) if c-c~=0 then return c end local k,D={},0 while c>0 do local P=c%(2^24) D=D+1 k[D]=P
+c=(c-P)/(2^24) end return k end local bO={ __sub=function() return 1 end, } local function bc(k) local D=#k
+while D>0 and k[D]==0 do k[D]=nil D=D-1 end if D>3 or(D==3 and k[3]>=(2^53)/(2^24)/(2^24))then return setmetatable(k,bO)
+end return(k[1]or 0)+(k[2]or 0)*(2^24)+(k[3]or 0)*(2^24)*(2^24) end local function cH(d,e) d,e=ax(d),ax(e)
+local W,ae={},0 for c=1,math.max(#d,#e)+1 do local P=(d[c]or 0)+(e[c]or 0)+ae ae=P>=(2^24)and 1 or 0 W[c]=P-ae*(2^24)
+end return bc(W) end local function dW(d,e) if not ce(e,d)then return 0 end e=ax(e) local aZ,bo={},0 for c=1,#d do
+local P=d[c]-(e[c]or 0)-bo bo=P<0 and 1 or 0 aZ[c]=P+bo*(2^24) end return bc(aZ) end local function dr(d,e)
+d,e=ax(d),ax(e) local aR={} for c=1,#d+#e do aR[c]=0 end for c=1,#d do local ae=0 for bx=1,#e do
+local P=aR[c+bx-1]+d[c]*e[bx]+ae ae=math.floor(P/(2^24)) aR[c+bx-1]=P-ae*(2^24) end aR[c+#e]=ae end return bc(aR) end
+local function bS(c) if c-c==0 then return c end local W=0 for di=#c,1,-1 do W=W*(2^24)+c[di] end return W end
+local function bW(d,e) local aD=0 while not aN(d,e)do local ak=math.max(1,math.floor(bS(d)/bS(e)*(1-2^-45)))
+ak=bc(ax(ak)) aD=aG(aD,ak) d=cv(d,aQ(ak,e)) end return aD,d end local function bY(i,aj) local cd=v('PTTL',i)
+return cd>=0 and aj+cd or nil end local function aH(d,e) for f=1,math.min(#d,#e)do local cC,cD=d:byte(f),e:byte(f)
+if cC~=cD then return cC<cD end end return#d<#e end local function aJ(g,M) if g~='0'and not T(g,'^[1-9]%d*$')then
+return nil end return(#g<#M or(#g==#M and not aH(M,g)))and g or nil end local function da(g,z,dA)
+local ef={C='COUNTER',L='LEAKY',O='LOCKOUT',R='ROLLING',T='TOKEN'} local bN=ef[aO(g,'^(%u):')] if not bN or bN==z then
+E(dA) end S('ERR the key holds a state of '..bN..': use another key for each algorithm') end local function bd(k)
+if#k<=15 or(#k==16 and aH(k,'9007199254740992'))then return k+0 end local bu=#k%7 local c=bu>0 and k:sub(1,bu)+0 or 0
+for f=bu+1,#k,7 do c=aG(aQ(c,10000000),k:sub(f,f+6)+0) end return c end local function ed(g)
+local dV,k=aO(g,'^(%-?)(%d+)$') local bA=dV=='-' k=k and aJ(k,bA and'9223372036854775808'or'9223372036854775807')
+if not k or(bA and k=='0')then da(g,nil,'NOT_A_COUNTER') end local A=bd(k) if A-A~=0 then E('INEXACT_STATE') end
+return bA and-A or A end local function cl(ab,g,cc) local k=g and aJ(g,'9223372036854775807') local c=k and bd(k)
+if not c or c==0 and cc>0 then S(x('ERR invalid %s: expected an integer from %d to 9223372036854775807',ab,cc))
+elseif c-c~=0 then S(x('ERR invalid %s: the Lua library takes integers up to 9007199254740991',ab)) end return c end
+local bP={ {'COST','COST n','RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take'},
+{'PARTIAL','PARTIAL','RL.<ALGO> and RL.PEEK take'}, {'ALWAYS','ALWAYS','RL.<ALGO> and RL.PEEK take'},
+{'RESERVED','RESERVED n','RL.SETTLE takes'}, {'ACTUAL','ACTUAL m','RL.SETTLE takes'},
+{'AT','AT ms','RL.REFUND and RL.SETTLE take'},
+{'BURST','BURST n','RL.<ALGO>, RL.PEEK, RL.MULTI, RL.REFUND and RL.SETTLE take'},
+{'BLOCK','BLOCK d','RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take'},
+{'MAX','MAX d','RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take'},
+{'ANCHOR','ANCHOR t','RL.<ALGO>, RL.PEEK, RL.MULTI, RL.REFUND, RL.SETTLE and RL.RESET take'},
+{'ID','ID id','RL.<ALGO>, RL.PEEK and RL.MULTI take'}, {'AS','AS name','RL.<ALGO>, RL.PEEK and RL.MULTI take'},
+{'SHADOW','SHADOW','RL.<ALGO>, RL.PEEK and RL.MULTI take'}, {'RESERVE','RESERVE id ttl','RL.<ALGO> and RL.MULTI take'},
+{'RESERVATION','RESERVATION id','RL.SETTLE takes'}, } local function aq(aB,z)
+return not T(z,' ',1,true)and T(aB,' '..z..' ',1,true)~=nil end local function cx(a,o)
+return not aq(' COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID RESERVE RESERVATION ',o)or aq((' COST PARTIAL ALWAYS RESERVE RESERVATION '),o)
+end local function dk(z,o) local y,Z=0,0 local cu,dp=math.min(#z,#o),math.max(#z,#o)
+while y<cu and z:byte(y+1)==o:byte(y+1)do y=y+1 end while Z<cu-y and z:byte(-1-Z)==o:byte(-1-Z)do Z=Z+1 end
+return y+Z>=2 and dp-y-Z<=2 end local function db(a,I,z) local as={} for B,L in ipairs(bP)do
+if aq(I,L[1])and cx(a,L[1])then as[#as+1]=L[2] end end for B,ap in ipairs({'FULL','LINE','HEADERS'})do as[#as+1]=ap end
+for B,o in ipairs(as)do if dk(z:upper(),aO(o,'^%u+'))then S('ERR syntax error: no such option, but there is '..o) end
+end local Z=table.remove(as) local ec=table.concat(as,', ')
+S('ERR syntax error: after limit come '..ec..' or '..Z..', each at most once') end local function dM(L,a,I)
+local o,eg=L[1],a.ay if not aq(I,o)then S(x('ERR invalid %s: only %s it',o,L[3])) elseif not cx(a,o)then
+S(x('ERR invalid %s: %s takes none',o,('WINDOW'))) elseif a[o]~=nil then
+S(x('ERR syntax error: %s comes at most once',L[2])) end end
+local bQ={ms=1,['']=1000,s=1000,m=60000,h=3600000,d=86400000} local function cn(g) local ar,cA=aO(g,'^(%d+)(%l*)$')
+local aa=ar and bQ[cA]and aJ(ar,'18446744073709551615')and ar*bQ[cA] return aa and aa>=1 and aa<=1e15 and aa or nil end
+local function cm(g,M) return g and#g>=1 and#g<=M and g end local function ci(d,e) return aN(e,d)and e or d end
+local function br(d,e) if d-d==0 and e-e==0 then local C=d%e return(d-C)/e,C end return bW(d,e) end
+local cG=setmetatable({(2^24)-1,(2^24)-1,2^16-1},bO) local function dF(o,g,bi) if o=='RESERVE'then
+local aw=bi and cn(bi) return cm(g,128)and aw and{id=g,ttl=aw}or E('RESERVE') elseif o=='RESERVATION'then
+return cm(g,128)or E('RESERVATION') end if o=='AS'then
+return g and#g>=1 and#g<=64 and not T(g,'[^%w._-]')and g or E('AS') elseif o=='AT'then
+local k=g and aJ(g,'9223372036854775807') return k and ci(bd(k),(br(cG,1000)))or E('AT') end
+return cl(o,g,o=='BURST'and 1 or 0) end local function dL(a) if a.ALWAYS and(a.PARTIAL or a.RESERVE)then
+E(a.PARTIAL and'PARTIAL_AND_ALWAYS'or'RESERVE_AND_ALWAYS') elseif a.RESERVATION and(a.RESERVED or a.AT)then
+E(a.RESERVED and'RESERVATION_AND_RESERVED'or'RESERVATION_AND_AT') end end local cE={FULL=true,LINE=true,HEADERS=true}
+local function du(ap,cj) if ap then E(ap==cj and'FORM_TWICE'or'TWO_FORMS') end return cj end local function dD(a,s,f,I)
+while s[f]do local z,L=s[f]:upper(),nil for B,cb in ipairs(bP)do L=cb[1]==z and cb or L end if L then dM(L,a,I)
+if L[2]==z then a[z]=true f=f+1 else a[z]=dF(z,s[f+1],s[f+2]) f=f+(z=='RESERVE'and 3 or 2) end dL(a)
+elseif cE[z]and aq(I,'form')then a.form=du(a.form,z) f=f+1 else return f end end return f end
+local cF={DAY=86400000,WEEK=7*86400000,MONTH=31*86400000,YEAR=366*86400000} local function ee(a,g) local O=cn(g)
+if not O then a.at=g:upper() O=cF[a.at] if not O then
+E(aq((' COST PARTIAL ALWAYS RESERVE RESERVATION '),'ANCHOR')and'CALENDAR_WINDOW'or'WINDOW')
+elseif not aq((' COST PARTIAL ALWAYS RESERVE RESERVATION '),'ANCHOR')then
+S(x('ERR invalid window: %s takes no windows of the calendar',('WINDOW'))) end end return O end local function dg(i)
+return i:sub(-9)==':reserved'or i:sub(-14)==':reserved:ends' end local function dN(i) if dg(i)then E('RESERVED_KEY') end
+end local function dX(a,Q,f,i) local be,n=Q[f]or'',Q[f+1] local ab=((nil)and(nil)(a)or'')..':reserved'
+if(be~=i..ab and be~='{'..i..'}'..ab)or n~=be..':ends'then E('KEYS') end a.ah,a.k=be,n return f+2 end
+local function bU(a,q) local w=q and q.e return w and w>a.now_ms and w or a.now_ms+a.p end local function aC(g)
+local k=aJ(g,'9223372036854775807')or E('FOREIGN_RESERVATION') local c=bd(k) return c-c==0 and c or E('INEXACT_STATE')
+end local function aI(g) local h,cL,aK,bU,aw=aO(g,'^(%d*):(%d+):(%d+):(%d+):(%d+)$')
+if not h or#aw>16 or tonumber(aw)>1e15 or aw=='0'then E('FOREIGN_RESERVATION') end return{ g=h~=''and aC(h)or nil,
+y=aC(cL), a=aC(aK), t=aC(bU), ttl=aC(aw), } end local function cZ(i,aj) if not redis.REDIS_VERSION_NUM then
+return bY(i,aj) end local f=v('PEXPIRETIME',i) return f>=0 and f or nil end local function dS(i,bh) bh=x('%.0f',bh)
+local cs=v('ZRANGE',i,bh,bh,'WITHSCORES')[2] return cs and tonumber(cs) end local eh,ay,bk,ei=4000,1000,1000,2*500
+local function bI(b,F) b.j,b.A={},{} for B,r in ipairs(F)do if r.i.g then b.j[#b.j+1]={id=r.id,x=r.i}
+elseif r.id~=b.id then b.A[#b.A+1]=r.id end end ay=math.max(0,ay-#b.j-#b.A) table.sort(b.j,function(d,e)
+if d.x.y~=e.x.y then return d.x.y<e.x.y end return aH(d.id,e.id) end) b.az=true end local function dQ(b)
+local y=v('ZRANGE',b.k,'0',x('%.0f',ay),'WITHSCORES') local aA,n,F,bG={},{},{},false b.w=nil for c=1,#y,2 do
+local aK=tonumber(y[c+1]) if aK>b.now_ms or#aA==ay then b.w=aK break end aA[#aA+1],n[#n+1]=y[c],aK end
+local an=#aA>0 and v('HMGET',b.l,unpack(aA))or{} for c,H in ipairs(aA)do local G=an[c]and aI(an[c])
+if not G or G.a~=n[c]then return false end F[c]={id=H,i=G} bG=bG or H==b.id end
+if b.b and b.b.a<=b.now_ms and not bG then F[#F+1]={id=b.id,i=b.b} end bI(b,F) local bF=0 for B,l in ipairs(b.j)do
+bF=l.id==b.id and 1 or bF end local dy=#b.j+#b.A-bF b.n=b.v-(b.o and 1 or 0)==dy and 0 or nil return true end
+local function ch(G) return G.g and math.max(G.a+G.ttl,G.t)or G.a end local function dP(b) local l,aE,ck={},{},nil
+local bm=v('HGETALL',b.l) for c=1,#bm,2 do local H=bm[c] if H~=''then local r={id=H,i=aI(bm[c+1])}
+if r.i.a<=b.now_ms then l[#l+1]=r elseif H~=b.id then aE[#aE+1]=r end end end if#l>ay then table.sort(l,function(d,e)
+if d.i.a~=e.i.a then return d.i.a<e.i.a end return aH(d.id,e.id) end) for c=#l,ay+1,-1 do local r=table.remove(l,c)
+if r.id==b.id then ck=r else aE[#aE+1]=r end end l[#l+1]=ck end b.w,b.n,b.H=nil,0,aE for B,r in ipairs(aE)do
+b.w=math.min(b.w or r.i.a,r.i.a) b.n=math.max(b.n,ch(r.i)) end bI(b,l) end local function dZ(c) local bL=''
+while c-c~=0 do local C c,C=br(c,10000000) bL=x('%07.0f',C)..bL end return x('%.0f',c)..bL end local function N(c)
+if c-c~=0 then return dZ(c) end return x('%.0f',c) end local function cI(b,M) local bj=b.z==1 and v('ZSCORE',b.k,'')
+b.ag=bj and true or false b.w=nil if M>0 then local F=v('HSCAN',b.l,bj and N(-1-tonumber(bj))or'0','COUNT',N(M))
+b.G,b.I,b.H=tonumber(F[1]),not bj,{} for c=1,#F[2],2 do local H=F[2][c] if H~=''and H~=b.id then
+b.H[#b.H+1]={id=H,i=aI(F[2][c+1])} elseif H~=''then aI(F[2][c+1]) end end table.sort(b.H,function(d,e)
+return aH(d.id,e.id) end) b.E=b.G==0 end if b.b and b.b.a<=b.now_ms then bI(b,{{id=b.id,i=b.b}}) b.n=b.v==1 and 0 or nil
+end end local function dn(a,H) local i=a.ah local F=v('HMGET',i,H,'') local b={l=i,k=a.k,id=H,now_ms=a.now_ms,j={},A={}}
+b.o=F[1]and aI(F[1])or nil b.b=b.o b.z=F[2]and aC(F[2])or nil b.v=v('HLEN',i)-(b.z and 1 or 0) b.e=cZ(i,b.now_ms)
+b.N=v('ZCARD',b.k) b.w=dS(b.k,0) local dw=b.v==b.N and(b.z==0 or b.v==0 and not b.z)
+local dc=math.min(b.w or math.huge,b.b and b.b.a or math.huge) b.E=dw and(dc>b.now_ms or dQ(b)) if not b.E then
+local ag=b.v+(b.z and 1 or 0) local M=ag<=bk and ag or math.min(bk,500) bk=bk-M if M==ag then b.E,b.I=true,true dP(b)
+else cI(b,M) end end return b end local function bz(l,aj) local ao=l.x if aj>=ao.a+ao.ttl then return nil end return{
+y=ao.y, a=ao.a+ao.ttl, t=(l.af or ao.g==0)and ao.t or 0, ttl=ao.ttl, } end local function de(a) local b=a.V
+for B,l in ipairs(b.j)do if l.x.g>0 and b.now_ms<l.x.t then local m,p=ct(a,l.x,0) if m~='keep'then if not a.K then
+a.K,a.o=true,a.c end l.af=true a.c=aW(m,p,a.c) end end end if b.b and b.b.a<=b.now_ms then b.b=nil
+for B,l in ipairs(b.j)do if l.id==b.id then b.b=bz(l,b.now_ms) end end end end local function dz(b)
+local D,bt,ai=b.v-(b.o and 1 or 0)-#b.A,b.w,b.n or 0 for B,l in ipairs(b.j)do local ah=l.id~=b.id and bz(l,b.now_ms)
+if ah then bt=math.min(bt or ah.a,ah.a) ai=math.max(ai,ah.a) elseif l.id~=b.id then D=D-1 end end return D,bt,ai end
+local function bX(G) local s={G.g and N(G.g)or''} for c,A in ipairs({G.y,G.a,G.t,G.ttl})do s[c+1]=N(A) end
+return table.concat(s,':') end local function aY(cJ,by) local W=0 for y=1,#by,1000 do local ak={unpack(cJ)}
+for c=y,math.min(y+999,#by)do ak[#ak+1]=by[c] end W=W+v(unpack(ak)) end return W end local function bJ(i,ad) if ad then
+v('PEXPIREAT',i,N(ad)) end end local function cN(b) local D,B,ai=dz(b) if D==0 and not b.b then if b.v>0 or b.z then
+v('UNLINK',b.l) end if b.N>0 then v('UNLINK',b.k) end return end local ag,aP,U={},{},{} local function av(aB,y,bi)
+aB[#aB+1]=y aB[#aB+1]=bi end for B,H in ipairs(b.A)do U[#U+1]=H end for B,r in ipairs(b.H or{})do av(aP,N(r.i.a),r.id)
+end for B,l in ipairs(b.j)do local ah=l.id~=b.id and bz(l,b.now_ms) if ah then av(ag,l.id,bX(ah)) av(aP,N(ah.a),l.id)
+elseif l.id~=b.id then U[#U+1]=l.id end end if b.b and b.b~=b.o then av(ag,b.id,bX(b.b)) elseif not b.b and b.o then
+U[#U+1]=b.id end if b.b then ai=math.max(ai,ch(b.b)) local df=not b.o or b.b.a~=b.o.a if b.I or b.ag or b.E and df then
+av(aP,N(b.b.a),b.id) end end local cg=b.E and 0 or 1 if b.z~=cg then av(ag,'',N(cg)) end aY({'HSET',b.l},ag)
+aY({'HDEL',b.l},U) if b.G and b.G>0 then av(aP,'-'..N(b.G+1),'') end if b.I and b.N>0 then v('UNLINK',b.k) end
+aY({'ZADD',b.k},aP) if b.G==0 then U[#U+1]='' end aY({'ZREM',b.k},U) local az,aM,w=b.e,ai+5000,nil
+local eb=not az and not b.n and b.v>0 if not eb and(not az or az<ai or(b.n and az>aM))then w=aM end bJ(b.l,w)
+if w or b.I and az then bJ(b.k,w or az) end end local function cP(a) local dv=a.PARTIAL and a.F<a.g
+a.J=a.SHADOW and not a.M and(dv or not a.allowed) if not a.allowed and(a.J or a.M)then a.allowed=true if not(nil)then
+local B,B,B,bH=ba(a) a.ttl=am(bH) end end end local function dJ(a) bb(a,'keep',a.c) return a.remaining end
+local function dt(h) return h==0 and 1 or h end local function cR(a) local h=a.g bq(a,0) local m,p=bE(a,nil,h)
+if h>0 then a.r,a.B=m,p end local aV=aW(a.r,a.B,a.c) bb(a,a.r,aV) a.allowed=a.q>0 and u(a,0)==0 a.n=a.q>0 and h or dt(h)
+if(nil)then a.count,a.ttl=(nil)(aV,a.now_ms) elseif a.allowed then a.ttl=am(aL(u(a,a.q))) else local u=u(a,a.n)
+a.ttl=u and math.max(1,am(aL(u)))or-1 end end local function cS(a) local h=a.g if a.PARTIAL then h=math.min(h,dJ(a)) end
+a.F=h if a.ALWAYS then cR(a) else bq(a,h) end end local function cM(a,m,p) local i,Y=a.l,a.c if m=='delete'then
+v('UNLINK',i) elseif m=='keep'then return elseif Y and Y.e==p.e then local bV=p.f-Y.f
+v('INCRBY',i,bV==1 and'1'or x('%.0f',bV)) elseif Y and Y.f==p.f then bJ(i,p.e) else v('SET',i,N(p.f),'PXAT',N(p.e)) end
+end local function cO(a,m,p) if a.K then p=aW(m,p,a.c) a.c=a.o if not p then m=a.o and'delete'or'keep'
+elseif m~='charge'then m='refund' end end cM(a,m,p) end local function co(a) return a.M and a.M.g or a.J and a.g or a.F
+end local function bZ(a) if not a.allowed then return 0 end return a.PARTIAL and co(a)or 1 end local function dd(a,K)
+local al,dO,ac,bH,cV=ba(a) return{ 'allowed',bZ(a), 'count',a.count, 'ttl',a.ttl, 'limit',a.q, 'remaining',al,
+'retry_after_ms',dO, 'next_ms',ac, 'reset_ms',bH, 'delay_ms',cV, 'now_ms',a.now_ms, 'shadow',a.J and 1 or 0,
+'charged',K, } end local function ds(aT) local cw={} for B,a in ipairs(aT)do local y,ar=a.AS or('WINDOW'):lower(),2
+a.D=y while cw[a.D]do a.D=x('%s-%d',y,ar) ar=ar+1 end cw[a.D]=true end end local function bg(c)
+return x('%.0f',ci(c,999999999999999)) end local function dG(a) local O=(nil)and(nil)(a)or a.p local bs,C=1000,O%1000
+while C>0 do bs,C=C,bs%C end local cB=1000/bs local aF=br(aQ(O,cB),1000)
+return x('"%s";q=%s;w=%s',a.D,bg(aQ(a.limit,cB)),bg(aF)) end local function dl(r,bC) if r.allowed~=bC.allowed then
+return not r.allowed end local u,bD=r.retry_after_ms,bC.retry_after_ms if u~=bD then return u<0 or(bD>=0 and u>bD) end
+return r.remaining<bC.remaining end local function dh(aT) local bK,cq=aT[1],{} ds(aT) for c,a in ipairs(aT)do
+cq[c]=dG(a) a.remaining,a.retry_after_ms,a.next_ms,a.reset_ms=ba(a) if dl(a,bK)then bK=a end end local a=bK local an={
+'X-RateLimit-Limit', x('%.0f',a.q), 'X-RateLimit-Remaining', x('%.0f',a.remaining), } local function bf(ab,A)
+an[#an+1]=ab an[#an+1]=A end if a.reset_ms>=0 then bf('X-RateLimit-Reset',x('%.0f',am(a.now_ms+a.reset_ms))) end
+bf('RateLimit-Policy',table.concat(cq,', ')) local dq=a.next_ms>=0 and';t='..bg(am(a.next_ms))or''
+bf('RateLimit',x('"%s";r=%s%s',a.D,bg(a.remaining),dq)) if not a.allowed and a.retry_after_ms>=0 then
+bf('Retry-After',x('%.0f',am(a.retry_after_ms))) end return an end local function dx(a,K) if a.form=='FULL'then
+return dd(a,K) end return{bZ(a),a.count,a.ttl,dh({a})} end
+bl={U=cH,W=cN,X=cO,Y=cP,Z=cS,aa=bW,error_reply=cY,ab=bY,u=E,ac=db,ae=de,aj=ce,ak=dn,P=dr,al=dx,am=bE,an=cl,ao=dD,S=co,refund=dI,ap=dN,aq=ct,ar=dW,as=dX,av=ed,ax=ee}
+end return bl end local cX,cr=pcall(dR,KEYS,ARGV) return cX and cr or j().error_reply(cr)

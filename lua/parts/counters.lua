@@ -24,8 +24,10 @@ local function load_counter(r)
     local value = #text < 16 and find(text, '^[1-9]%d*$') and text + 0 or value_of(text)
     -- As `expiry_of` says it.
     local expires_at = redis.REDIS_VERSION_NUM and call('PEXPIRETIME', key) or expiry_by_ttl(key, r.now_ms) or -1
-    expires_at = expires_at >= 0 and expires_at or nil
-    if expires_at and expires_at >= EXACT then
+    if expires_at < 0 then
+      --@rare
+      expires_at = nil
+    elseif expires_at >= EXACT then
       fail('INEXACT_STATE')
     end
     r.state = { value = value, expires_at = expires_at }

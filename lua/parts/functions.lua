@@ -9,6 +9,14 @@ local function run(command, keys, words)
   return done and result or error_reply(result)
 end
 
+-- The fast path of each algorithm. It returns nothing if the call needs more.
+local FAST = {}
+
+local function run_fast(keys, words)
+  local fast = FAST[words[1]]
+  return fast and fast(keys, words) or run_check(keys, words)
+end
+
 local function register(name, command, description, flag)
   redis.register_function({
     function_name = name,
@@ -20,7 +28,7 @@ local function register(name, command, description, flag)
   })
 end
 
-register('rl', run_check, 'Checks a request against a limit and charges it if allowed.')
+register('rl', run_fast, 'Checks a request against a limit and charges it if allowed.')
 register('rl_multi', run_multi, 'Checks a request against several limits and charges all of them, or none.')
 register('rl_peek', run_peek, 'Replies what the reply to a request would be, and changes nothing.', 'no-writes')
 register('rl_settle', run_settle, 'Corrects what a request was charged to what it turned out to cost.')

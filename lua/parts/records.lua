@@ -40,7 +40,10 @@ local function expiry_after(r, change, after)
   end
   local needed = algorithm.expires_at(r, after)
   local latest = add(needed, SLACK_MS)
-  if not held then
+  if not before then
+    return latest
+  elseif not held then
+    --@rare
     return latest
   end
   if depends and change == 'rebase' then

@@ -58,30 +58,15 @@ local function full(r, charged)
   }
 end
 
--- A line with numbers that `%d` may not take.
-local function long_line(r, charged)
-  local pairs_of, figures_only = full(r, charged), {}
-  for n = 2, #pairs_of, 2 do
-    figures_only[#figures_only + 1] = format('%.0f', pairs_of[n])
-  end
-  return table.concat(figures_only, ' ')
-end
-
 --@hot
 -- The figures of FULL without their names, in one string.
 local function line(r, charged)
   local remaining, retry, next_ms, reset, delay = figures(r)
-  local count, ttl, limit, now_ms = r.count, r.ttl, r.capacity, r.now_ms
-  local largest = limit + count + ttl + retry + next_ms + reset + delay + charged
-  if largest >= 2147483648 or now_ms < 1000000 or now_ms >= 2e15 then
-    return long_line(r, charged)
-  end
-  local late = now_ms % 1000000
   local shadow = r.shadowed and 1 or 0
   return format(
-    '%d %d %d %d %d %d %d %d %d %d%06d %d %d',
-    r.allowed and (r.PARTIAL and part_allowed(r) or 1) or 0, count, ttl, limit, remaining, retry, next_ms, reset, delay,
-    (now_ms - late) / 1000000, late, shadow, charged
+    '%.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f %d %.0f',
+    r.allowed and (r.PARTIAL and part_allowed(r) or 1) or 0, r.count, r.ttl, r.capacity, remaining, retry, next_ms, reset,
+    delay, r.now_ms, shadow, charged
   )
 end
 

@@ -156,9 +156,10 @@ impl Call {
         while let Some(option) = words.get(at) {
             let option = text(option).to_uppercase();
             let values = match option.as_str() {
-                "PARTIAL" | "ALWAYS" | "SHADOW" => 0,
+                "PARTIAL" | "ALWAYS" | "SHADOW" | "FULL" | "LINE" | "HEADERS" => 0,
                 "RESERVE" => 2,
-                "COST" | "RESERVED" | "ACTUAL" | "AT" | "BURST" | "ANCHOR" | "ID" | "AS" | "RESERVATION" => 1,
+                "COST" | "RESERVED" | "ACTUAL" | "AT" | "BURST" | "BLOCK" | "MAX" | "ANCHOR" | "ID" | "AS"
+                | "RESERVATION" => 1,
                 _ => break,
             };
             let value = if values > 0 { words.get(at + 1).map(|value| text(value)) } else { None };

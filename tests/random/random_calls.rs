@@ -242,6 +242,18 @@ impl Case {
         words
     }
 
+    /// As clients send most requests: the scripts have a fast path for these.
+    fn plain_words(&mut self, algorithm: &str) -> Vec<String> {
+        let window = self.random.pick(&[1, 60, 3_600, 2_592_000]).to_string();
+        let mut words = vec![algorithm.to_owned(), window, self.limit().to_string()];
+        if traits(algorithm).id {
+            words.extend(["ID".to_owned(), self.id()]);
+        } else if self.chance(2) {
+            words.extend(["COST".to_owned(), self.units().to_string()]);
+        }
+        words
+    }
+
     pub fn call(&mut self, keys: &[&str]) -> Call {
         const NAMES: [&str; 16] = [
             "rl",
@@ -287,6 +299,10 @@ impl Case {
         let forms: &[&[&str]] = &[&[], &[], &["FULL"], &["FULL"], &["LINE"], &["line"], &["HEADERS"], &["headers"]];
         let has_form = !matches!(name, "rl_reset" | "rl_release" | "rl_renew");
         let mut tail = if has_form { self.random.pick(forms) } else { &[] };
+        if name == "rl" && self.chance(3) {
+            limits[0].1 = self.plain_words(algorithm);
+            tail = &["LINE"];
+        }
         if self.hostile && has_form && self.chance(40) {
             tail = self.random.pick(&[
                 &["FULL", "FULL"][..],

@@ -1,920 +1,271 @@
 -- RL.GCRA, without the module: docs/lua.md. Put together by scripts/generate-lua; do not edit.
-local COLD, cold
-local find, format, match, part_of = string.find, string.format, string.match, string.sub
-local function mul(a, b)
-if a - a == 0 and b - b == 0 and a * b < (2 ^ 53) then
-return a * b
-end
-return cold().mul_large(a, b)
-end
-local function less(a, b)
-if a - a == 0 and b - b == 0 then
-return a < b
-end
-return cold().less_large(a, b)
-end
-local function divide(a, b)
-if a - a == 0 and b - b == 0 then
-local rest = a % b
-return (a - rest) / b, rest
-end
-return cold().divide_large(a, b)
-end
-local function add(a, b)
-if a - a == 0 and b - b == 0 and a + b < (2 ^ 53) then
-return a + b
-end
-return cold().add_large(a, b)
-end
-local function divide_up(a, b)
-local quotient, rest = divide(a, b)
-return rest == 0 and quotient or add(quotient, 1)
-end
-local function prepare(r)
-r.interval, r.tolerance = 0, 0
-if r.limit > 0 then
-local window_ns = mul(r.window, 1000)
-if less(window_ns, r.limit) then
-cold().fail('SPAN')
-end
-r.interval = divide_up(window_ns, r.limit)
-r.tolerance = mul(r.capacity, r.interval)
-if r.tolerance - r.tolerance ~= 0 then
-cold().require_tolerance(r)
-end
-end
-end
-local function parse_request(words, at, accepted)
-local window, limit, option = words[at], words[at + 1], words[at + 2]
-if not limit then
-cold().fail('ARITY')
-end
-local r = {
-key = '',
-now = 0,
-now_ms = 0,
-window_ms = 0,
-window = 0,
-limit = 0,
-capacity = 0,
-cost = 1,
-form = nil,
-delay = 0,
-state = nil,
-after = nil,
-allowed = false,
-count = 0,
-ttl = 0,
-change = 'keep',
-remaining = 0,
-decided_cost = 1,
-}
-at = at + 2
-if option == 'LINE' and not words[at + 1] and accepted ~= ' COST BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE ' then
-r.form, at = option, at + 1
-elseif option then
-local value = words[at + 1] or ''
-local is_short = accepted == ' form COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE ' and words[at + 2] == 'LINE' and not words[at + 3] and #value < 16
-if is_short and option == 'COST' and (' COST PARTIAL BURST ') ~= ' ID ' and find(value, '^[1-9]%d*$') then
-r.form, r.cost, at = 'LINE', value + 0, at + 3
-elseif is_short and option == 'ID' and (' COST PARTIAL BURST ') == ' ID ' and value ~= '' then
-r.form, r.ID, at = 'LINE', value, at + 3
-else
-at = cold().parse_options(r, words, at, accepted)
-r.cost = r.COST or 1
-end
-end
-local is_plain = #limit < 16 and find(limit, '^[1-9]%d*$')
-r.limit = is_plain and limit + 0 or cold().parse_count('limit', limit, 0)
-is_plain = #window < 10 and find(window, '^[1-9]%d*$')
-local window_ms = is_plain and window * 1000 or cold().window_of(r, window)
-r.window_ms, r.window, r.capacity = window_ms, window_ms < 9e12 and window_ms * 1000 or cold().mul_large(window_ms, 1000), r.BURST or r.limit
-if prepare then
-prepare(r)
-end
-return r, at
-end
-local function parse_all(words, accepted)
-local r, at = parse_request(words, 1, accepted)
-if words[at] then
-cold().fail_with_usage(r, accepted, words[at])
-end
-return r
-end
-local call = redis.call
-local function read_clock(r)
-local time = call('TIME')
-local now = time[1] * 1000000 + time[2]
-r.now, r.now_ms = now, (now - now % 1000) / 1000
-end
-local function take_keys(r, keys, at, with_book, is_reset)
-local key = keys[at]
-if not key then
-cold().fail('KEYS')
-end
-r.key, at = key, at + 1
-if is_reset then
-r.name = key
-elseif find(key, ':reserved', 1, true) then
-cold().require_other_name(key)
-end
-return at
-end
-local function place(r, keys, with_book, is_reset)
-read_clock(r)
-if #keys ~= take_keys(r, keys, 1, with_book, is_reset) - 1 then
-cold().fail('KEYS')
-end
-end
-local function decode(text)
-local micros, nanos = match(text, '^([1-9]%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d)(%d%d%d)$')
-if not micros or micros:byte() > 56 then
-return cold().decode_rare(text)
-end
-return { micros = micros + 0, nanos = nanos + 0 }
-end
-local function load_record(r)
-local text = call('GET', r.key)
-if text then
-r.state = decode(text) or cold().fail_with_foreign_value(text, ('GCRA'), 'FOREIGN_VALUE')
-end
-end
-local function sub(a, b)
-if a - a == 0 and b - b == 0 then
-return a > b and a - b or 0
-end
-return cold().sub_large(a, b)
-end
-local function ahead_of(r, tat)
-local ahead, tolerance = 0, r.tolerance
-if tat and not less(tat.micros, r.now) then
-ahead = add(mul(sub(tat.micros, r.now), 1000), tat.nanos)
-if less(tolerance, ahead) then
-return tolerance, true
-end
-end
-return ahead, false
-end
-local function exact(n)
-if n - n ~= 0 or n >= (2 ^ 53) then
-cold().fail('INEXACT_REPLY')
-end
-return n
-end
-local function used_of(r, ahead)
-return r.interval == 0 and 0 or divide_up(ahead, r.interval)
-end
-local function tat_of(r, ahead)
-local micros, nanos = divide(ahead, 1000)
-return { micros = add(r.now, micros), nanos = nanos }
-end
-local function set_forecast(r, ahead)
-r.ahead = ahead
-r.remaining = r.interval == 0 and 0 or sub(r.capacity, used_of(r, ahead))
-end
-local function wait(r, cost)
-local interval = r.interval
-if interval == 0 or cost > r.capacity then
-return nil
-end
-return divide_up(sub(r.ahead, sub(r.tolerance, mul(cost, interval))), 1000000)
-end
-local function seconds_of(ms)
-local rest = ms % 1000
-return ms < 0 and -1 or rest == 0 and ms / 1000 or (ms - rest) / 1000 + 1
-end
-local function ttl_of_denial(r, cost)
-local wait = wait(r, cost == 0 and 1 or cost)
-wait = wait and seconds_of(exact(wait)) or -1
-return wait == 0 and 1 or wait
-end
-local function decide(r, cost)
-local ahead, beyond = ahead_of(r, r.state)
-local interval = r.interval
-local after = add(ahead, mul(cost == 0 and 1 or cost, interval))
-local allowed = interval ~= 0 and not less(r.tolerance, after)
-r.allowed, r.count, r.change = allowed, exact(used_of(r, ahead)), 'keep'
-if allowed and cost == 0 then
-r.ttl = exact(divide_up(ahead, 1000000000))
-elseif allowed then
-r.change, r.after = 'charge', tat_of(r, after)
-r.ttl = exact(divide_up(after, 1000000000))
-else
-if beyond and interval ~= 0 then
-r.change, r.after = 'rebase', tat_of(r, ahead)
-end
-set_forecast(r, ahead)
-r.ttl = ttl_of_denial(r, cost)
-end
-end
-local function decide_request(r)
-if r.PARTIAL or r.ALWAYS then
-cold().decide_rare(r)
-else
-local cost = r.cost
-r.decided_cost = cost
-decide(r, cost)
-end
-if r.SHADOW then
-cold().conclude(r)
-end
-end
-local function forecast(r, _, tat)
-set_forecast(r, (ahead_of(r, tat)))
-end
-local function figures(r)
-local change, wait = r.change, wait
-forecast(r, change, change == 'keep' and r.state or change ~= 'delete' and r.after or nil)
-local remaining, capacity, retry, next_ms, reset = r.remaining, r.capacity, 0, 0, 0
-if not r.allowed then
-local cost = r.decided_cost
-retry = wait(r, r.needed or (cost == 0 and 1 or cost)) or -1
-if r.full_for and retry >= 0 then
-retry = math.max(retry, r.full_for)
-end
-end
-if remaining < capacity then
-next_ms = wait(r, remaining + 1) or -1
-reset = remaining + 1 == capacity and next_ms or wait(r, capacity) or -1
-end
-if retry - retry ~= 0 or next_ms - next_ms ~= 0 or reset - reset ~= 0 or retry >= (2 ^ 53) or reset >= (2 ^ 53) then
-cold().fail('INEXACT_REPLY')
-end
-return remaining, retry, next_ms, reset, 0
-end
-local function line(r, charged)
-local remaining, retry, next_ms, reset, delay = figures(r)
-local count, ttl, limit, now_ms = r.count, r.ttl, r.capacity, r.now_ms
-local largest = limit + count + ttl + retry + next_ms + reset + delay + charged
-if largest >= 2147483648 or now_ms < 1000000 or now_ms >= 2e15 then
-return cold().long_line(r, charged)
-end
-local late = now_ms % 1000000
-local shadow = r.shadowed and 1 or 0
-return format(
-'%d %d %d %d %d %d %d %d %d %d%06d %d %d',
-r.allowed and (r.PARTIAL and cold().part_allowed(r) or 1) or 0, count, ttl, limit, remaining, retry, next_ms, reset, delay,
-(now_ms - late) / 1000000, late, shadow, charged
-)
-end
-local function reply(r, charged)
-local form = r.form
-if form == 'LINE' then
-return line(r, charged)
-elseif form then
-return cold().other_reply(r, charged)
-end
-return { r.allowed and (r.PARTIAL and cold().part_allowed(r) or 1) or 0, r.count, r.ttl }
-end
-local function charged_by(r)
-if r.change ~= 'charge' then
-return 0
-elseif r.ALWAYS then
-return r.decided_cost
-elseif not r.allowed or (r.shadowed and not r.PARTIAL) then
-return 0
-end
-return r.decided_cost
-end
-local function expires_at(_, tat)
-return divide_up(tat.nanos == 0 and tat.micros or add(tat.micros, 1), 1000)
-end
-local function expiry_of(key, now_ms)
-if not redis.REDIS_VERSION_NUM then
-return cold().expiry_by_ttl(key, now_ms)
-end
-local at = call('PEXPIRETIME', key)
-return at >= 0 and at or nil
-end
-local function expiry_after(r, change, after)
-local before, depends = r.state, (nil)
-if change == 'keep' and (not before or not depends) then
-return nil
-end
-local held = before and expiry_of(r.key, r.now_ms)
-if held and held >= (2 ^ 53) then
-held = cold().from_digits(cold().digits_of(held))
-end
-if change == 'keep' then
-local needed = expires_at(r, before)
-return held and less(held, needed) and add(needed, 5000) or nil
-end
-local needed = expires_at(r, after)
-local latest = add(needed, 5000)
-if not held then
-return latest
-end
-if depends and change == 'rebase' then
-return cold().moved_expiry(held, expires_at(r, before), needed)
-elseif less(held, needed) then
-return latest
-elseif not less(latest, held) or (depends and less(add(expires_at(r, before), 5000), held)) then
-return nil
-end
-return latest
-end
-local function text_of(n)
-if n - n ~= 0 then
-return cold().text_of_large(n)
-end
-if n < 2147483648 then
-return format('%d', n)
-elseif n < 2e15 then
-local rest = n % 1000000
-return format('%d%06d', (n - rest) / 1000000, rest)
-end
-return format('%.0f', n)
-end
-local function set_expiry(key, at_ms)
-if at_ms then
-call('PEXPIREAT', key, text_of(at_ms))
-end
-end
-local function encode(tat)
-local micros = tat.micros
-if micros - micros ~= 0 or micros < 1000000 then
-return cold().encode_rare(tat)
-end
-return text_of(micros) .. format('%03d', tat.nanos)
-end
-local function commit_record(r, change, after)
-local key = r.key
-if change == 'delete' then
-call('UNLINK', key)
-return
-end
-local expires_at = expiry_after(r, change, after)
-if change == 'keep' then
-set_expiry(key, expires_at)
-elseif expires_at then
-call('SET', key, encode(after), 'PXAT', expires_at == 0 and '1' or text_of(expires_at))
-else
-call('SET', key, encode(after), 'KEEPTTL')
-end
-end
-local function run_check(keys, words)
-local r = parse_all(words, ' form COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE ')
-place(r, keys, r.RESERVE)
-load_record(r, 'write')
-decide_request(r)
-local answer = reply(r, charged_by(r))
-if r.SHADOW or r.RESERVE then
-cold().commit_rare_request(r, true)
-else
-commit_record(r, r.change, r.after)
-end
-return answer
-end
-function cold()
-if not COLD then
-local errors = {}
-errors.SPAN = 'ERR invalid window, limit or BURST: together they describe a rate that cannot be represented'
-errors.INEXACT_STATE = 'ERR the key holds a number above 9007199254740991, which needs the module'
-errors.AT = 'ERR invalid AT: expected an integer of Unix milliseconds from 0 to 9223372036854775807'
-errors.ANCHOR = 'ERR invalid ANCHOR: expected an integer of Unix seconds from 0 to 253402300799'
-errors.ID = 'ERR invalid ID: expected 1 to 512 bytes'
-errors.AS = 'ERR invalid AS: expected a name of 1 to 64 characters of A-Z a-z 0-9 . _ -'
-errors.RESERVE = 'ERR invalid RESERVE: expected an id of 1 to 128 bytes, and a ttl: a positive integer of seconds, or one '
-.. 'with a unit ms, s, m, h or d, up to 10^12 seconds'
-errors.RESERVATION = 'ERR invalid RESERVATION: expected an id of 1 to 128 bytes'
-errors.PARTIAL_AND_ALWAYS = 'ERR syntax error: PARTIAL and ALWAYS exclude each other'
-errors.RESERVE_AND_ALWAYS = 'ERR syntax error: RESERVE and ALWAYS exclude each other'
-errors.RESERVATION_AND_RESERVED = 'ERR syntax error: RESERVED and RESERVATION exclude each other'
-errors.RESERVATION_AND_AT = 'ERR syntax error: RESERVATION and AT exclude each other'
-errors.FORM_TWICE = 'ERR syntax error: FULL, LINE or HEADERS comes at most once'
-errors.TWO_FORMS = 'ERR syntax error: FULL, LINE and HEADERS exclude each other'
-errors.CALENDAR_WINDOW = 'ERR invalid window: expected a positive integer of seconds, or one with a unit ms, s, m, h or '
-.. 'd, up to 10^12 seconds; or day, week, month or year'
-errors.WINDOW = 'ERR invalid window: expected a positive integer of seconds, or one with a unit ms, s, m, h or d, up to '
-.. '10^12 seconds'
-errors.RESERVED_KEY = 'ERR invalid key: expected one that ends neither in :reserved nor in :reserved:ends, the names of '
-.. 'reservations'
-errors.ARITY = 'ERR wrong number of arguments'
-errors.FOREIGN_VALUE = 'ERR the key holds a value that this algorithm did not write'
-errors.KEYS = 'ERR invalid KEYS: expected those that this call needs; see docs/lua.md'
-errors.INEXACT_REPLY = 'ERR the reply has a number above 9007199254740991, which needs the module'
-local LARGE = {
-__sub = function()
-return 1
-end,
-}
-local MAX_TOLERANCE = setmetatable({ 9437184, 14339741, 14210 }, LARGE)
-local function fail_with(text)
-error({ err = text }, 0)
-end
-local function fail(name)
-fail_with(errors[name])
-end
-local function require_tolerance(r)
-if less(MAX_TOLERANCE, r.tolerance) then
-fail('SPAN')
-end
-end
-local function bytes_before(a, b)
-for at = 1, math.min(#a, #b) do
-local x, y = a:byte(at), b:byte(at)
-if x ~= y then
-return x < y
-end
-end
-return #a < #b
-end
-local function digits_up_to(text, most)
-if text ~= '0' and not find(text, '^[1-9]%d*$') then
-return nil
-end
-return (#text < #most or (#text == #most and not bytes_before(most, text))) and text or nil
-end
-local function from_text(digits)
-if #digits <= 15 or (#digits == 16 and bytes_before(digits, '9007199254740992')) then
-return digits + 0
-end
-local head = #digits % 7
-local n = head > 0 and digits:sub(1, head) + 0 or 0
-for at = head + 1, #digits, 7 do
-n = add(mul(n, 10000000), digits:sub(at, at + 6) + 0)
-end
-return n
-end
-local function decode_rare(text)
-local digits = digits_up_to(text, '18446744073709551615')
-if not digits then
-return nil
-end
-return { micros = #digits > 3 and from_text(digits:sub(1, -4)) or 0, nanos = digits:sub(-3) + 0 }
-end
-local function encode_rare(tat)
-return tat.micros == 0 and format('%d', tat.nanos) or text_of(tat.micros) .. format('%03d', tat.nanos)
-end
-local function fail_with_foreign_value(text, word, otherwise)
-local writers = { C = 'COUNTER', L = 'LEAKY', O = 'LOCKOUT', R = 'ROLLING', T = 'TOKEN' }
-local writer = writers[match(text, '^(%u):')]
-if not writer or writer == word then
-fail(otherwise)
-end
-fail_with('ERR the key holds a state of ' .. writer .. ': use another key for each algorithm')
-end
-local function error_reply(raised)
-if type(raised) == 'table' then
-return raised
-elseif find(raised, '^%u+ ') then
-return redis.error_reply(raised)
-end
-error(raised, 0)
-end
-local function digits_of(n)
-if n - n ~= 0 then
-return n
-end
-local digits, count = {}, 0
-while n > 0 do
-local digit = n % (2 ^ 24)
-count = count + 1
-digits[count] = digit
-n = (n - digit) / (2 ^ 24)
-end
-return digits
-end
-local function from_digits(digits)
-local count = #digits
-while count > 0 and digits[count] == 0 do
-digits[count] = nil
-count = count - 1
-end
-if count > 3 or (count == 3 and digits[3] >= (2 ^ 53) / (2 ^ 24) / (2 ^ 24)) then
-return setmetatable(digits, LARGE)
-end
-return (digits[1] or 0) + (digits[2] or 0) * (2 ^ 24) + (digits[3] or 0) * (2 ^ 24) * (2 ^ 24)
-end
-local function less_large(a, b)
-local a_is_number, b_is_number = a - a == 0, b - b == 0
-if a_is_number or b_is_number then
-return a_is_number
-elseif #a ~= #b then
-return #a < #b
-end
-for n = #a, 1, -1 do
-if a[n] ~= b[n] then
-return a[n] < b[n]
-end
-end
-return false
-end
-local function add_large(a, b)
-a, b = digits_of(a), digits_of(b)
-local sum, carry = {}, 0
-for n = 1, math.max(#a, #b) + 1 do
-local digit = (a[n] or 0) + (b[n] or 0) + carry
-carry = digit >= (2 ^ 24) and 1 or 0
-sum[n] = digit - carry * (2 ^ 24)
-end
-return from_digits(sum)
-end
-local function sub_large(a, b)
-if not less_large(b, a) then
-return 0
-end
-b = digits_of(b)
-local difference, borrow = {}, 0
-for n = 1, #a do
-local digit = a[n] - (b[n] or 0) - borrow
-borrow = digit < 0 and 1 or 0
-difference[n] = digit + borrow * (2 ^ 24)
-end
-return from_digits(difference)
-end
-local function mul_large(a, b)
-a, b = digits_of(a), digits_of(b)
-local product = {}
-for n = 1, #a + #b do
-product[n] = 0
-end
-for n = 1, #a do
-local carry = 0
-for m = 1, #b do
-local digit = product[n + m - 1] + a[n] * b[m] + carry
-carry = math.floor(digit / (2 ^ 24))
-product[n + m - 1] = digit - carry * (2 ^ 24)
-end
-product[n + #b] = carry
-end
-return from_digits(product)
-end
-local function approximately(n)
-if n - n == 0 then
-return n
-end
-local sum = 0
-for index = #n, 1, -1 do
-sum = sum * (2 ^ 24) + n[index]
-end
-return sum
-end
-local function divide_large(a, b)
-local quotient = 0
-while not less(a, b) do
-local part = math.max(1, math.floor(approximately(a) / approximately(b) * (1 - 2 ^ -45)))
-part = from_digits(digits_of(part))
-quotient = add(quotient, part)
-a = sub(a, mul(part, b))
-end
-return quotient, a
-end
-local function text_of_large(n)
-local tail = ''
-while n - n ~= 0 do
-local rest
-n, rest = divide(n, 10000000)
-tail = format('%07.0f', rest) .. tail
-end
-return format('%.0f', n) .. tail
-end
-local function expiry_by_ttl(key, now_ms)
-local left = call('PTTL', key)
-return left >= 0 and now_ms + left or nil
-end
-local function moved_expiry(held, needed_before, needed)
-if held - held ~= 0 then
-fail('INEXACT_STATE')
-end
-local moved = sub(held, sub(needed_before, needed))
-moved = less(moved, needed) and needed or moved
-return moved ~= held and moved or nil
-end
-local function parse_count(name, text, least)
-local digits = text and digits_up_to(text, '9223372036854775807')
-local n = digits and from_text(digits)
-if not n or n == 0 and least > 0 then
-fail_with(format('ERR invalid %s: expected an integer from %d to 9223372036854775807', name, least))
-elseif n - n ~= 0 then
-fail_with(format('ERR invalid %s: the Lua library takes integers up to 9007199254740991', name))
-end
-return n
-end
-local OPTIONS = {
-{ 'COST', 'COST n', 'RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take' },
-{ 'PARTIAL', 'PARTIAL', 'RL.<ALGO> and RL.PEEK take' },
-{ 'ALWAYS', 'ALWAYS', 'RL.<ALGO> and RL.PEEK take' },
-{ 'RESERVED', 'RESERVED n', 'RL.SETTLE takes' },
-{ 'ACTUAL', 'ACTUAL m', 'RL.SETTLE takes' },
-{ 'AT', 'AT ms', 'RL.REFUND and RL.SETTLE take' },
-{ 'BURST', 'BURST n', 'RL.<ALGO>, RL.PEEK, RL.MULTI, RL.REFUND and RL.SETTLE take' },
-{ 'BLOCK', 'BLOCK d', 'RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take' },
-{ 'MAX', 'MAX d', 'RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take' },
-{ 'ANCHOR', 'ANCHOR t', 'RL.<ALGO>, RL.PEEK, RL.MULTI, RL.REFUND, RL.SETTLE and RL.RESET take' },
-{ 'ID', 'ID id', 'RL.<ALGO>, RL.PEEK and RL.MULTI take' },
-{ 'AS', 'AS name', 'RL.<ALGO>, RL.PEEK and RL.MULTI take' },
-{ 'SHADOW', 'SHADOW', 'RL.<ALGO>, RL.PEEK and RL.MULTI take' },
-{ 'RESERVE', 'RESERVE id ttl', 'RL.<ALGO> and RL.MULTI take' },
-{ 'RESERVATION', 'RESERVATION id', 'RL.SETTLE takes' },
-}
-local function is_in(list, word)
-return not find(word, ' ', 1, true) and find(list, ' ' .. word .. ' ', 1, true) ~= nil
-end
-local function takes(r, option)
-return not is_in(' COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID RESERVE RESERVATION ', option) or is_in((' COST PARTIAL BURST '), option)
-end
-local function is_nearly(word, option)
-local first, last = 0, 0
-local shorter, longer = math.min(#word, #option), math.max(#word, #option)
-while first < shorter and word:byte(first + 1) == option:byte(first + 1) do
-first = first + 1
-end
-while last < shorter - first and word:byte(-1 - last) == option:byte(-1 - last) do
-last = last + 1
-end
-return first + last >= 2 and longer - first - last <= 2
-end
-local function fail_with_usage(r, accepted, word)
-local options = {}
-for _, row in ipairs(OPTIONS) do
-if is_in(accepted, row[1]) and takes(r, row[1]) then
-options[#options + 1] = row[2]
-end
-end
-for _, form in ipairs({ 'FULL', 'LINE', 'HEADERS' }) do
-options[#options + 1] = form
-end
-for _, option in ipairs(options) do
-if is_nearly(word:upper(), match(option, '^%u+')) then
-fail_with('ERR syntax error: no such option, but there is ' .. option)
-end
-end
-local last = table.remove(options)
-local usage = table.concat(options, ', ')
-fail_with('ERR syntax error: after limit come ' .. usage .. ' or ' .. last .. ', each at most once')
-end
-local function require_option(row, r, accepted)
-local option, algorithm = row[1], r.algorithm
-if not is_in(accepted, option) then
-fail_with(format('ERR invalid %s: only %s it', option, row[3]))
-elseif not takes(r, option) then
-fail_with(format('ERR invalid %s: %s takes none', option, ('GCRA')))
-elseif r[option] ~= nil then
-fail_with(format('ERR syntax error: %s comes at most once', row[2]))
-end
-end
-local function min(a, b)
-return less(b, a) and b or a
-end
-local MAX_UNSIGNED = setmetatable({ (2 ^ 24) - 1, (2 ^ 24) - 1, 2 ^ 16 - 1 }, LARGE)
-local function parse_value(option, text, second)
-if option == 'AS' then
-return text and #text >= 1 and #text <= 64 and not find(text, '[^%w._-]') and text or fail('AS')
-elseif option == 'AT' then
-local digits = text and digits_up_to(text, '9223372036854775807')
-return digits and min(from_text(digits), (divide(MAX_UNSIGNED, 1000))) or fail('AT')
-end
-return parse_count(option, text, option == 'BURST' and 1 or 0)
-end
-local function require_compatible(r)
-if r.ALWAYS and (r.PARTIAL or r.RESERVE) then
-fail(r.PARTIAL and 'PARTIAL_AND_ALWAYS' or 'RESERVE_AND_ALWAYS')
-elseif r.RESERVATION and (r.RESERVED or r.AT) then
-fail(r.RESERVED and 'RESERVATION_AND_RESERVED' or 'RESERVATION_AND_AT')
-end
-end
-local FORMS = { FULL = true, LINE = true, HEADERS = true }
-local function next_form(form, named)
-if form then
-fail(form == named and 'FORM_TWICE' or 'TWO_FORMS')
-end
-return named
-end
-local function parse_options(r, words, at, accepted)
-while words[at] do
-local word, row = words[at]:upper(), nil
-for _, known in ipairs(OPTIONS) do
-row = known[1] == word and known or row
-end
-if row then
-require_option(row, r, accepted)
-if row[2] == word then
-r[word] = true
-at = at + 1
-else
-r[word] = parse_value(word, words[at + 1], words[at + 2])
-at = at + (word == 'RESERVE' and 3 or 2)
-end
-require_compatible(r)
-elseif FORMS[word] and is_in(accepted, 'form') then
-r.form = next_form(r.form, word)
-at = at + 1
-else
-return at
-end
-end
-return at
-end
-local UNITS = { ms = 1, [''] = 1000, s = 1000, m = 60000, h = 3600000, d = 86400000 }
-local function parse_window(text)
-local number, unit = match(text, '^(%d+)(%l*)$')
-local ms = number and UNITS[unit] and digits_up_to(number, '18446744073709551615') and number * UNITS[unit]
-return ms and ms >= 1 and ms <= 1e15 and ms or nil
-end
-local LONGEST = { DAY = 86400000, WEEK = 7 * 86400000, MONTH = 31 * 86400000, YEAR = 366 * 86400000 }
-local function window_of(r, text)
-local window_ms = parse_window(text)
-if not window_ms then
-r.unit = text:upper()
-window_ms = LONGEST[r.unit]
-if not window_ms then
-fail(is_in((' COST PARTIAL BURST '), 'ANCHOR') and 'CALENDAR_WINDOW' or 'WINDOW')
-elseif not is_in((' COST PARTIAL BURST '), 'ANCHOR') then
-fail_with(format('ERR invalid window: %s takes no windows of the calendar', ('GCRA')))
-end
-end
-return window_ms
-end
-local function has_name_of_reservations(key)
-return key:sub(-9) == ':reserved' or key:sub(-14) == ':reserved:ends'
-end
-local function require_other_name(key)
-if has_name_of_reservations(key) then
-fail('RESERVED_KEY')
-end
-end
-local function conclude(r)
-local only_a_part = r.PARTIAL and r.decided_cost < r.cost
-r.shadowed = r.SHADOW and not r.open and (only_a_part or not r.allowed)
-if not r.allowed and (r.shadowed or r.open) then
-r.allowed = true
-if not (nil) then
-local _, _, _, reset_ms = figures(r)
-r.ttl = seconds_of(reset_ms)
-end
-end
-end
-local function remaining_of(r)
-forecast(r, 'keep', r.state)
-return r.remaining
-end
-local function overcharge(r, _, cost)
-if cost == 0 or r.interval == 0 then
-return 'keep'
-end
-local ahead = ahead_of(r, r.state)
-return 'charge', tat_of(r, min(add(ahead, mul(cost, r.interval)), r.tolerance))
-end
-local function state_after(change, after, before)
-if change == 'keep' then
-return before
-end
-return change ~= 'delete' and after or nil
-end
-local function needed_for(cost)
-return cost == 0 and 1 or cost
-end
-local function decide_always(r)
-local cost = r.cost
-decide(r, 0)
-local change, after = overcharge(r, nil, cost)
-if cost > 0 then
-r.change, r.after = change, after
-end
-local state = state_after(r.change, r.after, r.state)
-forecast(r, r.change, state)
-r.allowed = r.capacity > 0 and wait(r, 0) == 0
-r.needed = r.capacity > 0 and cost or needed_for(cost)
-if (nil) then
-r.count, r.ttl = (nil)(state, r.now_ms)
-elseif r.allowed then
-r.ttl = seconds_of(exact(wait(r, r.capacity)))
-else
-local wait = wait(r, r.needed)
-r.ttl = wait and math.max(1, seconds_of(exact(wait))) or -1
-end
-end
-local function decide_rare(r)
-local cost = r.cost
-if r.PARTIAL then
-cost = math.min(cost, remaining_of(r))
-end
-r.decided_cost = cost
-if r.ALWAYS then
-decide_always(r)
-else
-decide(r, cost)
-end
-end
-local function commit_change(r, change, after)
-commit_record(r, change, after)
-end
-local function commit_rare_request(r, allowed)
-if not allowed and r.change == 'charge' then
-r.change, r.after = 'keep', nil
-end
-commit_change(r, r.change, r.after)
-end
-local function part_allowed(r)
-return r.open and r.open.cost or r.shadowed and r.cost or r.decided_cost
-end
-local function first_integer(r)
-if not r.allowed then
-return 0
-end
-return r.PARTIAL and part_allowed(r) or 1
-end
-local function full(r, charged)
-local remaining, retry_after_ms, next_ms, reset_ms, delay_ms = figures(r)
-return {
-'allowed', first_integer(r),
-'count', r.count,
-'ttl', r.ttl,
-'limit', r.capacity,
-'remaining', remaining,
-'retry_after_ms', retry_after_ms,
-'next_ms', next_ms,
-'reset_ms', reset_ms,
-'delay_ms', delay_ms,
-'now_ms', r.now_ms,
-'shadow', r.shadowed and 1 or 0,
-'charged', charged,
-}
-end
-local function long_line(r, charged)
-local pairs_of, figures_only = full(r, charged), {}
-for n = 2, #pairs_of, 2 do
-figures_only[#figures_only + 1] = format('%.0f', pairs_of[n])
-end
-return table.concat(figures_only, ' ')
-end
-local function name_policies(requests)
-local taken = {}
-for _, r in ipairs(requests) do
-local first, number = r.AS or ('GCRA'):lower(), 2
-r.name = first
-while taken[r.name] do
-r.name = format('%s-%d', first, number)
-number = number + 1
-end
-taken[r.name] = true
-end
-end
-local function header_integer(n)
-return format('%.0f', min(n, 999999999999999))
-end
-local function policy_item(r)
-local window_ms = (nil) and (nil)(r) or r.window_ms
-local divisor, rest = 1000, window_ms % 1000
-while rest > 0 do
-divisor, rest = rest, divisor % rest
-end
-local windows = 1000 / divisor
-local window = divide(mul(window_ms, windows), 1000)
-return format('"%s";q=%s;w=%s', r.name, header_integer(mul(r.limit, windows)), header_integer(window))
-end
-local function is_stricter(one, other)
-if one.allowed ~= other.allowed then
-return not one.allowed
-end
-local wait, other_wait = one.retry_after_ms, other.retry_after_ms
-if wait ~= other_wait then
-return wait < 0 or (other_wait >= 0 and wait > other_wait)
-end
-return one.remaining < other.remaining
-end
-local function headers(requests)
-local strictest, policies = requests[1], {}
-name_policies(requests)
-for n, r in ipairs(requests) do
-policies[n] = policy_item(r)
-r.remaining, r.retry_after_ms, r.next_ms, r.reset_ms = figures(r)
-if is_stricter(r, strictest) then
-strictest = r
-end
-end
-local r = strictest
-local texts = {
-'X-RateLimit-Limit',
-format('%.0f', r.capacity),
-'X-RateLimit-Remaining',
-format('%.0f', r.remaining),
-}
-local function header(name, value)
-texts[#texts + 1] = name
-texts[#texts + 1] = value
-end
-if r.reset_ms >= 0 then
-header('X-RateLimit-Reset', format('%.0f', seconds_of(r.now_ms + r.reset_ms)))
-end
-header('RateLimit-Policy', table.concat(policies, ', '))
-local more = r.next_ms >= 0 and ';t=' .. header_integer(seconds_of(r.next_ms)) or ''
-header('RateLimit', format('"%s";r=%s%s', r.name, header_integer(r.remaining), more))
-if not r.allowed and r.retry_after_ms >= 0 then
-header('Retry-After', format('%.0f', seconds_of(r.retry_after_ms)))
-end
-return texts
-end
-local function other_reply(r, charged)
-if r.form == 'FULL' then
-return full(r, charged)
-end
-return { first_integer(r), r.count, r.ttl, headers({ r }) }
-end
-COLD = { add_large = add_large, commit_rare_request = commit_rare_request, conclude = conclude, decide_rare = decide_rare, decode_rare = decode_rare, digits_of = digits_of, divide_large = divide_large, encode_rare = encode_rare, error_reply = error_reply, expiry_by_ttl = expiry_by_ttl, fail = fail, fail_with_foreign_value = fail_with_foreign_value, fail_with_usage = fail_with_usage, from_digits = from_digits, less_large = less_large, long_line = long_line, moved_expiry = moved_expiry, mul_large = mul_large, other_reply = other_reply, parse_count = parse_count, parse_options = parse_options, part_allowed = part_allowed, require_other_name = require_other_name, require_tolerance = require_tolerance, sub_large = sub_large, text_of_large = text_of_large, window_of = window_of }
-end
-return COLD
-end
-local done, result = pcall(run_check, KEYS, ARGV)
-return done and result or cold().error_reply(result)
+local function gs(aj) local bE,g local B,l,aE,gN=string.find,string.format,string.match,string.sub local function S(b,c)
+if b-b==0 and c-c==0 and b*c<(2^53)then return b*c end return g().v(b,c) end local function F(b,c)
+if b-b==0 and c-c==0 then return b<c end return g().Q(b,c) end local function J(b,c)
+if b-b==0 and c-c==0 and b+c<(2^53)then return b+c end return g().A(b,c) end local function aA(b,c)
+if b-b==0 and c-c==0 then local w=b%c return w==0 and b/c or(b-w)/c+1 end local aH,w=g().u(b,c)
+return w==0 and aH or J(aH,1) end local function dv(a) a.c,a.i=0,0 if a.limit>0 then local eY=S(a.y,1000)
+if F(eY,a.limit)then g().n('SPAN') end a.c=aA(eY,a.limit) a.i=S(a.b,a.c) if a.i-a.i~=0 then g().Y(a) end end end
+local function gc(t,f,C) local aL,aP,n=t[f],t[f+1],t[f+2] if not aP then g().n('ARITY') end local a={ q='', r=0,
+now_ms=0, z=0, y=0, limit=0, b=0, g=1, form=nil, delay=0, l=nil, f=nil, allowed=false, count=0, ttl=0, a='keep',
+remaining=0, j=1, } f=f+2 if n=='LINE'and not t[f+1]and C~=' COST BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE 'then
+a.form,f=n,f+1 elseif n then local az=t[f+1]or''
+local dl=C==' form COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE 'and t[f+2]=='LINE'and not t[f+3]and#az<16
+if dl and n=='COST'and(' COST PARTIAL BURST ')~=' ID 'and B(az,'^[1-9]%d*$')then a.form,a.g,f='LINE',az+0,f+3
+elseif dl and n=='ID'and(' COST PARTIAL BURST ')==' ID 'and az~=''then a.form,a.ID,f='LINE',az,f+3 else f=g().W(a,t,f,C)
+a.g=a.COST or 1 end end local bP=#aP<16 and B(aP,'^[1-9]%d*$') a.limit=bP and aP+0 or g().V('limit',aP,0)
+bP=#aL<10 and B(aL,'^[1-9]%d*$') local I=bP and aL*1000 or g().ac(a,aL)
+a.z,a.y,a.b=I,I<9e12 and I*1000 or g().v(I,1000),a.BURST or a.limit if dv then dv(a) end return a,f end
+local function ga(t,C) local a,f=gc(t,1,C) if t[f]then g().M(a,C,t[f]) end return a end local A=redis.call
+local function gh(a) local dB=A('TIME') local bV=dB[1]*1000000+dB[2] a.r,a.now_ms=bV,(bV-bV%1000)/1000 end
+local function gv(a,aD,f,fa,bQ) local p=aD[f] if not p then g().n('KEYS') end a.q,f=p,f+1 if bQ then a.o=p
+elseif B(p,':reserved',1,true)then g().X(p) end return f end local function gf(a,aD,fa,bQ) gh(a)
+if#aD~=gv(a,aD,1,fa,bQ)-1 then g().n('KEYS') end end local function fs(h)
+local R,bU=aE(h,'^([1-9]%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d)(%d%d%d)$') if not R or R:byte()>56 then return g().G(h) end
+return{e=R+0,k=bU+0} end local function fN(a) local h=A('GET',a.q) if h then
+a.l=fs(h)or g().K(h,('GCRA'),'FOREIGN_VALUE') end end local function aw(b,c) if b-b==0 and c-c==0 then
+return b>c and b-c or 0 end return g().Z(b,c) end local function bG(a,s) local u,dC=0,a.i if s and not F(s.e,a.r)then
+u=J(S(aw(s.e,a.r),1000),s.k) if F(dC,u)then return dC,true end end return u,false end local function aB(d)
+if d-d~=0 or d>=(2^53)then g().n('INEXACT_REPLY') end return d end local function dE(a,u)
+return a.c==0 and 0 or aA(u,a.c) end local function bg(b,c) if b-b==0 and c-c==0 then local w=b%c return(b-w)/c,w end
+return g().u(b,c) end local function cG(a,u) local R,bU=bg(u,1000) return{e=J(a.r,R),k=bU} end local function dw(a,u)
+a.B=u a.remaining=a.c==0 and 0 or aw(a.b,dE(a,u)) end local function q(a,j) local aC=a.c if aC==0 or j>a.b then
+return nil end return aA(aw(a.B,aw(a.i,S(j,aC))),1000000) end local function av(ac) local w=ac%1000
+return ac<0 and-1 or w==0 and ac/1000 or(ac-w)/1000+1 end local function gx(a,j) local q=q(a,j==0 and 1 or j)
+q=q and av(aB(q))or-1 return q==0 and 1 or q end local function bJ(a,j) local u,fk=bG(a,a.l) local aC=a.c
+local z=J(u,S(j==0 and 1 or j,aC)) local aM=aC~=0 and not F(a.i,z) a.allowed,a.count,a.a=aM,aB(dE(a,u)),'keep'
+if aM and j==0 then a.ttl=aB(aA(u,1000000000)) elseif aM then a.a,a.f='charge',cG(a,z) a.ttl=aB(aA(z,1000000000)) else
+if fk and aC~=0 then a.a,a.f='rebase',cG(a,u) end dw(a,u) a.ttl=gx(a,j) end end local function fr(a)
+if a.PARTIAL or a.ALWAYS then g().F(a) else local j=a.g a.j=j bJ(a,j) end if a.SHADOW then g().E(a) end end
+local function bM(a,P,s) dw(a,(bG(a,s))) end local function bi(a) local v,q=a.a,q
+bM(a,v,v=='keep'and a.l or v~='delete'and a.f or nil) local ak,bI,Y,ad,au=a.remaining,a.b,0,0,0 if not a.allowed then
+local j=a.j Y=q(a,a.w or(j==0 and 1 or j))or-1 if a.P and Y>=0 then Y=math.max(Y,a.P) end end if ak<bI then
+ad=q(a,ak+1)or-1 au=ak+1==bI and ad or q(a,bI)or-1 end if Y-Y~=0 or ad-ad~=0 or au-au~=0 or Y>=(2^53)or au>=(2^53)then
+g().n('INEXACT_REPLY') end return ak,Y,ad,au,0 end local function fL(a,ag) local ak,Y,ad,au,fu=bi(a)
+local gr=a.p and 1 or 0 return l( '%.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f %d %.0f',
+a.allowed and(a.PARTIAL and g().x(a)or 1)or 0,a.count,a.ttl,a.b,ak,Y,ad,au, fu,a.now_ms,gr,ag ) end
+local function gj(a,ag) local ao=a.form if ao=='LINE'then return fL(a,ag) elseif ao then return g().U(a,ag) end
+return{a.allowed and(a.PARTIAL and g().x(a)or 1)or 0,a.count,a.ttl} end local function fl(a) if a.a~='charge'then
+return 0 elseif a.ALWAYS then return a.j elseif not a.allowed or(a.p and not a.PARTIAL)then return 0 end return a.j end
+local function aa(P,s) return aA(s.k==0 and s.e or J(s.e,1),1000) end local function fB(p,bW)
+if not redis.REDIS_VERSION_NUM then return g().J(p,bW) end local f=A('PEXPIRETIME',p) return f>=0 and f or nil end
+local function fz(a,v,z) local ae,bK=a.l,(nil) if v=='keep'and(not ae or not bK)then return nil end
+local y=ae and fB(a.q,a.now_ms) if y and y>=(2^53)then y=g().N(g().H(y)) end if v=='keep'then local T=aa(a,ae)
+return y and F(y,T)and J(T,5000)or nil end local T=aa(a,z) local aO=J(T,5000) if not ae then return aO elseif not y then
+return aO end if bK and v=='rebase'then return g().S(y,aa(a,ae),T) elseif F(y,T)then return aO
+elseif not F(aO,y)or(bK and F(J(aa(a,ae),5000),y))then return nil end return aO end local function cH(d) if d-d~=0 then
+return g().aa(d) end return l('%.0f',d) end local function gq(p,df) if df then A('PEXPIREAT',p,cH(df)) end end
+local function dj(s) local R=s.e if R-R~=0 or R<1000000 then return g().I(s) end return l('%.0f%03d',R,s.k) end
+local function dh(a,v,z) local p=a.q if v=='delete'then A('UNLINK',p) return end local aa=fz(a,v,z) if v=='keep'then
+gq(p,aa) elseif aa then A('SET',p,dj(z),'PXAT',aa==0 and'1'or cH(aa)) else A('SET',p,dj(z),'KEEPTTL') end end
+local function gp(aD,t) local a=ga(t,' form COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE ')
+gf(a,aD,a.RESERVE) fN(a,'write') fr(a) local fi=gj(a,fl(a)) if a.SHADOW or a.RESERVE then g().D(a,true) else
+dh(a,a.a,a.f) end return fi end function g() if not bE then local o={}
+o.SPAN='ERR invalid window, limit or BURST: together they describe a rate that cannot be represented'
+o.INEXACT_STATE='ERR the key holds a number above 9007199254740991, which needs the module'
+o.AT='ERR invalid AT: expected an integer of Unix milliseconds from 0 to 9223372036854775807'
+o.ANCHOR='ERR invalid ANCHOR: expected an integer of Unix seconds from 0 to 253402300799'
+o.ID='ERR invalid ID: expected 1 to 512 bytes'
+o.AS='ERR invalid AS: expected a name of 1 to 64 characters of A-Z a-z 0-9 . _ -'
+o.RESERVE='ERR invalid RESERVE: expected an id of 1 to 128 bytes, and a ttl: a positive integer of seconds, or one '
+..'with a unit ms, s, m, h or d, up to 10^12 seconds'
+o.RESERVATION='ERR invalid RESERVATION: expected an id of 1 to 128 bytes'
+o.PARTIAL_AND_ALWAYS='ERR syntax error: PARTIAL and ALWAYS exclude each other'
+o.RESERVE_AND_ALWAYS='ERR syntax error: RESERVE and ALWAYS exclude each other'
+o.RESERVATION_AND_RESERVED='ERR syntax error: RESERVED and RESERVATION exclude each other'
+o.RESERVATION_AND_AT='ERR syntax error: RESERVATION and AT exclude each other'
+o.FORM_TWICE='ERR syntax error: FULL, LINE or HEADERS comes at most once'
+o.TWO_FORMS='ERR syntax error: FULL, LINE and HEADERS exclude each other'
+o.CALENDAR_WINDOW='ERR invalid window: expected a positive integer of seconds, or one with a unit ms, s, m, h or '
+..'d, up to 10^12 seconds; or day, week, month or year'
+o.WINDOW='ERR invalid window: expected a positive integer of seconds, or one with a unit ms, s, m, h or d, up to '
+..'10^12 seconds'
+o.RESERVED_KEY='ERR invalid key: expected one that ends neither in :reserved nor in :reserved:ends, the names of '
+..'reservations' o.ARITY='ERR wrong number of arguments'
+o.FOREIGN_VALUE='ERR the key holds a value that this algorithm did not write'
+o.KEYS='ERR invalid KEYS: expected those that this call needs; see docs/lua.md'
+o.INEXACT_REPLY='ERR the reply has a number above 9007199254740991, which needs the module' local bF={ __sub=function()
+return 1 end, } local ff=setmetatable({9437184,14339741,14210},bF) local function Q(h) error({err=h},0) end
+local function M(aF) Q(o[aF]) end local function gn(a) if F(ff,a.i)then M('SPAN') end end local function dg(b,c)
+for f=1,math.min(#b,#c)do local fb,fc=b:byte(f),c:byte(f) if fb~=fc then return fb<fc end end return#b<#c end
+local function bf(h,bT) if h~='0'and not B(h,'^[1-9]%d*$')then return nil end
+return(#h<#bT or(#h==#bT and not dg(bT,h)))and h or nil end local function bN(k)
+if#k<=15 or(#k==16 and dg(k,'9007199254740992'))then return k+0 end local bO=#k%7 local d=bO>0 and k:sub(1,bO)+0 or 0
+for f=bO+1,#k,7 do d=J(S(d,10000000),k:sub(f,f+6)+0) end return d end local function ft(h)
+local k=bf(h,'18446744073709551615') if not k then return nil end return{e=#k>3 and bN(k:sub(1,-4))or 0,k=k:sub(-3)+0}
+end local function fx(s) return s.e==0 and l('%d',s.k)or cH(s.e)..l('%03d',s.k) end local function fC(h,r,fY)
+local gL={C='COUNTER',L='LEAKY',O='LOCKOUT',R='ROLLING',T='TOKEN'} local cZ=gL[aE(h,'^(%u):')] if not cZ or cZ==r then
+M(fY) end Q('ERR the key holds a state of '..cZ..': use another key for each algorithm') end local function fy(aj)
+if type(aj)=='table'then return aj elseif B(aj,'^%u+ ')then return redis.error_reply(aj) end error(aj,0) end
+local function an(d) if d-d~=0 then return d end local k,K={},0 while d>0 do local L=d%(2^24) K=K+1 k[K]=L
+d=(d-L)/(2^24) end return k end local function aN(k) local K=#k while K>0 and k[K]==0 do k[K]=nil K=K-1 end
+if K>3 or(K==3 and k[3]>=(2^53)/(2^24)/(2^24))then return setmetatable(k,bF) end
+return(k[1]or 0)+(k[2]or 0)*(2^24)+(k[3]or 0)*(2^24)*(2^24) end local function dq(b,c) local dd,fj=b-b==0,c-c==0
+if dd or fj then return dd elseif#b~=#c then return#b<#c end for d=#b,1,-1 do if b[d]~=c[d]then return b[d]<c[d] end end
+return false end local function fh(b,c) b,c=an(b),an(c) local aJ,af={},0 for d=1,math.max(#b,#c)+1 do
+local L=(b[d]or 0)+(c[d]or 0)+af af=L>=(2^24)and 1 or 0 aJ[d]=L-af*(2^24) end return aN(aJ) end local function gu(b,c)
+if not dq(c,b)then return 0 end c=an(c) local di,bH={},0 for d=1,#b do local L=b[d]-(c[d]or 0)-bH bH=L<0 and 1 or 0
+di[d]=L+bH*(2^24) end return aN(di) end local function fR(b,c) b,c=an(b),an(c) local aZ={} for d=1,#b+#c do aZ[d]=0 end
+for d=1,#b do local af=0 for bR=1,#c do local L=aZ[d+bR-1]+b[d]*c[bR]+af af=math.floor(L/(2^24)) aZ[d+bR-1]=L-af*(2^24)
+end aZ[d+#c]=af end return aN(aZ) end local function de(d) if d-d==0 then return d end local aJ=0 for fI=#d,1,-1 do
+aJ=aJ*(2^24)+d[fI] end return aJ end local function fw(b,c) local aH=0 while not F(b,c)do
+local bt=math.max(1,math.floor(de(b)/de(c)*(1-2^-45))) bt=aN(an(bt)) aH=J(aH,bt) b=aw(b,S(bt,c)) end return aH,b end
+local function gw(d) local cF='' while d-d~=0 do local w d,w=bg(d,10000000) cF=l('%07.0f',w)..cF end
+return l('%.0f',d)..cF end local function fA(p,bW) local dp=A('PTTL',p) return dp>=0 and bW+dp or nil end
+local function fQ(y,fT,T) if y-y~=0 then M('INEXACT_STATE') end local aQ=aw(y,aw(fT,T)) aQ=F(aQ,T)and T or aQ
+return aQ~=y and aQ or nil end local function ds(aF,h,dn) local k=h and bf(h,'9223372036854775807') local d=k and bN(k)
+if not d or d==0 and dn>0 then Q(l('ERR invalid %s: expected an integer from %d to 9223372036854775807',aF,dn))
+elseif d-d~=0 then Q(l('ERR invalid %s: the Lua library takes integers up to 9007199254740991',aF)) end return d end
+local db={ {'COST','COST n','RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take'},
+{'PARTIAL','PARTIAL','RL.<ALGO> and RL.PEEK take'}, {'ALWAYS','ALWAYS','RL.<ALGO> and RL.PEEK take'},
+{'RESERVED','RESERVED n','RL.SETTLE takes'}, {'ACTUAL','ACTUAL m','RL.SETTLE takes'},
+{'AT','AT ms','RL.REFUND and RL.SETTLE take'},
+{'BURST','BURST n','RL.<ALGO>, RL.PEEK, RL.MULTI, RL.REFUND and RL.SETTLE take'},
+{'BLOCK','BLOCK d','RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take'},
+{'MAX','MAX d','RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take'},
+{'ANCHOR','ANCHOR t','RL.<ALGO>, RL.PEEK, RL.MULTI, RL.REFUND, RL.SETTLE and RL.RESET take'},
+{'ID','ID id','RL.<ALGO>, RL.PEEK and RL.MULTI take'}, {'AS','AS name','RL.<ALGO>, RL.PEEK and RL.MULTI take'},
+{'SHADOW','SHADOW','RL.<ALGO>, RL.PEEK and RL.MULTI take'}, {'RESERVE','RESERVE id ttl','RL.<ALGO> and RL.MULTI take'},
+{'RESERVATION','RESERVATION id','RL.SETTLE takes'}, } local function ap(fM,r)
+return not B(r,' ',1,true)and B(fM,' '..r..' ',1,true)~=nil end local function dA(a,n)
+return not ap(' COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID RESERVE RESERVATION ',n)or ap((' COST PARTIAL BURST '),n)
+end local function fJ(r,n) local N,ab=0,0 local dx,fO=math.min(#r,#n),math.max(#r,#n)
+while N<dx and r:byte(N+1)==n:byte(N+1)do N=N+1 end while ab<dx-N and r:byte(-1-ab)==n:byte(-1-ab)do ab=ab+1 end
+return N+ab>=2 and fO-N-ab<=2 end local function fD(a,C,r) local ar={} for P,D in ipairs(db)do
+if ap(C,D[1])and dA(a,D[1])then ar[#ar+1]=D[2] end end for P,ao in ipairs({'FULL','LINE','HEADERS'})do ar[#ar+1]=ao end
+for P,n in ipairs(ar)do if fJ(r:upper(),aE(n,'^%u+'))then Q('ERR syntax error: no such option, but there is '..n) end
+end local ab=table.remove(ar) local gy=table.concat(ar,', ')
+Q('ERR syntax error: after limit come '..gy..' or '..ab..', each at most once') end local function gl(D,a,C)
+local n,gM=D[1],a.ad if not ap(C,n)then Q(l('ERR invalid %s: only %s it',n,D[3])) elseif not dA(a,n)then
+Q(l('ERR invalid %s: %s takes none',n,('GCRA'))) elseif a[n]~=nil then
+Q(l('ERR syntax error: %s comes at most once',D[2])) end end local function bS(b,c) return F(c,b)and c or b end
+local fg=setmetatable({(2^24)-1,(2^24)-1,2^16-1},bF) local function gd(n,h,gO) if n=='AS'then
+return h and#h>=1 and#h<=64 and not B(h,'[^%w._-]')and h or M('AS') elseif n=='AT'then
+local k=h and bf(h,'9223372036854775807') return k and bS(bN(k),(bg(fg,1000)))or M('AT') end
+return ds(n,h,n=='BURST'and 1 or 0) end local function gk(a) if a.ALWAYS and(a.PARTIAL or a.RESERVE)then
+M(a.PARTIAL and'PARTIAL_AND_ALWAYS'or'RESERVE_AND_ALWAYS') elseif a.RESERVATION and(a.RESERVED or a.AT)then
+M(a.RESERVED and'RESERVATION_AND_RESERVED'or'RESERVATION_AND_AT') end end local fd={FULL=true,LINE=true,HEADERS=true}
+local function fV(ao,dr) if ao then M(ao==dr and'FORM_TWICE'or'TWO_FORMS') end return dr end local function gb(a,t,f,C)
+while t[f]do local r,D=t[f]:upper(),nil for P,dm in ipairs(db)do D=dm[1]==r and dm or D end if D then gl(D,a,C)
+if D[2]==r then a[r]=true f=f+1 else a[r]=gd(r,t[f+1],t[f+2]) f=f+(r=='RESERVE'and 3 or 2) end gk(a)
+elseif fd[r]and ap(C,'form')then a.form=fV(a.form,r) f=f+1 else return f end end return f end
+local dc={ms=1,['']=1000,s=1000,m=60000,h=3600000,d=86400000} local function ge(h) local aq,dD=aE(h,'^(%d+)(%l*)$')
+local ac=aq and dc[dD]and bf(aq,'18446744073709551615')and aq*dc[dD] return ac and ac>=1 and ac<=1e15 and ac or nil end
+local fe={DAY=86400000,WEEK=7*86400000,MONTH=31*86400000,YEAR=366*86400000} local function gK(a,h) local I=ge(h)
+if not I then a.ab=h:upper() I=fe[a.ab] if not I then
+M(ap((' COST PARTIAL BURST '),'ANCHOR')and'CALENDAR_WINDOW'or'WINDOW')
+elseif not ap((' COST PARTIAL BURST '),'ANCHOR')then
+Q(l('ERR invalid window: %s takes no windows of the calendar',('GCRA'))) end end return I end local function fG(p)
+return p:sub(-9)==':reserved'or p:sub(-14)==':reserved:ends' end local function gm(p) if fG(p)then M('RESERVED_KEY') end
+end local function fo(a) local fW=a.PARTIAL and a.j<a.g a.p=a.SHADOW and not a.t and(fW or not a.allowed)
+if not a.allowed and(a.p or a.t)then a.allowed=true if not(nil)then local P,P,P,cD=bi(a) a.ttl=av(cD) end end end
+local function gi(a) bM(a,'keep',a.l) return a.remaining end local function fZ(a,P,j) if j==0 or a.c==0 then
+return'keep' end local u=bG(a,a.l) return'charge',cG(a,bS(J(u,S(j,a.c)),a.i)) end local function gt(v,z,ae)
+if v=='keep'then return ae end return v~='delete'and z or nil end local function fU(j) return j==0 and 1 or j end
+local function fp(a) local j=a.g bJ(a,0) local v,z=fZ(a,nil,j) if j>0 then a.a,a.f=v,z end local dy=gt(a.a,a.f,a.l)
+bM(a,a.a,dy) a.allowed=a.b>0 and q(a,0)==0 a.w=a.b>0 and j or fU(j) if(nil)then a.count,a.ttl=(nil)(dy,a.now_ms)
+elseif a.allowed then a.ttl=av(aB(q(a,a.b))) else local q=q(a,a.w) a.ttl=q and math.max(1,av(aB(q)))or-1 end end
+local function fq(a) local j=a.g if a.PARTIAL then j=math.min(j,gi(a)) end a.j=j if a.ALWAYS then fp(a) else bJ(a,j) end
+end local function fm(a,v,z) dh(a,v,z) end local function fn(a,aM) if not aM and a.a=='charge'then a.a,a.f='keep',nil
+end fm(a,a.a,a.f) end local function dt(a) return a.t and a.t.g or a.p and a.g or a.j end local function dk(a)
+if not a.allowed then return 0 end return a.PARTIAL and dt(a)or 1 end local function fF(a,ag) local ak,go,ad,cD,fv=bi(a)
+return{ 'allowed',dk(a), 'count',a.count, 'ttl',a.ttl, 'limit',a.b, 'remaining',ak, 'retry_after_ms',go, 'next_ms',ad,
+'reset_ms',cD, 'delay_ms',fv, 'now_ms',a.now_ms, 'shadow',a.p and 1 or 0, 'charged',ag, } end local function fS(ba)
+local dz={} for P,a in ipairs(ba)do local N,aq=a.AS or('GCRA'):lower(),2 a.o=N while dz[a.o]do a.o=l('%s-%d',N,aq)
+aq=aq+1 end dz[a.o]=true end end local function bk(d) return l('%.0f',bS(d,999999999999999)) end local function gg(a)
+local I=(nil)and(nil)(a)or a.z local bL,w=1000,I%1000 while w>0 do bL,w=w,bL%w end local eZ=1000/bL
+local aL=bg(S(I,eZ),1000) return l('"%s";q=%s;w=%s',a.o,bk(S(a.limit,eZ)),bk(aL)) end local function fK(bl,bX)
+if bl.allowed~=bX.allowed then return not bl.allowed end local q,bY=bl.retry_after_ms,bX.retry_after_ms if q~=bY then
+return q<0 or(bY>=0 and q>bY) end return bl.remaining<bX.remaining end local function fH(ba) local cE,du=ba[1],{} fS(ba)
+for d,a in ipairs(ba)do du[d]=gg(a) a.remaining,a.retry_after_ms,a.next_ms,a.reset_ms=bi(a) if fK(a,cE)then cE=a end end
+local a=cE local bb={ 'X-RateLimit-Limit', l('%.0f',a.b), 'X-RateLimit-Remaining', l('%.0f',a.remaining), }
+local function bj(aF,az) bb[#bb+1]=aF bb[#bb+1]=az end if a.reset_ms>=0 then
+bj('X-RateLimit-Reset',l('%.0f',av(a.now_ms+a.reset_ms))) end bj('RateLimit-Policy',table.concat(du,', '))
+local fP=a.next_ms>=0 and';t='..bk(av(a.next_ms))or'' bj('RateLimit',l('"%s";r=%s%s',a.o,bk(a.remaining),fP))
+if not a.allowed and a.retry_after_ms>=0 then bj('Retry-After',l('%.0f',av(a.retry_after_ms))) end return bb end
+local function fX(a,ag) if a.form=='FULL'then return fF(a,ag) end return{dk(a),a.count,a.ttl,fH({a})} end
+bE={A=fh,D=fn,E=fo,F=fq,G=ft,H=an,u=fw,I=fx,error_reply=fy,J=fA,n=M,K=fC,M=fD,N=aN,Q=dq,S=fQ,v=fR,U=fX,V=ds,W=gb,x=dt,X=gm,Y=gn,Z=gu,aa=gw,ac=gK}
+end return bE end if aj then return g().error_reply(aj) end local bh,aI=pcall(gp,KEYS,ARGV)
+return bh and aI or g().error_reply(aI) end local function fE(da,Z)
+local B,aE,l,A=string.find,string.match,string.format,redis.call local aR local cI=Z[1] local bu=Z[2] local bv=Z[3]
+if not bu then return end local bc=Z[4] local cc local G local U if(bv=='LINE')and(not bc)then cc=4 G=1 U='LINE' else
+local bZ local ca local cb if bv then if bc then
+if not(((((Z[5]=='LINE')and(not Z[6]))and((#bc)<16))and(bv=='COST'))and B(bc,'^[1-9]%d*$'))then return end bZ=6 ca=bc+0
+cb='LINE' else if(((Z[5]=='LINE')and(not Z[6]))and(bv=='COST'))and B('','^[1-9]%d*$')then return end return end else
+bZ=3 ca=1 cb=nil end cc=bZ G=ca U=cb end if not(((#bu)<16)and B(bu,'^[1-9]%d*$'))then return end local i=bu+0
+if not(((#cI)<10)and B(cI,'^[1-9]%d*$'))then return end local dF=cI*1000 if not(dF<9e12)then return end local dG=dF*1000
+if not((dG*1000)<2^53)then return end local bw=dG*1000 if bw<i then return end local dH=bw%i
+local e=(dH==0)and(bw/i)or(((bw-dH)/i)+1) if not((i*e)<2^53)then return end local m=i*e local gz=Z[cc] if gz then return
+end local dI=A('TIME') local x=(dI[1]*1e06)+dI[2] local bx=(x-(x%1000))/1000 local ax=da[1] if not ax then return end
+if B(ax,':reserved',1,true)then return end if not((#da)==1)then return end local dJ=A('GET',ax) if dJ then
+local cJ,gA=aE(dJ,'^([1-9]%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d)(%d%d%d)$') if(not cJ)or(56<cJ:byte())then return end
+local bd=cJ+0 local by=gA+0 local V local bm local dK=bd<x if not dK then local dL=(x<bd)and(bd-x)or 0
+if not((dL*1000)<2^53)then return end local dM=dL*1000 if not((dM+by)<2^53)then return end local dN=dM+by if m<dN then
+V=m bm=true else V=dN bm=false end else V=0 bm=false end if not((G*e)<2^53)then return end local al=G*e
+if not((V+al)<2^53)then return end local aK=V+al local cd if not(e==0)then cd=not(m<aK) else cd=false end local as
+if e==0 then as=0 else local dO=V%e local gB=(dO==0)and(V/e)or(((V-dO)/e)+1) as=gB end if 2^53<=as then return end
+if cd then local ay=aK%1000 local dP=(aK-ay)/1000 if not((x+dP)<2^53)then return end local E=x+dP local dQ=aK%1e09
+local cK=(dQ==0)and(aK/1e09)or(((aK-dQ)/1e09)+1) if 2^53<=cK then return end local ci if U=='LINE'then local W
+if not(E<x)then local dV=(x<E)and(E-x)or 0 if not((dV*1000)<2^53)then return end local dW=dV*1000
+if not((dW+ay)<2^53)then return end local dX=dW+ay if m<dX then W=m else W=dX end else W=0 end local aS if e==0 then
+aS=0 else local dY=W%e local dZ=(dY==0)and(W/e)or(((W-dY)/e)+1) aS=(dZ<i)and(i-dZ)or 0 end local ch local bo
+if aS<i then local bz=aS+1 local ce if(e==0)or(i<bz)then ce=nil else if not((bz*e)<2^53)then return end local ea=bz*e
+local eb=(ea<m)and(m-ea)or 0 local cM=(eb<W)and(W-eb)or 0 local ec=cM%1e06 ce=(ec==0)and(cM/1e06)or(((cM-ec)/1e06)+1)
+end local ed=ce or(-1) local cg if bz==i then cg=ed else local cf if e==0 then cf=nil else if not(m<2^53)then return end
+local cN=(0<W)and W or 0 local ee=cN%1e06 cf=(ee==0)and(cN/1e06)or(((cN-ee)/1e06)+1) end cg=cf or(-1) end ch=ed bo=cg
+else ch=0 bo=0 end if 2^53<=bo then return end
+local gD=l('1 %.0f %.0f %.0f %.0f 0 %.0f %.0f 0 %.0f 0 %.0f',as,cK,i,aS,ch,bo,bx,G) ci=gD else if U then return end
+ci={1,as,cK} end local aG if not redis.REDIS_VERSION_NUM then return end local ef=A('PEXPIRETIME',ax)
+local bA=(0<=ef)and ef or nil if bA then if 2^53<=bA then return end local aT if ay==0 then aT=E else
+if not((E+1)<2^53)then return end aT=E+1 end local eg=aT%1000 local cO=(eg==0)and(aT/1000)or(((aT-eg)/1000)+1)
+if not((cO+5000)<2^53)then return end local cP=cO+5000 if bA<cO then aG=cP else if not(cP<bA)then aG=nil else aG=cP end
+end else local aU if ay==0 then aU=E else if not((E+1)<2^53)then return end aU=E+1 end local eh=aU%1000
+local gE=(eh==0)and(aU/1000)or(((aU-eh)/1000)+1) if not((gE+5000)<2^53)then return end return end if aG then
+if E<1e06 then return end local cj if aG==0 then cj='1' else local gF=l('%.0f',aG) cj=gF end
+local gP=A('SET',ax,l('%.0f%03d',E,ay),'PXAT',cj) else if E<1e06 then return end
+local gQ=A('SET',ax,l('%.0f%03d',E,ay),'KEEPTTL') end aR=ci else if bm and(not(e==0))then return end local ah
+if(e==0)or(i<G)then ah=nil else if not(al<2^53)then return end local dR=(al<m)and(m-al)or 0 local cL=(dR<V)and(V-dR)or 0
+local dS=cL%1e06 ah=(dS==0)and(cL/1e06)or(((cL-dS)/1e06)+1) end local bn if ah then if 2^53<=ah then return end
+local dT=ah%1000 local gC=(ah<0)and(-1)or((dT==0)and(ah/1000)or(((ah-dT)/1000)+1)) bn=gC else bn=-1 end
+local dU=(bn==0)and 1 or bn local cp if U=='LINE'then local H if not dK then local ei=(x<bd)and(bd-x)or 0
+if not((ei*1000)<2^53)then return end local ej=ei*1000 if not((ej+by)<2^53)then return end local ek=ej+by if m<ek then
+H=m else H=ek end else H=0 end local aV if e==0 then aV=0 else local el=H%e local em=(el==0)and(H/e)or(((H-el)/e)+1)
+aV=(em<i)and(i-em)or 0 end local ck if(e==0)or(i<G)then ck=nil else if not(al<2^53)then return end
+local en=(al<m)and(m-al)or 0 local cQ=(en<H)and(H-en)or 0 local eo=cQ%1e06 ck=(eo==0)and(cQ/1e06)or(((cQ-eo)/1e06)+1)
+end local ep=ck or(-1) local co local bp if aV<i then local bB=aV+1 local cl if(e==0)or(i<bB)then cl=nil else
+if not((bB*e)<2^53)then return end local eq=bB*e local er=(eq<m)and(m-eq)or 0 local cR=(er<H)and(H-er)or 0
+local es=cR%1e06 cl=(es==0)and(cR/1e06)or(((cR-es)/1e06)+1) end local et=cl or(-1) local cn if bB==i then cn=et else
+local cm if e==0 then cm=nil else if not(m<2^53)then return end local cS=(0<H)and H or 0 local eu=cS%1e06
+cm=(eu==0)and(cS/1e06)or(((cS-eu)/1e06)+1) end cn=cm or(-1) end co=et bp=cn else co=0 bp=0 end
+if(2^53<=ep)or(2^53<=bp)then return end
+local gG=l('0 %.0f %.0f %.0f %.0f %.0f %.0f %.0f 0 %.0f 0 0',as,dU,i,aV,ep,co,bp,bx) cp=gG else if U then return end
+cp={0,as,dU} end aR=cp end else if not((G*e)<2^53)then return end local O=G*e if not(O<2^53)then return end local cq
+if not(e==0)then cq=not(m<O) else cq=false end local at if e==0 then at=0 else local ev=0%e
+at=(ev==0)and(0/e)or(((0-ev)/e)+1) end if 2^53<=at then return end if cq then local be=O%1000 local ew=(O-be)/1000
+if not((x+ew)<2^53)then return end local am=x+ew local ex=O%1e09 local cT=(ex==0)and(O/1e09)or(((O-ex)/1e09)+1)
+if 2^53<=cT then return end local cv if U=='LINE'then local X if not(am<x)then local eC=(x<am)and(am-x)or 0
+if not((eC*1000)<2^53)then return end local eD=eC*1000 if not((eD+be)<2^53)then return end local eE=eD+be if m<eE then
+X=m else X=eE end else X=0 end local aW if e==0 then aW=0 else local eF=X%e local eG=(eF==0)and(X/e)or(((X-eF)/e)+1)
+aW=(eG<i)and(i-eG)or 0 end local cu local br if aW<i then local bC=aW+1 local cr if(e==0)or(i<bC)then cr=nil else
+if not((bC*e)<2^53)then return end local eH=bC*e local eI=(eH<m)and(m-eH)or 0 local cV=(eI<X)and(X-eI)or 0
+local eJ=cV%1e06 cr=(eJ==0)and(cV/1e06)or(((cV-eJ)/1e06)+1) end local eK=cr or(-1) local ct if bC==i then ct=eK else
+local cs if e==0 then cs=nil else if not(m<2^53)then return end local cW=(0<X)and X or 0 local eL=cW%1e06
+cs=(eL==0)and(cW/1e06)or(((cW-eL)/1e06)+1) end ct=cs or(-1) end cu=eK br=ct else cu=0 br=0 end if 2^53<=br then return
+end local gI=l('1 %.0f %.0f %.0f %.0f 0 %.0f %.0f 0 %.0f 0 %.0f',at,cT,i,aW,cu,br,bx,G) cv=gI else if U then return end
+cv={1,at,cT} end local aX if be==0 then aX=am else if not((am+1)<2^53)then return end aX=am+1 end local eM=aX%1000
+local eN=(eM==0)and(aX/1000)or(((aX-eM)/1000)+1) if not((eN+5000)<2^53)then return end local eO=eN+5000 if am<1e06 then
+return end local cw if eO==0 then cw='1' else cw=l('%.0f',eO) end local gR=A('SET',ax,l('%.0f%03d',am,be),'PXAT',cw)
+aR=cv else local ai if(e==0)or(i<G)then ai=nil else local ey=(O<m)and(m-O)or 0 local cU=(ey<0)and(0-ey)or 0
+local ez=cU%1e06 ai=(ez==0)and(cU/1e06)or(((cU-ez)/1e06)+1) end local bq if ai then if 2^53<=ai then return end
+local eA=ai%1000 local gH=(ai<0)and(-1)or((eA==0)and(ai/1000)or(((ai-eA)/1000)+1)) bq=gH else bq=-1 end
+local eB=(bq==0)and 1 or bq local cC if U=='LINE'then local aY if e==0 then aY=0 else local eP=0%e
+local eQ=(eP==0)and(0/e)or(((0-eP)/e)+1) aY=(eQ<i)and(i-eQ)or 0 end local cx if(e==0)or(i<G)then cx=nil else
+local eR=(O<m)and(m-O)or 0 local cX=(eR<0)and(0-eR)or 0 local eS=cX%1e06 cx=(eS==0)and(cX/1e06)or(((cX-eS)/1e06)+1) end
+local eT=cx or(-1) local cB local bs if aY<i then local bD=aY+1 local cy if(e==0)or(i<bD)then cy=nil else
+if not((bD*e)<2^53)then return end local eU=bD*e local eV=(eU<m)and(m-eU)or 0 local cY=(eV<0)and(0-eV)or 0
+local eW=cY%1e06 cy=(eW==0)and(cY/1e06)or(((cY-eW)/1e06)+1) end local eX=cy or(-1) local cA if bD==i then cA=eX else
+local cz if e==0 then cz=nil else if not(m<2^53)then return end cz=0 end cA=cz or(-1) end cB=eX bs=cA else cB=0 bs=0 end
+if(2^53<=eT)or(2^53<=bs)then return end
+local gJ=l('0 %.0f %.0f %.0f %.0f %.0f %.0f %.0f 0 %.0f 0 0',at,eB,i,aY,eT,cB,bs,bx) cC=gJ else if U then return end
+cC={0,at,eB} end aR=cC end end return aR end local bh,aI=pcall(fE,KEYS,ARGV) if bh and aI then return aI end
+return gs(not bh and aI)

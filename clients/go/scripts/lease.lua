@@ -1,867 +1,278 @@
 -- RL.LEASE, without the module: docs/lua.md. Put together by scripts/generate-lua; do not edit.
-local COLD, cold
-local find, format, match, part_of = string.find, string.format, string.match, string.sub
-local function parse_request(words, at, accepted)
-local window, limit, option = words[at], words[at + 1], words[at + 2]
-if not limit then
-cold().fail('ARITY')
-end
-local r = {
-key = '',
-now = 0,
-now_ms = 0,
-window_ms = 0,
-window = 0,
-limit = 0,
-capacity = 0,
-cost = 1,
-form = nil,
-delay = 0,
-state = nil,
-after = nil,
-allowed = false,
-count = 0,
-ttl = 0,
-change = 'keep',
-remaining = 0,
-decided_cost = 1,
-}
-at = at + 2
-if option == 'LINE' and not words[at + 1] and accepted ~= ' COST BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE ' then
-r.form, at = option, at + 1
-elseif option then
-local value = words[at + 1] or ''
-local is_short = accepted == ' form COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE ' and words[at + 2] == 'LINE' and not words[at + 3] and #value < 16
-if is_short and option == 'COST' and (' ID ') ~= ' ID ' and find(value, '^[1-9]%d*$') then
-r.form, r.cost, at = 'LINE', value + 0, at + 3
-elseif is_short and option == 'ID' and (' ID ') == ' ID ' and value ~= '' then
-r.form, r.ID, at = 'LINE', value, at + 3
-else
-at = cold().parse_options(r, words, at, accepted)
-r.cost = r.COST or 1
-end
-end
-local is_plain = #limit < 16 and find(limit, '^[1-9]%d*$')
-r.limit = is_plain and limit + 0 or cold().parse_count('limit', limit, 0)
-is_plain = #window < 10 and find(window, '^[1-9]%d*$')
-local window_ms = is_plain and window * 1000 or cold().window_of(r, window)
-r.window_ms, r.window, r.capacity = window_ms, window_ms < 9e12 and window_ms * 1000 or cold().mul_large(window_ms, 1000), r.BURST or r.limit
-return r, at
-end
-local function parse_all(words, accepted)
-local r, at = parse_request(words, 1, accepted)
-if words[at] then
-cold().fail_with_usage(r, accepted, words[at])
-end
-return r
-end
-local call = redis.call
-local function read_clock(r)
-local time = call('TIME')
-local now = time[1] * 1000000 + time[2]
-r.now, r.now_ms = now, (now - now % 1000) / 1000
-end
-local function take_keys(r, keys, at, with_book, is_reset)
-local key = keys[at]
-if not key then
-cold().fail('KEYS')
-end
-r.key, at = key, at + 1
-if is_reset then
-r.name = key
-elseif find(key, ':reserved', 1, true) then
-cold().require_other_name(key)
-end
-return at
-end
-local function place(r, keys, with_book, is_reset)
-read_clock(r)
-if #keys ~= take_keys(r, keys, 1, with_book, is_reset) - 1 then
-cold().fail('KEYS')
-end
-end
-local expired_left, ended_left, unordered_left, moved_left = 4000, 1000, 1000, 2 * 500
-local function load_set(r, lowest, through, purpose)
-local key = r.key
-local members, expired = call('ZCARD', key), 0
-if members > 0 and through >= 0 and purpose ~= 'delete' then
-local last = format('%.0f', through)
-local most = purpose == 'read' and 0 or expired_left
-if members <= most then
-local removed = call('ZREMRANGEBYSCORE', key, lowest, last)
-members, expired_left = members - removed, most - removed
-else
-members, expired = cold().remove_some(key, lowest, last, members, most)
-end
-end
-r.len, r.expired, r.exists = members - expired, expired, members > 0
-end
-local function end_of_score(score)
-return score < 2 ^ 64 and math.max(0, math.ceil(score)) or (1 / 0)
-end
-local function end_of(r, id)
-local score = r.len > 0 and call('ZSCORE', r.key, id)
-local ends = score and end_of_score(tonumber(score))
-return ends and ends > r.now_ms and ends or nil
-end
-local function load(r, purpose)
-load_set(r, '-inf', r.now_ms, purpose)
-r.own = r.ID and end_of(r, r.ID)
-r.others = r.own and r.len - 1 or r.len
-end
-local function exact(n)
-if n - n ~= 0 or n >= (2 ^ 53) then
-cold().fail('INEXACT_REPLY')
-end
-return n
-end
-local function divide(a, b)
-if a - a == 0 and b - b == 0 then
-local rest = a % b
-return (a - rest) / b, rest
-end
-return cold().divide_large(a, b)
-end
-local function add(a, b)
-if a - a == 0 and b - b == 0 and a + b < (2 ^ 53) then
-return a + b
-end
-return cold().add_large(a, b)
-end
-local function divide_up(a, b)
-local quotient, rest = divide(a, b)
-return rest == 0 and quotient or add(quotient, 1)
-end
-local function sub(a, b)
-if a - a == 0 and b - b == 0 then
-return a > b and a - b or 0
-end
-return cold().sub_large(a, b)
-end
-local function mul(a, b)
-if a - a == 0 and b - b == 0 and a * b < (2 ^ 53) then
-return a * b
-end
-return cold().mul_large(a, b)
-end
-local function forecast(r, change, after)
-r.hold = change == 'charge' and after.hold or nil
-r.held = r.hold and r.others + 1 or r.len
-r.remaining = math.max(0, r.limit - r.held)
-end
-local function score_at(key, rank)
-rank = format('%.0f', rank)
-local score = call('ZRANGE', key, rank, rank, 'WITHSCORES')[2]
-return score and tonumber(score)
-end
-local function end_of_lease(r, n)
-local score = score_at(r.key, n + r.expired)
-return score and end_of_score(score) or (1 / 0)
-end
-local function end_of_other(r, n)
-local ends = end_of_lease(r, n)
-return r.own and ends >= r.own and end_of_lease(r, n + 1) or ends
-end
-local function end_with_own(r, n, own_end)
-if n < r.others then
-local ends = end_of_other(r, n)
-if ends <= own_end then
-return ends
-end
-end
-return n > 0 and math.max(end_of_other(r, n - 1), own_end) or own_end
-end
-local function leaves_at(r, n)
-local ends = r.hold and end_with_own(r, n, r.hold) or end_of_lease(r, n)
-return ends ~= (1 / 0) and ends or nil
-end
-local function wait_in_order(r, cost, charged, leaves_at, gone_at)
-local room = r.limit - cost
-if room < 0 then
-return nil
-elseif charged <= room then
-return 0
-end
-local left = leaves_at(r, charged - room - 1)
-if gone_at and (not left or gone_at < left) then
-left = gone_at
-end
-return left and (left >= (2 ^ 53) and (1 / 0) or math.max(0, left - r.now_ms))
-end
-local function wait(r, cost)
-return wait_in_order(r, cost, r.held, leaves_at, nil)
-end
-local function seconds_of(ms)
-local rest = ms % 1000
-return ms < 0 and -1 or rest == 0 and ms / 1000 or (ms - rest) / 1000 + 1
-end
-local function ttl_of_denial(r, cost)
-local wait = wait(r, cost == 0 and 1 or cost)
-wait = wait and seconds_of(exact(wait)) or -1
-return wait == 0 and 1 or wait
-end
-local function decide(r)
-local now_ms, limit, own, others = r.now_ms, r.limit, r.own, r.others
-local allowed = limit > 0 and (own ~= nil or others < limit)
-local ends = now_ms + r.window_ms
-r.allowed, r.count, r.change = allowed, others, 'keep'
-if allowed and own ~= ends then
-r.change, r.after = 'charge', { hold = ends }
-end
-if allowed then
-r.ttl = exact(divide_up(sub(mul(ends, 1000), r.now), 1000000))
-else
-forecast(r, 'keep')
-r.ttl = ttl_of_denial(r, 1)
-end
-end
-local function decide_request(r)
-if r.PARTIAL or r.ALWAYS then
-cold().decide_rare(r)
-else
-local cost = r.cost
-r.decided_cost = cost
-decide(r, cost)
-end
-if r.SHADOW then
-cold().conclude(r)
-end
-end
-local function figures(r)
-local change, wait = r.change, wait
-forecast(r, change, change == 'keep' and r.state or change ~= 'delete' and r.after or nil)
-local remaining, capacity, retry, next_ms, reset = r.remaining, r.capacity, 0, 0, 0
-if not r.allowed then
-local cost = r.decided_cost
-retry = wait(r, r.needed or (cost == 0 and 1 or cost)) or -1
-if r.full_for and retry >= 0 then
-retry = math.max(retry, r.full_for)
-end
-end
-if remaining < capacity then
-next_ms = wait(r, remaining + 1) or -1
-reset = remaining + 1 == capacity and next_ms or wait(r, capacity) or -1
-end
-if retry - retry ~= 0 or next_ms - next_ms ~= 0 or reset - reset ~= 0 or retry >= (2 ^ 53) or reset >= (2 ^ 53) then
-cold().fail('INEXACT_REPLY')
-end
-return remaining, retry, next_ms, reset, 0
-end
-local function line(r, charged)
-local remaining, retry, next_ms, reset, delay = figures(r)
-local count, ttl, limit, now_ms = r.count, r.ttl, r.capacity, r.now_ms
-local largest = limit + count + ttl + retry + next_ms + reset + delay + charged
-if largest >= 2147483648 or now_ms < 1000000 or now_ms >= 2e15 then
-return cold().long_line(r, charged)
-end
-local late = now_ms % 1000000
-local shadow = r.shadowed and 1 or 0
-return format(
-'%d %d %d %d %d %d %d %d %d %d%06d %d %d',
-r.allowed and (r.PARTIAL and cold().part_allowed(r) or 1) or 0, count, ttl, limit, remaining, retry, next_ms, reset, delay,
-(now_ms - late) / 1000000, late, shadow, charged
-)
-end
-local function reply(r, charged)
-local form = r.form
-if form == 'LINE' then
-return line(r, charged)
-elseif form then
-return cold().other_reply(r, charged)
-end
-return { r.allowed and (r.PARTIAL and cold().part_allowed(r) or 1) or 0, r.count, r.ttl }
-end
-local function units_charged(r)
-return r.own and 0 or 1
-end
-local function charged_by(r)
-if r.change ~= 'charge' then
-return 0
-elseif r.ALWAYS then
-return r.decided_cost
-elseif not r.allowed or (r.shadowed and not r.PARTIAL) then
-return 0
-end
-if units_charged then
-return units_charged(r)
-end
-return r.decided_cost
-end
-local function expiry_of(key, now_ms)
-if not redis.REDIS_VERSION_NUM then
-return cold().expiry_by_ttl(key, now_ms)
-end
-local at = call('PEXPIRETIME', key)
-return at >= 0 and at or nil
-end
-local function expire_with_the_last(key, last, now_ms)
-if last >= (2 ^ 53) or expiry_of(key, now_ms) ~= last then
-call('PEXPIREAT', key, last < 2 ^ 63 and format('%.0f', last) or '9223372036854775807')
-end
-end
-local function last_end(key)
-local score = score_at(key, -1)
-return score and end_of_score(score)
-end
-local function commit(r, change, after)
-local key, now_ms = r.key, r.now_ms
-if change == 'delete' then
-call('UNLINK', key)
-elseif change == 'keep' then
-if r.len > 0 then
-expire_with_the_last(key, last_end(key), now_ms)
-end
-elseif r.ID then
-if r.own then
-call('ZADD', key, 'XX', format('%.0f', after.hold), r.ID)
-else
-call('ZADD', key, format('%.0f', after.hold), r.ID)
-end
-expire_with_the_last(key, last_end(key), now_ms)
-end
-end
-local function run_check(keys, words)
-local r = parse_all(words, ' form COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE ')
-if not r.ID and (' ID ') == ' ID ' then
-cold().fail('ID_MISSING')
-end
-place(r, keys, r.RESERVE)
-load(r, 'write')
-decide_request(r)
-local answer = reply(r, charged_by(r))
-if r.SHADOW or r.RESERVE then
-cold().commit_rare_request(r, true)
-else
-commit(r, r.change, r.after)
-end
-return answer
-end
-function cold()
-if not COLD then
-local errors = {}
-errors.AT = 'ERR invalid AT: expected an integer of Unix milliseconds from 0 to 9223372036854775807'
-errors.ANCHOR = 'ERR invalid ANCHOR: expected an integer of Unix seconds from 0 to 253402300799'
-errors.ID = 'ERR invalid ID: expected 1 to 512 bytes'
-errors.AS = 'ERR invalid AS: expected a name of 1 to 64 characters of A-Z a-z 0-9 . _ -'
-errors.RESERVE = 'ERR invalid RESERVE: expected an id of 1 to 128 bytes, and a ttl: a positive integer of seconds, or one '
-.. 'with a unit ms, s, m, h or d, up to 10^12 seconds'
-errors.RESERVATION = 'ERR invalid RESERVATION: expected an id of 1 to 128 bytes'
-errors.PARTIAL_AND_ALWAYS = 'ERR syntax error: PARTIAL and ALWAYS exclude each other'
-errors.RESERVE_AND_ALWAYS = 'ERR syntax error: RESERVE and ALWAYS exclude each other'
-errors.RESERVATION_AND_RESERVED = 'ERR syntax error: RESERVED and RESERVATION exclude each other'
-errors.RESERVATION_AND_AT = 'ERR syntax error: RESERVATION and AT exclude each other'
-errors.FORM_TWICE = 'ERR syntax error: FULL, LINE or HEADERS comes at most once'
-errors.TWO_FORMS = 'ERR syntax error: FULL, LINE and HEADERS exclude each other'
-errors.CALENDAR_WINDOW = 'ERR invalid window: expected a positive integer of seconds, or one with a unit ms, s, m, h or '
-.. 'd, up to 10^12 seconds; or day, week, month or year'
-errors.WINDOW = 'ERR invalid window: expected a positive integer of seconds, or one with a unit ms, s, m, h or d, up to '
-.. '10^12 seconds'
-errors.RESERVED_KEY = 'ERR invalid key: expected one that ends neither in :reserved nor in :reserved:ends, the names of '
-.. 'reservations'
-errors.ARITY = 'ERR wrong number of arguments'
-errors.ID_MISSING = 'ERR syntax error: LEASE needs ID id, the holder of the lease'
-errors.KEYS = 'ERR invalid KEYS: expected those that this call needs; see docs/lua.md'
-errors.INEXACT_REPLY = 'ERR the reply has a number above 9007199254740991, which needs the module'
-local function fail_with(text)
-error({ err = text }, 0)
-end
-local function fail(name)
-fail_with(errors[name])
-end
-local function error_reply(raised)
-if type(raised) == 'table' then
-return raised
-elseif find(raised, '^%u+ ') then
-return redis.error_reply(raised)
-end
-error(raised, 0)
-end
-local function digits_of(n)
-if n - n ~= 0 then
-return n
-end
-local digits, count = {}, 0
-while n > 0 do
-local digit = n % (2 ^ 24)
-count = count + 1
-digits[count] = digit
-n = (n - digit) / (2 ^ 24)
-end
-return digits
-end
-local LARGE = {
-__sub = function()
-return 1
-end,
-}
-local function from_digits(digits)
-local count = #digits
-while count > 0 and digits[count] == 0 do
-digits[count] = nil
-count = count - 1
-end
-if count > 3 or (count == 3 and digits[3] >= (2 ^ 53) / (2 ^ 24) / (2 ^ 24)) then
-return setmetatable(digits, LARGE)
-end
-return (digits[1] or 0) + (digits[2] or 0) * (2 ^ 24) + (digits[3] or 0) * (2 ^ 24) * (2 ^ 24)
-end
-local function add_large(a, b)
-a, b = digits_of(a), digits_of(b)
-local sum, carry = {}, 0
-for n = 1, math.max(#a, #b) + 1 do
-local digit = (a[n] or 0) + (b[n] or 0) + carry
-carry = digit >= (2 ^ 24) and 1 or 0
-sum[n] = digit - carry * (2 ^ 24)
-end
-return from_digits(sum)
-end
-local function less_large(a, b)
-local a_is_number, b_is_number = a - a == 0, b - b == 0
-if a_is_number or b_is_number then
-return a_is_number
-elseif #a ~= #b then
-return #a < #b
-end
-for n = #a, 1, -1 do
-if a[n] ~= b[n] then
-return a[n] < b[n]
-end
-end
-return false
-end
-local function sub_large(a, b)
-if not less_large(b, a) then
-return 0
-end
-b = digits_of(b)
-local difference, borrow = {}, 0
-for n = 1, #a do
-local digit = a[n] - (b[n] or 0) - borrow
-borrow = digit < 0 and 1 or 0
-difference[n] = digit + borrow * (2 ^ 24)
-end
-return from_digits(difference)
-end
-local function mul_large(a, b)
-a, b = digits_of(a), digits_of(b)
-local product = {}
-for n = 1, #a + #b do
-product[n] = 0
-end
-for n = 1, #a do
-local carry = 0
-for m = 1, #b do
-local digit = product[n + m - 1] + a[n] * b[m] + carry
-carry = math.floor(digit / (2 ^ 24))
-product[n + m - 1] = digit - carry * (2 ^ 24)
-end
-product[n + #b] = carry
-end
-return from_digits(product)
-end
-local function less(a, b)
-if a - a == 0 and b - b == 0 then
-return a < b
-end
-return less_large(a, b)
-end
-local function approximately(n)
-if n - n == 0 then
-return n
-end
-local sum = 0
-for index = #n, 1, -1 do
-sum = sum * (2 ^ 24) + n[index]
-end
-return sum
-end
-local function divide_large(a, b)
-local quotient = 0
-while not less(a, b) do
-local part = math.max(1, math.floor(approximately(a) / approximately(b) * (1 - 2 ^ -45)))
-part = from_digits(digits_of(part))
-quotient = add(quotient, part)
-a = sub(a, mul(part, b))
-end
-return quotient, a
-end
-local function expiry_by_ttl(key, now_ms)
-local left = call('PTTL', key)
-return left >= 0 and now_ms + left or nil
-end
-local function remove_some(key, lowest, last, members, most)
-local expired = call('ZCOUNT', key, lowest, last)
-local removed = math.min(expired, most)
-if removed > 0 then
-local first = lowest == '0' and call('ZCOUNT', key, '-inf', '(0') or 0
-call('ZREMRANGEBYRANK', key, format('%.0f', first), format('%.0f', first + removed - 1))
-members, expired, expired_left = members - removed, expired - removed, most - removed
-end
-return members, expired
-end
-local function bytes_before(a, b)
-for at = 1, math.min(#a, #b) do
-local x, y = a:byte(at), b:byte(at)
-if x ~= y then
-return x < y
-end
-end
-return #a < #b
-end
-local function digits_up_to(text, most)
-if text ~= '0' and not find(text, '^[1-9]%d*$') then
-return nil
-end
-return (#text < #most or (#text == #most and not bytes_before(most, text))) and text or nil
-end
-local function from_text(digits)
-if #digits <= 15 or (#digits == 16 and bytes_before(digits, '9007199254740992')) then
-return digits + 0
-end
-local head = #digits % 7
-local n = head > 0 and digits:sub(1, head) + 0 or 0
-for at = head + 1, #digits, 7 do
-n = add(mul(n, 10000000), digits:sub(at, at + 6) + 0)
-end
-return n
-end
-local function parse_count(name, text, least)
-local digits = text and digits_up_to(text, '9223372036854775807')
-local n = digits and from_text(digits)
-if not n or n == 0 and least > 0 then
-fail_with(format('ERR invalid %s: expected an integer from %d to 9223372036854775807', name, least))
-elseif n - n ~= 0 then
-fail_with(format('ERR invalid %s: the Lua library takes integers up to 9007199254740991', name))
-end
-return n
-end
-local OPTIONS = {
-{ 'COST', 'COST n', 'RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take' },
-{ 'PARTIAL', 'PARTIAL', 'RL.<ALGO> and RL.PEEK take' },
-{ 'ALWAYS', 'ALWAYS', 'RL.<ALGO> and RL.PEEK take' },
-{ 'RESERVED', 'RESERVED n', 'RL.SETTLE takes' },
-{ 'ACTUAL', 'ACTUAL m', 'RL.SETTLE takes' },
-{ 'AT', 'AT ms', 'RL.REFUND and RL.SETTLE take' },
-{ 'BURST', 'BURST n', 'RL.<ALGO>, RL.PEEK, RL.MULTI, RL.REFUND and RL.SETTLE take' },
-{ 'BLOCK', 'BLOCK d', 'RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take' },
-{ 'MAX', 'MAX d', 'RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take' },
-{ 'ANCHOR', 'ANCHOR t', 'RL.<ALGO>, RL.PEEK, RL.MULTI, RL.REFUND, RL.SETTLE and RL.RESET take' },
-{ 'ID', 'ID id', 'RL.<ALGO>, RL.PEEK and RL.MULTI take' },
-{ 'AS', 'AS name', 'RL.<ALGO>, RL.PEEK and RL.MULTI take' },
-{ 'SHADOW', 'SHADOW', 'RL.<ALGO>, RL.PEEK and RL.MULTI take' },
-{ 'RESERVE', 'RESERVE id ttl', 'RL.<ALGO> and RL.MULTI take' },
-{ 'RESERVATION', 'RESERVATION id', 'RL.SETTLE takes' },
-}
-local function is_in(list, word)
-return not find(word, ' ', 1, true) and find(list, ' ' .. word .. ' ', 1, true) ~= nil
-end
-local function takes(r, option)
-return not is_in(' COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID RESERVE RESERVATION ', option) or is_in((' ID '), option)
-end
-local function is_nearly(word, option)
-local first, last = 0, 0
-local shorter, longer = math.min(#word, #option), math.max(#word, #option)
-while first < shorter and word:byte(first + 1) == option:byte(first + 1) do
-first = first + 1
-end
-while last < shorter - first and word:byte(-1 - last) == option:byte(-1 - last) do
-last = last + 1
-end
-return first + last >= 2 and longer - first - last <= 2
-end
-local function fail_with_usage(r, accepted, word)
-local options = {}
-for _, row in ipairs(OPTIONS) do
-if is_in(accepted, row[1]) and takes(r, row[1]) then
-options[#options + 1] = row[2]
-end
-end
-for _, form in ipairs({ 'FULL', 'LINE', 'HEADERS' }) do
-options[#options + 1] = form
-end
-for _, option in ipairs(options) do
-if is_nearly(word:upper(), match(option, '^%u+')) then
-fail_with('ERR syntax error: no such option, but there is ' .. option)
-end
-end
-local last = table.remove(options)
-local usage = table.concat(options, ', ')
-fail_with('ERR syntax error: after limit come ' .. usage .. ' or ' .. last .. ', each at most once')
-end
-local function require_option(row, r, accepted)
-local option, algorithm = row[1], r.algorithm
-if not is_in(accepted, option) then
-fail_with(format('ERR invalid %s: only %s it', option, row[3]))
-elseif not takes(r, option) then
-fail_with(format('ERR invalid %s: %s takes none', option, ('LEASE')))
-elseif r[option] ~= nil then
-fail_with(format('ERR syntax error: %s comes at most once', row[2]))
-end
-end
-local function parse_id(text, most)
-return text and #text >= 1 and #text <= most and text
-end
-local function min(a, b)
-return less(b, a) and b or a
-end
-local MAX_UNSIGNED = setmetatable({ (2 ^ 24) - 1, (2 ^ 24) - 1, 2 ^ 16 - 1 }, LARGE)
-local function parse_value(option, text, second)
-if option == 'ID' then
-return parse_id(text, 512) or fail('ID')
-end
-if option == 'AS' then
-return text and #text >= 1 and #text <= 64 and not find(text, '[^%w._-]') and text or fail('AS')
-elseif option == 'AT' then
-local digits = text and digits_up_to(text, '9223372036854775807')
-return digits and min(from_text(digits), (divide(MAX_UNSIGNED, 1000))) or fail('AT')
-end
-return parse_count(option, text, option == 'BURST' and 1 or 0)
-end
-local function require_compatible(r)
-if r.ALWAYS and (r.PARTIAL or r.RESERVE) then
-fail(r.PARTIAL and 'PARTIAL_AND_ALWAYS' or 'RESERVE_AND_ALWAYS')
-elseif r.RESERVATION and (r.RESERVED or r.AT) then
-fail(r.RESERVED and 'RESERVATION_AND_RESERVED' or 'RESERVATION_AND_AT')
-end
-end
-local FORMS = { FULL = true, LINE = true, HEADERS = true }
-local function next_form(form, named)
-if form then
-fail(form == named and 'FORM_TWICE' or 'TWO_FORMS')
-end
-return named
-end
-local function parse_options(r, words, at, accepted)
-while words[at] do
-local word, row = words[at]:upper(), nil
-for _, known in ipairs(OPTIONS) do
-row = known[1] == word and known or row
-end
-if row then
-require_option(row, r, accepted)
-if row[2] == word then
-r[word] = true
-at = at + 1
-else
-r[word] = parse_value(word, words[at + 1], words[at + 2])
-at = at + (word == 'RESERVE' and 3 or 2)
-end
-require_compatible(r)
-elseif FORMS[word] and is_in(accepted, 'form') then
-r.form = next_form(r.form, word)
-at = at + 1
-else
-return at
-end
-end
-return at
-end
-local UNITS = { ms = 1, [''] = 1000, s = 1000, m = 60000, h = 3600000, d = 86400000 }
-local function parse_window(text)
-local number, unit = match(text, '^(%d+)(%l*)$')
-local ms = number and UNITS[unit] and digits_up_to(number, '18446744073709551615') and number * UNITS[unit]
-return ms and ms >= 1 and ms <= 1e15 and ms or nil
-end
-local LONGEST = { DAY = 86400000, WEEK = 7 * 86400000, MONTH = 31 * 86400000, YEAR = 366 * 86400000 }
-local function window_of(r, text)
-local window_ms = parse_window(text)
-if not window_ms then
-r.unit = text:upper()
-window_ms = LONGEST[r.unit]
-if not window_ms then
-fail(is_in((' ID '), 'ANCHOR') and 'CALENDAR_WINDOW' or 'WINDOW')
-elseif not is_in((' ID '), 'ANCHOR') then
-fail_with(format('ERR invalid window: %s takes no windows of the calendar', ('LEASE')))
-end
-end
-return window_ms
-end
-local function has_name_of_reservations(key)
-return key:sub(-9) == ':reserved' or key:sub(-14) == ':reserved:ends'
-end
-local function require_other_name(key)
-if has_name_of_reservations(key) then
-fail('RESERVED_KEY')
-end
-end
-local function conclude(r)
-local only_a_part = r.PARTIAL and r.decided_cost < r.cost
-r.shadowed = r.SHADOW and not r.open and (only_a_part or not r.allowed)
-if not r.allowed and (r.shadowed or r.open) then
-r.allowed = true
-if not (nil) then
-local _, _, _, reset_ms = figures(r)
-r.ttl = seconds_of(reset_ms)
-end
-end
-end
-local function remaining_of(r)
-forecast(r, 'keep', r.state)
-return r.remaining
-end
-local function state_after(change, after, before)
-if change == 'keep' then
-return before
-end
-return change ~= 'delete' and after or nil
-end
-local function needed_for(cost)
-return cost == 0 and 1 or cost
-end
-local function decide_always(r)
-local cost = r.cost
-decide(r, 0)
-local change, after = (nil)(r, nil, cost)
-if cost > 0 then
-r.change, r.after = change, after
-end
-local state = state_after(r.change, r.after, r.state)
-forecast(r, r.change, state)
-r.allowed = r.capacity > 0 and wait(r, 0) == 0
-r.needed = r.capacity > 0 and cost or needed_for(cost)
-if (nil) then
-r.count, r.ttl = (nil)(state, r.now_ms)
-elseif r.allowed then
-r.ttl = seconds_of(exact(wait(r, r.capacity)))
-else
-local wait = wait(r, r.needed)
-r.ttl = wait and math.max(1, seconds_of(exact(wait))) or -1
-end
-end
-local function decide_rare(r)
-local cost = r.cost
-if r.PARTIAL then
-cost = math.min(cost, remaining_of(r))
-end
-r.decided_cost = cost
-if r.ALWAYS then
-decide_always(r)
-else
-decide(r, cost)
-end
-end
-local function commit_change(r, change, after)
-commit(r, change, after)
-end
-local function commit_rare_request(r, allowed)
-if not allowed and r.change == 'charge' then
-r.change, r.after = 'keep', nil
-end
-commit_change(r, r.change, r.after)
-end
-local function part_allowed(r)
-return r.open and r.open.cost or r.shadowed and r.cost or r.decided_cost
-end
-local function first_integer(r)
-if not r.allowed then
-return 0
-end
-return r.PARTIAL and part_allowed(r) or 1
-end
-local function full(r, charged)
-local remaining, retry_after_ms, next_ms, reset_ms, delay_ms = figures(r)
-return {
-'allowed', first_integer(r),
-'count', r.count,
-'ttl', r.ttl,
-'limit', r.capacity,
-'remaining', remaining,
-'retry_after_ms', retry_after_ms,
-'next_ms', next_ms,
-'reset_ms', reset_ms,
-'delay_ms', delay_ms,
-'now_ms', r.now_ms,
-'shadow', r.shadowed and 1 or 0,
-'charged', charged,
-}
-end
-local function long_line(r, charged)
-local pairs_of, figures_only = full(r, charged), {}
-for n = 2, #pairs_of, 2 do
-figures_only[#figures_only + 1] = format('%.0f', pairs_of[n])
-end
-return table.concat(figures_only, ' ')
-end
-local function name_policies(requests)
-local taken = {}
-for _, r in ipairs(requests) do
-local first, number = r.AS or ('LEASE'):lower(), 2
-r.name = first
-while taken[r.name] do
-r.name = format('%s-%d', first, number)
-number = number + 1
-end
-taken[r.name] = true
-end
-end
-local function header_integer(n)
-return format('%.0f', min(n, 999999999999999))
-end
-local function policy_item(r)
-if ('concurrent-requests') then
-local quota, window = header_integer(r.limit), header_integer(seconds_of(r.window_ms))
-return format('"%s";q=%s;w=%s;qu="%s"', r.name, quota, window, ('concurrent-requests'))
-end
-local window_ms = (nil) and (nil)(r) or r.window_ms
-local divisor, rest = 1000, window_ms % 1000
-while rest > 0 do
-divisor, rest = rest, divisor % rest
-end
-local windows = 1000 / divisor
-local window = divide(mul(window_ms, windows), 1000)
-return format('"%s";q=%s;w=%s', r.name, header_integer(mul(r.limit, windows)), header_integer(window))
-end
-local function is_stricter(one, other)
-if one.allowed ~= other.allowed then
-return not one.allowed
-end
-local wait, other_wait = one.retry_after_ms, other.retry_after_ms
-if wait ~= other_wait then
-return wait < 0 or (other_wait >= 0 and wait > other_wait)
-end
-return one.remaining < other.remaining
-end
-local function headers(requests)
-local strictest, policies = requests[1], {}
-name_policies(requests)
-for n, r in ipairs(requests) do
-policies[n] = policy_item(r)
-r.remaining, r.retry_after_ms, r.next_ms, r.reset_ms = figures(r)
-if is_stricter(r, strictest) then
-strictest = r
-end
-end
-local r = strictest
-local texts = {
-'X-RateLimit-Limit',
-format('%.0f', r.capacity),
-'X-RateLimit-Remaining',
-format('%.0f', r.remaining),
-}
-local function header(name, value)
-texts[#texts + 1] = name
-texts[#texts + 1] = value
-end
-if r.reset_ms >= 0 then
-header('X-RateLimit-Reset', format('%.0f', seconds_of(r.now_ms + r.reset_ms)))
-end
-header('RateLimit-Policy', table.concat(policies, ', '))
-local more = r.next_ms >= 0 and ';t=' .. header_integer(seconds_of(r.next_ms)) or ''
-header('RateLimit', format('"%s";r=%s%s', r.name, header_integer(r.remaining), more))
-if not r.allowed and r.retry_after_ms >= 0 then
-header('Retry-After', format('%.0f', seconds_of(r.retry_after_ms)))
-end
-return texts
-end
-local function other_reply(r, charged)
-if r.form == 'FULL' then
-return full(r, charged)
-end
-return { first_integer(r), r.count, r.ttl, headers({ r }) }
-end
-COLD = { add_large = add_large, commit_rare_request = commit_rare_request, conclude = conclude, decide_rare = decide_rare, divide_large = divide_large, error_reply = error_reply, expiry_by_ttl = expiry_by_ttl, fail = fail, fail_with_usage = fail_with_usage, long_line = long_line, mul_large = mul_large, other_reply = other_reply, parse_count = parse_count, parse_options = parse_options, part_allowed = part_allowed, remove_some = remove_some, require_other_name = require_other_name, sub_large = sub_large, window_of = window_of }
-end
-return COLD
-end
-local done, result = pcall(run_check, KEYS, ARGV)
-return done and result or cold().error_reply(result)
+local function hr(aa) local bG,l local w,e,dQ,ig=string.find,string.format,string.match,string.sub
+local function hb(u,f,D) local af,Y,k=u[f],u[f+1],u[f+2] if not Y then l().j('ARITY') end local a={ l='', y=0, now_ms=0,
+q=0, Q=0, limit=0, b=0, c=1, form=nil, delay=0, t=nil, f=nil, allowed=false, count=0, ttl=0, a='keep', remaining=0, g=1,
+} f=f+2 if k=='LINE'and not u[f+1]and D~=' COST BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE 'then a.form,f=k,f+1
+elseif k then local aq=u[f+1]or''
+local dK=D==' form COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE 'and u[f+2]=='LINE'and not u[f+3]and#aq<16
+if dK and k=='COST'and(' ID ')~=' ID 'and w(aq,'^[1-9]%d*$')then a.form,a.c,f='LINE',aq+0,f+3
+elseif dK and k=='ID'and(' ID ')==' ID 'and aq~=''then a.form,a.ID,f='LINE',aq,f+3 else f=l().L(a,u,f,D) a.c=a.COST or 1
+end end local bT=#Y<16 and w(Y,'^[1-9]%d*$') a.limit=bT and Y+0 or l().K('limit',Y,0) bT=#af<10 and w(af,'^[1-9]%d*$')
+local J=bT and af*1000 or l().R(a,af) a.q,a.Q,a.b=J,J<9e12 and J*1000 or l().w(J,1000),a.BURST or a.limit return a,f end
+local function gY(u,D) local a,f=hb(u,1,D) if u[f]then l().H(a,D,u[f]) end return a end local g=redis.call
+local function hh(a) local ef=g('TIME') local bX=ef[1]*1000000+ef[2] a.y,a.now_ms=bX,(bX-bX%1000)/1000 end
+local function hu(a,au,f,gf,bU) local h=au[f] if not h then l().j('KEYS') end a.l,f=h,f+1 if bU then a.i=h
+elseif w(h,':reserved',1,true)then l().N(h) end return f end local function he(a,au,gf,bU) hh(a)
+if#au~=hu(a,au,1,gf,bU)-1 then l().j('KEYS') end end local bP,id,ii,ie=4000,1000,1000,2*500
+local function gP(a,aO,ee,bC) local h=a.l local G,X=g('ZCARD',h),0 if G>0 and ee>=0 and bC~='delete'then
+local t=e('%.0f',ee) local H=bC=='read'and 0 or bP if G<=H then local ac=g('ZREMRANGEBYSCORE',h,aO,t) G,bP=G-ac,H-ac
+else G,X=l().M(h,aO,t,G,H) end end a.n,a.u,a.F=G-X,X,G>0 end local function bO(C)
+return C<2^64 and math.max(0,math.ceil(C))or(1/0) end local function gz(a,gI) local C=a.n>0 and g('ZSCORE',a.l,gI)
+local x=C and bO(tonumber(C)) return x and x>a.now_ms and x or nil end local function gO(a,bC) gP(a,'-inf',a.now_ms,bC)
+a.k=a.ID and gz(a,a.ID) a.p=a.k and a.n-1 or a.n end local function bg(d) if d-d~=0 or d>=(2^53)then
+l().j('INEXACT_REPLY') end return d end local function bH(b,c) if b-b==0 and c-c==0 and b+c<(2^53)then return b+c end
+return l().A(b,c) end local function gy(b,c) if b-b==0 and c-c==0 then local z=b%c return z==0 and b/c or(b-z)/c+1 end
+local aH,z=l().E(b,c) return z==0 and aH or bH(aH,1) end local function eb(b,c) if b-b==0 and c-c==0 then
+return b>c and b-c or 0 end return l().O(b,c) end local function aP(b,c) if b-b==0 and c-c==0 and b*c<(2^53)then
+return b*c end return l().w(b,c) end local function bi(a,y,K) a.e=y=='charge'and K.e or nil a.v=a.e and a.p+1 or a.n
+a.remaining=math.max(0,a.limit-a.v) end local function dY(h,bD) bD=e('%.0f',bD)
+local C=g('ZRANGE',h,bD,bD,'WITHSCORES')[2] return C and tonumber(C) end local function bN(a,d) local C=dY(a.l,d+a.u)
+return C and bO(C)or(1/0) end local function dF(a,d) local x=bN(a,d) return a.k and x>=a.k and bN(a,d+1)or x end
+local function gA(a,d,ca) if d<a.p then local x=dF(a,d) if x<=ca then return x end end
+return d>0 and math.max(dF(a,d-1),ca)or ca end local function bV(a,d) local x=a.e and gA(a,d,a.e)or bN(a,d)
+return x~=(1/0)and x or nil end local function ia(a,n,L,bV,bQ) local dh=a.limit-n if dh<0 then return nil
+elseif L<=dh then return 0 end local S=bV(a,L-dh-1) if bQ and(not S or bQ<S)then S=bQ end
+return S and(S>=(2^53)and(1/0)or math.max(0,S-a.now_ms)) end local function p(a,n) return ia(a,n,a.v,bV,nil) end
+local function ad(T) local z=T%1000 return T<0 and-1 or z==0 and T/1000 or(T-z)/1000+1 end local function hv(a,n)
+local p=p(a,n==0 and 1 or n) p=p and ad(bg(p))or-1 return p==0 and 1 or p end local function bK(a)
+local Z,Y,dU,dT=a.now_ms,a.limit,a.k,a.p local aN=Y>0 and(dU~=nil or dT<Y) local x=Z+a.q
+a.allowed,a.count,a.a=aN,dT,'keep' if aN and dU~=x then a.a,a.f='charge',{e=x} end if aN then
+a.ttl=bg(gy(eb(aP(x,1000),a.y),1000000)) else bi(a,'keep') a.ttl=hv(a,1) end end local function gv(a)
+if a.PARTIAL or a.ALWAYS then l().D(a) else local n=a.c a.g=n bK(a,n) end if a.SHADOW then l().C(a) end end
+local function bh(a) local y,p=a.a,p bi(a,y,y=='keep'and a.t or y~='delete'and a.f or nil)
+local ab,bJ,P,U,al=a.remaining,a.b,0,0,0 if not a.allowed then local n=a.g P=p(a,a.x or(n==0 and 1 or n))or-1
+if a.I and P>=0 then P=math.max(P,a.I) end end if ab<bJ then U=p(a,ab+1)or-1 al=ab+1==bJ and U or p(a,bJ)or-1 end
+if P-P~=0 or U-U~=0 or al-al~=0 or P>=(2^53)or al>=(2^53)then l().j('INEXACT_REPLY') end return ab,P,U,al,0 end
+local function gM(a,L) local ab,P,U,al,gw=bh(a) local hq=a.o and 1 or 0 return e(
+'%.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f %d %.0f',
+a.allowed and(a.PARTIAL and l().z(a)or 1)or 0,a.count,a.ttl,a.b,ab,P,U,al, gw,a.now_ms,hq,L ) end local function hk(a,L)
+local ah=a.form if ah=='LINE'then return gM(a,L) elseif ah then return l().J(a,L) end
+return{a.allowed and(a.PARTIAL and l().z(a)or 1)or 0,a.count,a.ttl} end local function eh(a) return a.k and 0 or 1 end
+local function gp(a) if a.a~='charge'then return 0 elseif a.ALWAYS then return a.g
+elseif not a.allowed or(a.o and not a.PARTIAL)then return 0 end if eh then return eh(a) end return a.g end
+local function dG(h,t,bS) if t>=(2^53)or bS~=t then g('PEXPIREAT',h,t<2^63 and e('%.0f',t)or'9223372036854775807') end
+end local function dM(h) local C=dY(h,-1) return C and bO(C) end local function dH(h,Z)
+if not redis.REDIS_VERSION_NUM then return l().G(h,Z) end local f=g('PEXPIRETIME',h) return f>=0 and f or nil end
+local function dB(a,y,K) local h,Z=a.l,a.now_ms if y=='delete'then g('UNLINK',h) elseif y=='keep'then if a.n>0 then
+dG(h,dM(h),dH(h,Z)) end elseif a.ID then local bS=a.F and dH(h,Z)or nil if a.k then g('ZADD',h,'XX',e('%.0f',K.e),a.ID)
+else g('ZADD',h,e('%.0f',K.e),a.ID) end dG(h,a.p+a.u==0 and K.e or dM(h),bS) end end local function hp(au,u)
+local a=gY(u,' form COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE ')
+if not a.ID and(' ID ')==' ID 'then l().j('ID_MISSING') end he(a,au,a.RESERVE) gO(a,'write') gv(a) local gm=hk(a,gp(a))
+if a.SHADOW or a.RESERVE then l().B(a,true) else dB(a,a.a,a.f) end return gm end function l() if not bG then local q={}
+q.AT='ERR invalid AT: expected an integer of Unix milliseconds from 0 to 9223372036854775807'
+q.ANCHOR='ERR invalid ANCHOR: expected an integer of Unix seconds from 0 to 253402300799'
+q.ID='ERR invalid ID: expected 1 to 512 bytes'
+q.AS='ERR invalid AS: expected a name of 1 to 64 characters of A-Z a-z 0-9 . _ -'
+q.RESERVE='ERR invalid RESERVE: expected an id of 1 to 128 bytes, and a ttl: a positive integer of seconds, or one '
+..'with a unit ms, s, m, h or d, up to 10^12 seconds'
+q.RESERVATION='ERR invalid RESERVATION: expected an id of 1 to 128 bytes'
+q.PARTIAL_AND_ALWAYS='ERR syntax error: PARTIAL and ALWAYS exclude each other'
+q.RESERVE_AND_ALWAYS='ERR syntax error: RESERVE and ALWAYS exclude each other'
+q.RESERVATION_AND_RESERVED='ERR syntax error: RESERVED and RESERVATION exclude each other'
+q.RESERVATION_AND_AT='ERR syntax error: RESERVATION and AT exclude each other'
+q.FORM_TWICE='ERR syntax error: FULL, LINE or HEADERS comes at most once'
+q.TWO_FORMS='ERR syntax error: FULL, LINE and HEADERS exclude each other'
+q.CALENDAR_WINDOW='ERR invalid window: expected a positive integer of seconds, or one with a unit ms, s, m, h or '
+..'d, up to 10^12 seconds; or day, week, month or year'
+q.WINDOW='ERR invalid window: expected a positive integer of seconds, or one with a unit ms, s, m, h or d, up to '
+..'10^12 seconds'
+q.RESERVED_KEY='ERR invalid key: expected one that ends neither in :reserved nor in :reserved:ends, the names of '
+..'reservations' q.ARITY='ERR wrong number of arguments'
+q.ID_MISSING='ERR syntax error: LEASE needs ID id, the holder of the lease'
+q.KEYS='ERR invalid KEYS: expected those that this call needs; see docs/lua.md'
+q.INEXACT_REPLY='ERR the reply has a number above 9007199254740991, which needs the module' local function R(j)
+error({err=j},0) end local function Q(av) R(q[av]) end local function gB(aa) if type(aa)=='table'then return aa
+elseif w(aa,'^%u+ ')then return redis.error_reply(aa) end error(aa,0) end local function as(d) if d-d~=0 then return d
+end local m,M={},0 while d>0 do local N=d%(2^24) M=M+1 m[M]=N d=(d-N)/(2^24) end return m end local dv={
+__sub=function() return 1 end, } local function bj(m) local M=#m while M>0 and m[M]==0 do m[M]=nil M=M-1 end
+if M>3 or(M==3 and m[3]>=(2^53)/(2^24)/(2^24))then return setmetatable(m,dv) end
+return(m[1]or 0)+(m[2]or 0)*(2^24)+(m[3]or 0)*(2^24)*(2^24) end local function gl(b,c) b,c=as(b),as(c) local aJ,W={},0
+for d=1,math.max(#b,#c)+1 do local N=(b[d]or 0)+(c[d]or 0)+W W=N>=(2^24)and 1 or 0 aJ[d]=N-W*(2^24) end return bj(aJ)
+end local function dP(b,c) local dy,gn=b-b==0,c-c==0 if dy or gn then return dy elseif#b~=#c then return#b<#c end
+for d=#b,1,-1 do if b[d]~=c[d]then return b[d]<c[d] end end return false end local function ht(b,c) if not dP(c,b)then
+return 0 end c=as(c) local dC,bI={},0 for d=1,#b do local N=b[d]-(c[d]or 0)-bI bI=N<0 and 1 or 0 dC[d]=N+bI*(2^24) end
+return bj(dC) end local function gS(b,c) b,c=as(b),as(c) local bb={} for d=1,#b+#c do bb[d]=0 end for d=1,#b do
+local W=0 for bW=1,#c do local N=bb[d+bW-1]+b[d]*c[bW]+W W=math.floor(N/(2^24)) bb[d+bW-1]=N-W*(2^24) end bb[d+#c]=W end
+return bj(bb) end local function dO(b,c) if b-b==0 and c-c==0 then return b<c end return dP(b,c) end
+local function dz(d) if d-d==0 then return d end local aJ=0 for gJ=#d,1,-1 do aJ=aJ*(2^24)+d[gJ] end return aJ end
+local function dE(b,c) local aH=0 while not dO(b,c)do local bB=math.max(1,math.floor(dz(b)/dz(c)*(1-2^-45)))
+bB=bj(as(bB)) aH=bH(aH,bB) b=eb(b,aP(bB,c)) end return aH,b end local function gC(h,Z) local S=g('PTTL',h)
+return S>=0 and Z+S or nil end local function hj(h,aO,t,G,H) local X=g('ZCOUNT',h,aO,t) local ac=math.min(X,H)
+if ac>0 then local A=aO=='0'and g('ZCOUNT',h,'-inf','(0')or 0 g('ZREMRANGEBYRANK',h,e('%.0f',A),e('%.0f',A+ac-1))
+G,X,bP=G-ac,X-ac,H-ac end return G,X end local function dA(b,c) for f=1,math.min(#b,#c)do
+local gg,gh=b:byte(f),c:byte(f) if gg~=gh then return gg<gh end end return#b<#c end local function bL(j,H)
+if j~='0'and not w(j,'^[1-9]%d*$')then return nil end return(#j<#H or(#j==#H and not dA(H,j)))and j or nil end
+local function dJ(m) if#m<=15 or(#m==16 and dA(m,'9007199254740992'))then return m+0 end local bR=#m%7
+local d=bR>0 and m:sub(1,bR)+0 or 0 for f=bR+1,#m,7 do d=bH(aP(d,10000000),m:sub(f,f+6)+0) end return d end
+local function dV(av,j,dN) local m=j and bL(j,'9223372036854775807') local d=m and dJ(m) if not d or d==0 and dN>0 then
+R(e('ERR invalid %s: expected an integer from %d to 9223372036854775807',av,dN)) elseif d-d~=0 then
+R(e('ERR invalid %s: the Lua library takes integers up to 9007199254740991',av)) end return d end local dw={
+{'COST','COST n','RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take'}, {'PARTIAL','PARTIAL','RL.<ALGO> and RL.PEEK take'},
+{'ALWAYS','ALWAYS','RL.<ALGO> and RL.PEEK take'}, {'RESERVED','RESERVED n','RL.SETTLE takes'},
+{'ACTUAL','ACTUAL m','RL.SETTLE takes'}, {'AT','AT ms','RL.REFUND and RL.SETTLE take'},
+{'BURST','BURST n','RL.<ALGO>, RL.PEEK, RL.MULTI, RL.REFUND and RL.SETTLE take'},
+{'BLOCK','BLOCK d','RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take'},
+{'MAX','MAX d','RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take'},
+{'ANCHOR','ANCHOR t','RL.<ALGO>, RL.PEEK, RL.MULTI, RL.REFUND, RL.SETTLE and RL.RESET take'},
+{'ID','ID id','RL.<ALGO>, RL.PEEK and RL.MULTI take'}, {'AS','AS name','RL.<ALGO>, RL.PEEK and RL.MULTI take'},
+{'SHADOW','SHADOW','RL.<ALGO>, RL.PEEK and RL.MULTI take'}, {'RESERVE','RESERVE id ttl','RL.<ALGO> and RL.MULTI take'},
+{'RESERVATION','RESERVATION id','RL.SETTLE takes'}, } local function ai(gN,v)
+return not w(v,' ',1,true)and w(gN,' '..v..' ',1,true)~=nil end local function ed(a,k)
+return not ai(' COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID RESERVE RESERVATION ',k)or ai((' ID '),k) end
+local function gK(v,k) local A,t=0,0 local dZ,gQ=math.min(#v,#k),math.max(#v,#k)
+while A<dZ and v:byte(A+1)==k:byte(A+1)do A=A+1 end while t<dZ-A and v:byte(-1-t)==k:byte(-1-t)do t=t+1 end
+return A+t>=2 and gQ-A-t<=2 end local function gD(a,D,v) local ak={} for ag,E in ipairs(dw)do
+if ai(D,E[1])and ed(a,E[1])then ak[#ak+1]=E[2] end end for ag,ah in ipairs({'FULL','LINE','HEADERS'})do ak[#ak+1]=ah end
+for ag,k in ipairs(ak)do if gK(v:upper(),dQ(k,'^%u+'))then R('ERR syntax error: no such option, but there is '..k) end
+end local t=table.remove(ak) local hw=table.concat(ak,', ')
+R('ERR syntax error: after limit come '..hw..' or '..t..', each at most once') end local function hm(E,a,D)
+local k,ic=E[1],a.S if not ai(D,k)then R(e('ERR invalid %s: only %s it',k,E[3])) elseif not ed(a,k)then
+R(e('ERR invalid %s: %s takes none',k,('LEASE'))) elseif a[k]~=nil then
+R(e('ERR syntax error: %s comes at most once',E[2])) end end local function gZ(j,H) return j and#j>=1 and#j<=H and j end
+local function dR(b,c) return dO(c,b)and c or b end local function dD(b,c) if b-b==0 and c-c==0 then local z=b%c
+return(b-z)/c,z end return dE(b,c) end local gk=setmetatable({(2^24)-1,(2^24)-1,2^16-1},dv) local function hc(k,j,ih)
+if k=='ID'then return gZ(j,512)or Q('ID') end if k=='AS'then
+return j and#j>=1 and#j<=64 and not w(j,'[^%w._-]')and j or Q('AS') elseif k=='AT'then
+local m=j and bL(j,'9223372036854775807') return m and dR(dJ(m),(dD(gk,1000)))or Q('AT') end
+return dV(k,j,k=='BURST'and 1 or 0) end local function hl(a) if a.ALWAYS and(a.PARTIAL or a.RESERVE)then
+Q(a.PARTIAL and'PARTIAL_AND_ALWAYS'or'RESERVE_AND_ALWAYS') elseif a.RESERVATION and(a.RESERVED or a.AT)then
+Q(a.RESERVED and'RESERVATION_AND_RESERVED'or'RESERVATION_AND_AT') end end local gi={FULL=true,LINE=true,HEADERS=true}
+local function gV(ah,dS) if ah then Q(ah==dS and'FORM_TWICE'or'TWO_FORMS') end return dS end local function ha(a,u,f,D)
+while u[f]do local v,E=u[f]:upper(),nil for ag,dL in ipairs(dw)do E=dL[1]==v and dL or E end if E then hm(E,a,D)
+if E[2]==v then a[v]=true f=f+1 else a[v]=hc(v,u[f+1],u[f+2]) f=f+(v=='RESERVE'and 3 or 2) end hl(a)
+elseif gi[v]and ai(D,'form')then a.form=gV(a.form,v) f=f+1 else return f end end return f end
+local dx={ms=1,['']=1000,s=1000,m=60000,h=3600000,d=86400000} local function hd(j) local aj,eg=dQ(j,'^(%d+)(%l*)$')
+local T=aj and dx[eg]and bL(aj,'18446744073709551615')and aj*dx[eg] return T and T>=1 and T<=1e15 and T or nil end
+local gj={DAY=86400000,WEEK=7*86400000,MONTH=31*86400000,YEAR=366*86400000} local function ib(a,j) local J=hd(j)
+if not J then a.P=j:upper() J=gj[a.P] if not J then Q(ai((' ID '),'ANCHOR')and'CALENDAR_WINDOW'or'WINDOW')
+elseif not ai((' ID '),'ANCHOR')then R(e('ERR invalid window: %s takes no windows of the calendar',('LEASE'))) end end
+return J end local function gG(h) return h:sub(-9)==':reserved'or h:sub(-14)==':reserved:ends' end local function hn(h)
+if gG(h)then Q('RESERVED_KEY') end end local function gs(a) local gW=a.PARTIAL and a.g<a.c
+a.o=a.SHADOW and not a.r and(gW or not a.allowed) if not a.allowed and(a.o or a.r)then a.allowed=true if not(nil)then
+local ag,ag,ag,dg=bh(a) a.ttl=ad(dg) end end end local function hi(a) bi(a,'keep',a.t) return a.remaining end
+local function hs(y,K,go) if y=='keep'then return go end return y~='delete'and K or nil end local function gU(n)
+return n==0 and 1 or n end local function gt(a) local n=a.c bK(a,0) local y,K=(nil)(a,nil,n) if n>0 then a.a,a.f=y,K end
+local ea=hs(a.a,a.f,a.t) bi(a,a.a,ea) a.allowed=a.b>0 and p(a,0)==0 a.x=a.b>0 and n or gU(n) if(nil)then
+a.count,a.ttl=(nil)(ea,a.now_ms) elseif a.allowed then a.ttl=ad(bg(p(a,a.b))) else local p=p(a,a.x)
+a.ttl=p and math.max(1,ad(bg(p)))or-1 end end local function gu(a) local n=a.c if a.PARTIAL then n=math.min(n,hi(a)) end
+a.g=n if a.ALWAYS then gt(a) else bK(a,n) end end local function gq(a,y,K) dB(a,y,K) end local function gr(a,aN)
+if not aN and a.a=='charge'then a.a,a.f='keep',nil end gq(a,a.a,a.f) end local function dW(a)
+return a.r and a.r.c or a.o and a.c or a.g end local function dI(a) if not a.allowed then return 0 end
+return a.PARTIAL and dW(a)or 1 end local function gF(a,L) local ab,ho,U,dg,gx=bh(a) return{ 'allowed',dI(a),
+'count',a.count, 'ttl',a.ttl, 'limit',a.b, 'remaining',ab, 'retry_after_ms',ho, 'next_ms',U, 'reset_ms',dg,
+'delay_ms',gx, 'now_ms',a.now_ms, 'shadow',a.o and 1 or 0, 'charged',L, } end local function gT(bc) local ec={}
+for ag,a in ipairs(bc)do local A,aj=a.AS or('LEASE'):lower(),2 a.i=A while ec[a.i]do a.i=e('%s-%d',A,aj) aj=aj+1 end
+ec[a.i]=true end end local function at(d) return e('%.0f',dR(d,999999999999999)) end local function hf(a)
+if('concurrent-requests')then local hg,af=at(a.limit),at(ad(a.q))
+return e('"%s";q=%s;w=%s;qu="%s"',a.i,hg,af,('concurrent-requests')) end local J=(nil)and(nil)(a)or a.q
+local bM,z=1000,J%1000 while z>0 do bM,z=z,bM%z end local ge=1000/bM local af=dD(aP(J,ge),1000)
+return e('"%s";q=%s;w=%s',a.i,at(aP(a.limit,ge)),at(af)) end local function gL(bl,bY) if bl.allowed~=bY.allowed then
+return not bl.allowed end local p,bZ=bl.retry_after_ms,bY.retry_after_ms if p~=bZ then return p<0 or(bZ>=0 and p>bZ) end
+return bl.remaining<bY.remaining end local function gH(bc) local di,dX=bc[1],{} gT(bc) for d,a in ipairs(bc)do
+dX[d]=hf(a) a.remaining,a.retry_after_ms,a.next_ms,a.reset_ms=bh(a) if gL(a,di)then di=a end end local a=di local bd={
+'X-RateLimit-Limit', e('%.0f',a.b), 'X-RateLimit-Remaining', e('%.0f',a.remaining), } local function bk(av,aq)
+bd[#bd+1]=av bd[#bd+1]=aq end if a.reset_ms>=0 then bk('X-RateLimit-Reset',e('%.0f',ad(a.now_ms+a.reset_ms))) end
+bk('RateLimit-Policy',table.concat(dX,', ')) local gR=a.next_ms>=0 and';t='..at(ad(a.next_ms))or''
+bk('RateLimit',e('"%s";r=%s%s',a.i,at(a.remaining),gR)) if not a.allowed and a.retry_after_ms>=0 then
+bk('Retry-After',e('%.0f',ad(a.retry_after_ms))) end return bd end local function gX(a,L) if a.form=='FULL'then
+return gF(a,L) end return{dI(a),a.count,a.ttl,gH({a})} end
+bG={A=gl,B=gr,C=gs,D=gu,E=dE,error_reply=gB,G=gC,j=Q,H=gD,w=gS,J=gX,K=dV,L=ha,z=dW,M=hj,N=hn,O=ht,R=ib} end return bG
+end if aa then return l().error_reply(aa) end local bf,aI=pcall(hp,KEYS,ARGV) return bf and aI or l().error_reply(aI)
+end local function gE(du,ar) local s,w,e,g=math.ceil,string.find,string.format,redis.call local df local V=ar[1]
+local ae=ar[2] local dj=ar[3] if not ae then return end local am=ar[4] if(dj=='LINE')and(not am)then
+if not(((#ae)<16)and w(ae,'^[1-9]%d*$'))then return end if not(((#V)<10)and w(V,'^[1-9]%d*$'))then return end
+if not((V*1000)<9e12)then return end return else if dj then if am then
+if not(((((ar[5]=='LINE')and(not ar[6]))and((#am)<16))and(dj=='ID'))and(not(am=='')))then return end
+if not(((#ae)<16)and w(ae,'^[1-9]%d*$'))then return end local F=ae+0 if not(((#V)<10)and w(V,'^[1-9]%d*$'))then return
+end local ei=V*1000 if not(ei<9e12)then return end local ej=g('TIME') local aK=(ej[1]*1e06)+ej[2]
+local I=(aK-(aK%1000))/1000 local i=du[1] if not i then return end if w(i,':reserved',1,true)then return end
+if not((#du)==1)then return end local bE=g('ZCARD',i) local B if(0<bE)and(0<=I)then if not(bE<=4000)then return end
+local hx=g('ZREMRANGEBYSCORE',i,'-inf',e('%.0f',I)) B=bE-hx else B=bE end local dk=0<B local r if dk then
+local ek=g('ZSCORE',i,am) if ek then local el=tonumber(ek) local bm if el<2^64 then local em=s(el) bm=(0<em)and em or 0
+else bm=1/0 end local cb if I<bm then cb=bm else cb=nil end r=cb else r=nil end else r=nil end local an=r and(B-1)or B
+local bF=(not(r==nil))or(an<F) local o=I+ei if bF and(not(r==o))then if not((o*1000)<2^53)then return end
+local en=o*1000 local dl=(aK<en)and(en-aK)or 0 local eo=dl%1e06 local ep=(eo==0)and(dl/1e06)or(((dl-eo)/1e06)+1)
+if 2^53<=ep then return end local hC=r and 0 or 1 local be=an+1 local ez=F-be local dp=(0<ez)and ez or 0 local aY
+local az if dp<F then local eA=dp+1 local bs local dq=F-eA if dq<0 then bs=nil else if be<=dq then bs=0 else
+local ao=(be-dq)-1 local aT if ao<an then local bp local aQ local eB=e('%.0f',ao)
+local hD=g('ZRANGE',i,eB,eB,'WITHSCORES') local eC=hD[2] if eC then local eD=tonumber(eC) local cg if eD<2^64 then
+local eE=s(eD) cg=(0<eE)and eE or 0 else cg=1/0 end aQ=cg else aQ=1/0 end if r then local cj if r<=aQ then local ci
+local eF=e('%.0f',(ao+1)) local hE=g('ZRANGE',i,eF,eF,'WITHSCORES') local eG=hE[2] if eG then local eH=tonumber(eG)
+local ch if eH<2^64 then local eI=s(eH) ch=(0<eI)and eI or 0 else ch=1/0 end ci=ch else ci=1/0 end cj=ci else cj=aQ end
+bp=cj else bp=aQ end if bp<=o then aT=bp else local co if 0<ao then local eJ=ao-1 local bq local aR
+local eK=e('%.0f',eJ) local hF=g('ZRANGE',i,eK,eK,'WITHSCORES') local eL=hF[2] if eL then local eM=tonumber(eL) local ck
+if eM<2^64 then local eN=s(eM) ck=(0<eN)and eN or 0 else ck=1/0 end aR=ck else aR=1/0 end if r then local cn
+if r<=aR then local cm local eO=e('%.0f',(eJ+1)) local hG=g('ZRANGE',i,eO,eO,'WITHSCORES') local eP=hG[2] if eP then
+local eQ=tonumber(eP) local cl if eQ<2^64 then local eR=s(eQ) cl=(0<eR)and eR or 0 else cl=1/0 end cm=cl else cm=1/0 end
+cn=cm else cn=aR end bq=cn else bq=aR end co=(bq<o)and o or bq else co=o end aT=co end else local ct if 0<ao then
+local eS=ao-1 local br local aS local eT=e('%.0f',eS) local hH=g('ZRANGE',i,eT,eT,'WITHSCORES') local eU=hH[2]
+if eU then local eV=tonumber(eU) local cp if eV<2^64 then local eW=s(eV) cp=(0<eW)and eW or 0 else cp=1/0 end aS=cp else
+aS=1/0 end if r then local cs if r<=aS then local cr local eX=e('%.0f',(eS+1)) local hI=g('ZRANGE',i,eX,eX,'WITHSCORES')
+local eY=hI[2] if eY then local eZ=tonumber(eY) local cq if eZ<2^64 then local fa=s(eZ) cq=(0<fa)and fa or 0 else cq=1/0
+end cr=cq else cr=1/0 end cs=cr else cs=aS end br=cs else br=aS end ct=(br<o)and o or br else ct=o end aT=ct end
+local ax if not(aT==(1/0))then ax=aT else ax=nil end local cv if ax then local cu if 2^53<=ax then cu=1/0 else
+local fb=ax-I cu=(0<fb)and fb or 0 end cv=cu else cv=ax end bs=cv end end local fc=bs or(-1) local cN if eA==F then
+cN=fc else local cM if be<=0 then cM=0 else local ap=be-1 local aX if ap<an then local bt local aU local fd=e('%.0f',ap)
+local hJ=g('ZRANGE',i,fd,fd,'WITHSCORES') local fe=hJ[2] if fe then local ff=tonumber(fe) local cw if ff<2^64 then
+local fg=s(ff) cw=(0<fg)and fg or 0 else cw=1/0 end aU=cw else aU=1/0 end if r then local cz if r<=aU then local cy
+local fh=e('%.0f',(ap+1)) local hK=g('ZRANGE',i,fh,fh,'WITHSCORES') local fi=hK[2] if fi then local fj=tonumber(fi)
+local cx if fj<2^64 then local fk=s(fj) cx=(0<fk)and fk or 0 else cx=1/0 end cy=cx else cy=1/0 end cz=cy else cz=aU end
+bt=cz else bt=aU end if bt<=o then aX=bt else local cE if 0<ap then local fl=ap-1 local bu local aV
+local fm=e('%.0f',fl) local hL=g('ZRANGE',i,fm,fm,'WITHSCORES') local fn=hL[2] if fn then local fo=tonumber(fn) local cA
+if fo<2^64 then local fp=s(fo) cA=(0<fp)and fp or 0 else cA=1/0 end aV=cA else aV=1/0 end if r then local cD
+if r<=aV then local cC local fq=e('%.0f',(fl+1)) local hM=g('ZRANGE',i,fq,fq,'WITHSCORES') local fr=hM[2] if fr then
+local fs=tonumber(fr) local cB if fs<2^64 then local ft=s(fs) cB=(0<ft)and ft or 0 else cB=1/0 end cC=cB else cC=1/0 end
+cD=cC else cD=aV end bu=cD else bu=aV end cE=(bu<o)and o or bu else cE=o end aX=cE end else local cJ if 0<ap then
+local fu=ap-1 local bv local aW local fv=e('%.0f',fu) local hN=g('ZRANGE',i,fv,fv,'WITHSCORES') local fw=hN[2]
+if fw then local fx=tonumber(fw) local cF if fx<2^64 then local fy=s(fx) cF=(0<fy)and fy or 0 else cF=1/0 end aW=cF else
+aW=1/0 end if r then local cI if r<=aW then local cH local fz=e('%.0f',(fu+1)) local hO=g('ZRANGE',i,fz,fz,'WITHSCORES')
+local fA=hO[2] if fA then local fB=tonumber(fA) local cG if fB<2^64 then local fC=s(fB) cG=(0<fC)and fC or 0 else cG=1/0
+end cH=cG else cH=1/0 end cI=cH else cI=aW end bv=cI else bv=aW end cJ=(bv<o)and o or bv else cJ=o end aX=cJ end
+local ay if not(aX==(1/0))then ay=aX else ay=nil end local cL if ay then local cK if 2^53<=ay then cK=1/0 else
+local fD=ay-I cK=(0<fD)and fD or 0 end cL=cK else cL=ay end cM=cL end cN=cM or(-1) end aY=fc az=cN else aY=0 az=0 end
+if((not((aY-aY)==0))or(not((az-az)==0)))or(2^53<=az)then return end
+local hP=e('1 %.0f %.0f %.0f %.0f 0 %.0f %.0f 0 %.0f 0 %.0f',an,ep,F,dp,aY,az,I,hC) local aZ if dk then
+if not redis.REDIS_VERSION_NUM then return end local fE=g('PEXPIRETIME',i) local fF=(0<=fE)and fE or nil local cO
+if fF then cO=fF else cO=nil end aZ=cO else aZ=nil end if r then local ij=g('ZADD',i,'XX',e('%.0f',o),am) else
+local ik=g('ZADD',i,e('%.0f',o),am) end if an==0 then if(2^53<=o)or(not(aZ==o))then local cP
+if o<9223372036854775808 then cP=e('%.0f',o) else cP='9223372036854775807' end local il=g('PEXPIREAT',i,cP) end else
+local hQ=g('ZRANGE',i,'-1','-1','WITHSCORES') local aL=hQ[2] if aL then local fG=tonumber(aL) local aA if fG<2^64 then
+local fH=s(fG) aA=(0<fH)and fH or 0 else aA=1/0 end if(2^53<=aA)or(not(aZ==aA))then local cQ
+if aA<9223372036854775808 then cQ=e('%.0f',aA) else cQ='9223372036854775807' end local im=g('PEXPIREAT',i,cQ) end else
+if(2^53<=aL)or(not(aZ==aL))then local cR if aL<9223372036854775808 then cR=e('%.0f',aL) else cR='9223372036854775807'
+end local io=g('PEXPIREAT',i,cR) end end end df=hP else local cf if bF then if not((o*1000)<2^53)then return end
+local eq=o*1000 local dm=(aK<eq)and(eq-aK)or 0 local er=dm%1e06 local es=(er==0)and(dm/1e06)or(((dm-er)/1e06)+1)
+if 2^53<=es then return end cf=es else local O local dn=F-1 if dn<0 then O=nil else if B<=dn then O=0 else
+local hy=(B-dn)-1 local bn local et=e('%.0f',hy) local hz=g('ZRANGE',i,et,et,'WITHSCORES') local eu=hz[2] if eu then
+local ev=tonumber(eu) local cc if ev<2^64 then local ew=s(ev) cc=(0<ew)and ew or 0 else cc=1/0 end bn=cc else bn=1/0 end
+local aw if not(bn==(1/0))then aw=bn else aw=nil end local ce if aw then local cd if 2^53<=aw then cd=1/0 else
+local ex=aw-I cd=(0<ex)and ex or 0 end ce=cd else ce=aw end O=ce end end local bo if O then
+if(not((O-O)==0))or(2^53<=O)then return end local ey=O%1000
+local hA=(O<0)and(-1)or((ey==0)and(O/1000)or(((O-ey)/1000)+1)) bo=hA else bo=-1 end local hB=(bo==0)and 1 or bo cf=hB
+end local fI=F-B local dr=(0<fI)and fI or 0 local aC if not bF then local bx local ds=F-1 if ds<0 then bx=nil else
+if B<=ds then bx=0 else local hR=(B-ds)-1 local bw local fJ=e('%.0f',hR) local hS=g('ZRANGE',i,fJ,fJ,'WITHSCORES')
+local fK=hS[2] if fK then local fL=tonumber(fK) local cS if fL<2^64 then local fM=s(fL) cS=(0<fM)and fM or 0 else cS=1/0
+end bw=cS else bw=1/0 end local aB if not(bw==(1/0))then aB=bw else aB=nil end local cU if aB then local cT
+if 2^53<=aB then cT=1/0 else local fN=aB-I cT=(0<fN)and fN or 0 end cU=cT else cU=aB end bx=cU end end
+local hT=bx or(-1) aC=hT else aC=0 end local ba local aF if dr<F then local fO=dr+1 local bz local dt=F-fO if dt<0 then
+bz=nil else if B<=dt then bz=0 else local hU=(B-dt)-1 local by local fP=e('%.0f',hU)
+local hV=g('ZRANGE',i,fP,fP,'WITHSCORES') local fQ=hV[2] if fQ then local fR=tonumber(fQ) local cV if fR<2^64 then
+local fS=s(fR) cV=(0<fS)and fS or 0 else cV=1/0 end by=cV else by=1/0 end local aD if not(by==(1/0))then aD=by else
+aD=nil end local cX if aD then local cW if 2^53<=aD then cW=1/0 else local fT=aD-I cW=(0<fT)and fT or 0 end cX=cW else
+cX=aD end bz=cX end end local fU=bz or(-1) local dc if fO==F then dc=fU else local db if B<=0 then db=0 else
+local hW=B-1 local bA local fV=e('%.0f',hW) local hX=g('ZRANGE',i,fV,fV,'WITHSCORES') local fW=hX[2] if fW then
+local fX=tonumber(fW) local cY if fX<2^64 then local fY=s(fX) cY=(0<fY)and fY or 0 else cY=1/0 end bA=cY else bA=1/0 end
+local aE if not(bA==(1/0))then aE=bA else aE=nil end local da if aE then local cZ if 2^53<=aE then cZ=1/0 else
+local fZ=aE-I cZ=(0<fZ)and fZ or 0 end da=cZ else da=aE end db=da end dc=db or(-1) end ba=fU aF=dc else ba=0 aF=0 end
+if(not((aC-aC)==0))or((((not((ba-ba)==0))or(not((aF-aF)==0)))or(2^53<=aC))or(2^53<=aF))then return end
+local hY=e('%.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f 0 %.0f 0 0',(bF and 1 or 0),an,cf,F,dr,aC,ba,aF,I) if dk then
+local hZ=g('ZRANGE',i,'-1','-1','WITHSCORES') local aM=hZ[2] if aM then local ga=tonumber(aM) local aG if ga<2^64 then
+local gb=s(ga) aG=(0<gb)and gb or 0 else aG=1/0 end if not redis.REDIS_VERSION_NUM then return end
+local gc=g('PEXPIRETIME',i) if(2^53<=aG)or(not(((0<=gc)and gc or nil)==aG))then local dd if aG<9223372036854775808 then
+dd=e('%.0f',aG) else dd='9223372036854775807' end local ip=g('PEXPIREAT',i,dd) end else
+if not redis.REDIS_VERSION_NUM then return end local gd=g('PEXPIRETIME',i)
+if(2^53<=aM)or(not(((0<=gd)and gd or nil)==aM))then local de if aM<9223372036854775808 then de=e('%.0f',aM) else
+de='9223372036854775807' end local iq=g('PEXPIREAT',i,de) end end end df=hY end else return end else
+if not(((#ae)<16)and w(ae,'^[1-9]%d*$'))then return end if not(((#V)<10)and w(V,'^[1-9]%d*$'))then return end
+if not((V*1000)<9e12)then return end return end end return df end local bf,aI=pcall(gE,KEYS,ARGV) if bf and aI then
+return aI end return hr(not bf and aI)

@@ -1,903 +1,247 @@
 -- RL.LOCKOUT, without the module: docs/lua.md. Put together by scripts/generate-lua; do not edit.
-local COLD, cold
-local find, format, match, part_of = string.find, string.format, string.match, string.sub
-local function prepare(r)
-local block = r.BLOCK or r.window_ms
-local longest = r.MAX or math.max(block, 86400000)
-if longest < block then
-cold().fail('MAX_BELOW_BLOCK')
-end
-r.block, r.longest = block, longest
-end
-local function parse_request(words, at, accepted)
-local window, limit, option = words[at], words[at + 1], words[at + 2]
-if not limit then
-cold().fail('ARITY')
-end
-local r = {
-key = '',
-now = 0,
-now_ms = 0,
-window_ms = 0,
-window = 0,
-limit = 0,
-capacity = 0,
-cost = 1,
-form = nil,
-delay = 0,
-state = nil,
-after = nil,
-allowed = false,
-count = 0,
-ttl = 0,
-change = 'keep',
-remaining = 0,
-decided_cost = 1,
-}
-at = at + 2
-if option == 'LINE' and not words[at + 1] and accepted ~= ' COST BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE ' then
-r.form, at = option, at + 1
-elseif option then
-local value = words[at + 1] or ''
-local is_short = accepted == ' form COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE ' and words[at + 2] == 'LINE' and not words[at + 3] and #value < 16
-if is_short and option == 'COST' and (' COST BLOCK MAX ') ~= ' ID ' and find(value, '^[1-9]%d*$') then
-r.form, r.cost, at = 'LINE', value + 0, at + 3
-elseif is_short and option == 'ID' and (' COST BLOCK MAX ') == ' ID ' and value ~= '' then
-r.form, r.ID, at = 'LINE', value, at + 3
-else
-at = cold().parse_options(r, words, at, accepted)
-r.cost = r.COST or 1
-end
-end
-local is_plain = #limit < 16 and find(limit, '^[1-9]%d*$')
-r.limit = is_plain and limit + 0 or cold().parse_count('limit', limit, 0)
-is_plain = #window < 10 and find(window, '^[1-9]%d*$')
-local window_ms = is_plain and window * 1000 or cold().window_of(r, window)
-r.window_ms, r.window, r.capacity = window_ms, window_ms < 9e12 and window_ms * 1000 or cold().mul_large(window_ms, 1000), r.BURST or r.limit
-if prepare then
-prepare(r)
-end
-return r, at
-end
-local function parse_all(words, accepted)
-local r, at = parse_request(words, 1, accepted)
-if words[at] then
-cold().fail_with_usage(r, accepted, words[at])
-end
-return r
-end
-local call = redis.call
-local function read_clock(r)
-local time = call('TIME')
-local now = time[1] * 1000000 + time[2]
-r.now, r.now_ms = now, (now - now % 1000) / 1000
-end
-local function take_keys(r, keys, at, with_book, is_reset)
-local key = keys[at]
-if not key then
-cold().fail('KEYS')
-end
-r.key, at = key, at + 1
-if is_reset then
-r.name = key
-elseif find(key, ':reserved', 1, true) then
-cold().require_other_name(key)
-end
-return at
-end
-local function place(r, keys, with_book, is_reset)
-read_clock(r)
-if #keys ~= take_keys(r, keys, 1, with_book, is_reset) - 1 then
-cold().fail('KEYS')
-end
-end
-local function words_of(text, pattern)
-local a, b, c, d, rest = match(text, pattern)
-if not a then
-return nil
-elseif find(text, ':0%d') then
-return nil
-end
-local last = #d < 17 and d + 0
-return #a < 16 and a + 0 or cold().parse_digits(a),
-#b < 16 and b + 0 or cold().parse_digits(b),
-#c < 16 and c + 0 or cold().parse_digits(c),
-last and last < 9e15 and last or cold().parse_digits(d),
-rest
-end
-local function less(a, b)
-if a - a == 0 and b - b == 0 then
-return a < b
-end
-return cold().less_large(a, b)
-end
-local function mul(a, b)
-if a - a == 0 and b - b == 0 and a * b < (2 ^ 53) then
-return a * b
-end
-return cold().mul_large(a, b)
-end
-local function decode(text)
-local attempts, start, last, lock, level = words_of(text, '^O:(%d+):(%d+):(%d+):(%d+):(%d+)$')
-if not attempts or not start or not last or not lock or #level > 2 or level + 0 > 64 then
-return nil
-elseif less(last, start) or less(1e15, lock) then
-return nil
-elseif attempts - attempts ~= 0 or last - last ~= 0 then
-if cold().is_beyond_count(attempts) or cold().is_beyond_count(mul(last, 1000)) then
-return nil
-end
-cold().fail('INEXACT_STATE')
-end
-return { attempts = attempts, start = start, last = last, lock = lock, level = level + 0 }
-end
-local function load_record(r)
-local text = call('GET', r.key)
-if text then
-r.state = decode(text) or cold().fail_with_foreign_value(text, ('LOCKOUT'), 'FOREIGN_VALUE')
-end
-end
-local function known(r, state)
-local now_ms = r.now_ms
-if not state or state.last <= now_ms then
-return state
-end
-local start = math.min(state.start, now_ms)
-return { attempts = state.attempts, start = start, last = now_ms, lock = state.lock, level = state.level }
-end
-local function running(r, state)
-local ends = state and (state.lock > 0 and state.last + state.lock or state.start + r.window_ms)
-if ends and r.now_ms < ends and state.attempts > 0 then
-return state.attempts, state.start
-end
-return 0, r.now_ms
-end
-local function is_locked(r, state)
-return state and r.now_ms < state.last + state.lock
-end
-local function level_after(r, state)
-if state.lock == 0 then
-return state.level
-end
-local top, length = 0, r.block
-while length < r.longest do
-top, length = top + 1, 2 * length
-end
-return math.min(state.level + 1, top)
-end
-local function divide(a, b)
-if a - a == 0 and b - b == 0 then
-local rest = a % b
-return (a - rest) / b, rest
-end
-return cold().divide_large(a, b)
-end
-local function level_now(r, state)
-local quiet = math.max(0, r.now_ms - state.last - state.lock)
-return math.max(0, level_after(r, state) - (divide(quiet, r.longest)))
-end
-local function add(a, b)
-if a - a == 0 and b - b == 0 and a + b < (2 ^ 53) then
-return a + b
-end
-return cold().add_large(a, b)
-end
-local function min(a, b)
-return less(b, a) and b or a
-end
-local function divide_up(a, b)
-local quotient, rest = divide(a, b)
-return rest == 0 and quotient or add(quotient, 1)
-end
-local function expires_at(r, state)
-local at = add(state.last + state.lock, mul(level_after(r, state), r.longest))
-if at - at ~= 0 then
-return min(at, divide_up(cold().MAX_UNSIGNED, 1000))
-end
-return math.max(at, state.start + r.window_ms)
-end
-local function set_forecast(r, state)
-local attempts, start = running(r, state)
-if is_locked(r, state) then
-r.ends_at, r.remaining = state.last + state.lock, 0
-else
-r.ends_at, r.remaining = start + r.window_ms, math.max(0, r.limit - attempts)
-end
-end
-local function seconds_of(ms)
-local rest = ms % 1000
-return ms < 0 and -1 or rest == 0 and ms / 1000 or (ms - rest) / 1000 + 1
-end
-local function wait(r, cost)
-local limit, free = r.limit, r.remaining
-if cost > limit or limit == 0 then
-return nil
-elseif cost <= free and free > 0 then
-return 0
-end
-return r.ends_at - r.now_ms
-end
-local function exact(n)
-if n - n ~= 0 or n >= (2 ^ 53) then
-cold().fail('INEXACT_REPLY')
-end
-return n
-end
-local function ttl_of_denial(r, cost)
-local wait = wait(r, cost == 0 and 1 or cost)
-wait = wait and seconds_of(exact(wait)) or -1
-return wait == 0 and 1 or wait
-end
-local function decide(r, cost)
-local now_ms, limit, state = r.now_ms, r.limit, known(r, r.state)
-local attempts, start = running(r, state)
-local after = attempts + (cost == 0 and 1 or cost)
-local allowed = not is_locked(r, state) and after <= limit
-r.allowed, r.count, r.change = allowed, attempts, 'keep'
-if allowed and cost > 0 then
-local level, lock = state and level_now(r, state) or 0, 0
-if after == limit then
-lock = math.min(r.block * 2 ^ level, r.longest)
-end
-state = { attempts = after, start = start, last = now_ms, lock = lock, level = level }
-r.change, r.after = 'charge', state
-elseif state ~= r.state and less(now_ms, expires_at(r, state)) then
-r.change, r.after = 'rebase', state
-end
-set_forecast(r, state)
-if allowed then
-r.ttl = seconds_of(wait(r, limit))
-else
-r.ttl = ttl_of_denial(r, cost)
-end
-end
-local function decide_request(r)
-if r.PARTIAL or r.ALWAYS then
-cold().decide_rare(r)
-else
-local cost = r.cost
-r.decided_cost = cost
-decide(r, cost)
-end
-if r.SHADOW then
-cold().conclude(r)
-end
-end
-local function forecast(r, _, state)
-set_forecast(r, known(r, state))
-end
-local function figures(r)
-local change, wait = r.change, wait
-forecast(r, change, change == 'keep' and r.state or change ~= 'delete' and r.after or nil)
-local remaining, capacity, retry, next_ms, reset = r.remaining, r.capacity, 0, 0, 0
-if not r.allowed then
-local cost = r.decided_cost
-retry = wait(r, r.needed or (cost == 0 and 1 or cost)) or -1
-if r.full_for and retry >= 0 then
-retry = math.max(retry, r.full_for)
-end
-end
-if remaining < capacity then
-next_ms = wait(r, remaining + 1) or -1
-reset = remaining + 1 == capacity and next_ms or wait(r, capacity) or -1
-end
-if retry - retry ~= 0 or next_ms - next_ms ~= 0 or reset - reset ~= 0 or retry >= (2 ^ 53) or reset >= (2 ^ 53) then
-cold().fail('INEXACT_REPLY')
-end
-return remaining, retry, next_ms, reset, 0
-end
-local function line(r, charged)
-local remaining, retry, next_ms, reset, delay = figures(r)
-local count, ttl, limit, now_ms = r.count, r.ttl, r.capacity, r.now_ms
-local largest = limit + count + ttl + retry + next_ms + reset + delay + charged
-if largest >= 2147483648 or now_ms < 1000000 or now_ms >= 2e15 then
-return cold().long_line(r, charged)
-end
-local late = now_ms % 1000000
-local shadow = r.shadowed and 1 or 0
-return format(
-'%d %d %d %d %d %d %d %d %d %d%06d %d %d',
-r.allowed and (r.PARTIAL and cold().part_allowed(r) or 1) or 0, count, ttl, limit, remaining, retry, next_ms, reset, delay,
-(now_ms - late) / 1000000, late, shadow, charged
-)
-end
-local function reply(r, charged)
-local form = r.form
-if form == 'LINE' then
-return line(r, charged)
-elseif form then
-return cold().other_reply(r, charged)
-end
-return { r.allowed and (r.PARTIAL and cold().part_allowed(r) or 1) or 0, r.count, r.ttl }
-end
-local function charged_by(r)
-if r.change ~= 'charge' then
-return 0
-elseif r.ALWAYS then
-return r.decided_cost
-elseif not r.allowed or (r.shadowed and not r.PARTIAL) then
-return 0
-end
-return r.decided_cost
-end
-local function text_of(n)
-if n - n ~= 0 then
-return cold().text_of_large(n)
-end
-if n < 2147483648 then
-return format('%d', n)
-elseif n < 2e15 then
-local rest = n % 1000000
-return format('%d%06d', (n - rest) / 1000000, rest)
-end
-return format('%.0f', n)
-end
-local function encode(state)
-local start, last = text_of(state.start), text_of(state.last)
-return format('O:%s:%s:%s:%s:%d', text_of(state.attempts), start, last, text_of(state.lock), state.level)
-end
-local function commit(r, change, after)
-if change == 'delete' then
-call('UNLINK', r.key)
-elseif change ~= 'keep' then
-call('SET', r.key, encode(after), 'PXAT', text_of(expires_at(r, after)))
-end
-end
-local function run_check(keys, words)
-local r = parse_all(words, ' form COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE ')
-place(r, keys, r.RESERVE)
-load_record(r, 'write')
-decide_request(r)
-local answer = reply(r, charged_by(r))
-if r.SHADOW or r.RESERVE then
-cold().commit_rare_request(r, true)
-else
-commit(r, r.change, r.after)
-end
-return answer
-end
-function cold()
-if not COLD then
-local errors = {}
-errors.AT = 'ERR invalid AT: expected an integer of Unix milliseconds from 0 to 9223372036854775807'
-errors.ANCHOR = 'ERR invalid ANCHOR: expected an integer of Unix seconds from 0 to 253402300799'
-errors.ID = 'ERR invalid ID: expected 1 to 512 bytes'
-errors.AS = 'ERR invalid AS: expected a name of 1 to 64 characters of A-Z a-z 0-9 . _ -'
-errors.RESERVE = 'ERR invalid RESERVE: expected an id of 1 to 128 bytes, and a ttl: a positive integer of seconds, or one '
-.. 'with a unit ms, s, m, h or d, up to 10^12 seconds'
-errors.RESERVATION = 'ERR invalid RESERVATION: expected an id of 1 to 128 bytes'
-errors.PARTIAL_AND_ALWAYS = 'ERR syntax error: PARTIAL and ALWAYS exclude each other'
-errors.RESERVE_AND_ALWAYS = 'ERR syntax error: RESERVE and ALWAYS exclude each other'
-errors.RESERVATION_AND_RESERVED = 'ERR syntax error: RESERVED and RESERVATION exclude each other'
-errors.RESERVATION_AND_AT = 'ERR syntax error: RESERVATION and AT exclude each other'
-errors.FORM_TWICE = 'ERR syntax error: FULL, LINE or HEADERS comes at most once'
-errors.TWO_FORMS = 'ERR syntax error: FULL, LINE and HEADERS exclude each other'
-errors.CALENDAR_WINDOW = 'ERR invalid window: expected a positive integer of seconds, or one with a unit ms, s, m, h or '
-.. 'd, up to 10^12 seconds; or day, week, month or year'
-errors.WINDOW = 'ERR invalid window: expected a positive integer of seconds, or one with a unit ms, s, m, h or d, up to '
-.. '10^12 seconds'
-errors.RESERVED_KEY = 'ERR invalid key: expected one that ends neither in :reserved nor in :reserved:ends, the names of '
-.. 'reservations'
-errors.ARITY = 'ERR wrong number of arguments'
-errors.FOREIGN_VALUE = 'ERR the key holds a value that this algorithm did not write'
-errors.MAX_BELOW_BLOCK = 'ERR invalid MAX: expected at least BLOCK, which is the window if not given'
-errors.KEYS = 'ERR invalid KEYS: expected those that this call needs; see docs/lua.md'
-errors.INEXACT_STATE = 'ERR the key holds a number above 9007199254740991, which needs the module'
-errors.INEXACT_REPLY = 'ERR the reply has a number above 9007199254740991, which needs the module'
-local function fail_with(text)
-error({ err = text }, 0)
-end
-local function fail(name)
-fail_with(errors[name])
-end
-local function fail_with_foreign_value(text, word, otherwise)
-local writers = { C = 'COUNTER', L = 'LEAKY', O = 'LOCKOUT', R = 'ROLLING', T = 'TOKEN' }
-local writer = writers[match(text, '^(%u):')]
-if not writer or writer == word then
-fail(otherwise)
-end
-fail_with('ERR the key holds a state of ' .. writer .. ': use another key for each algorithm')
-end
-local function error_reply(raised)
-if type(raised) == 'table' then
-return raised
-elseif find(raised, '^%u+ ') then
-return redis.error_reply(raised)
-end
-error(raised, 0)
-end
-local LARGE = {
-__sub = function()
-return 1
-end,
-}
-local MAX_UNSIGNED = setmetatable({ (2 ^ 24) - 1, (2 ^ 24) - 1, 2 ^ 16 - 1 }, LARGE)
-local function less_large(a, b)
-local a_is_number, b_is_number = a - a == 0, b - b == 0
-if a_is_number or b_is_number then
-return a_is_number
-elseif #a ~= #b then
-return #a < #b
-end
-for n = #a, 1, -1 do
-if a[n] ~= b[n] then
-return a[n] < b[n]
-end
-end
-return false
-end
-local function digits_of(n)
-if n - n ~= 0 then
-return n
-end
-local digits, count = {}, 0
-while n > 0 do
-local digit = n % (2 ^ 24)
-count = count + 1
-digits[count] = digit
-n = (n - digit) / (2 ^ 24)
-end
-return digits
-end
-local function from_digits(digits)
-local count = #digits
-while count > 0 and digits[count] == 0 do
-digits[count] = nil
-count = count - 1
-end
-if count > 3 or (count == 3 and digits[3] >= (2 ^ 53) / (2 ^ 24) / (2 ^ 24)) then
-return setmetatable(digits, LARGE)
-end
-return (digits[1] or 0) + (digits[2] or 0) * (2 ^ 24) + (digits[3] or 0) * (2 ^ 24) * (2 ^ 24)
-end
-local function add_large(a, b)
-a, b = digits_of(a), digits_of(b)
-local sum, carry = {}, 0
-for n = 1, math.max(#a, #b) + 1 do
-local digit = (a[n] or 0) + (b[n] or 0) + carry
-carry = digit >= (2 ^ 24) and 1 or 0
-sum[n] = digit - carry * (2 ^ 24)
-end
-return from_digits(sum)
-end
-local function mul_large(a, b)
-a, b = digits_of(a), digits_of(b)
-local product = {}
-for n = 1, #a + #b do
-product[n] = 0
-end
-for n = 1, #a do
-local carry = 0
-for m = 1, #b do
-local digit = product[n + m - 1] + a[n] * b[m] + carry
-carry = math.floor(digit / (2 ^ 24))
-product[n + m - 1] = digit - carry * (2 ^ 24)
-end
-product[n + #b] = carry
-end
-return from_digits(product)
-end
-local function approximately(n)
-if n - n == 0 then
-return n
-end
-local sum = 0
-for index = #n, 1, -1 do
-sum = sum * (2 ^ 24) + n[index]
-end
-return sum
-end
-local function sub_large(a, b)
-if not less_large(b, a) then
-return 0
-end
-b = digits_of(b)
-local difference, borrow = {}, 0
-for n = 1, #a do
-local digit = a[n] - (b[n] or 0) - borrow
-borrow = digit < 0 and 1 or 0
-difference[n] = digit + borrow * (2 ^ 24)
-end
-return from_digits(difference)
-end
-local function sub(a, b)
-if a - a == 0 and b - b == 0 then
-return a > b and a - b or 0
-end
-return sub_large(a, b)
-end
-local function divide_large(a, b)
-local quotient = 0
-while not less(a, b) do
-local part = math.max(1, math.floor(approximately(a) / approximately(b) * (1 - 2 ^ -45)))
-part = from_digits(digits_of(part))
-quotient = add(quotient, part)
-a = sub(a, mul(part, b))
-end
-return quotient, a
-end
-local function text_of_large(n)
-local tail = ''
-while n - n ~= 0 do
-local rest
-n, rest = divide(n, 10000000)
-tail = format('%07.0f', rest) .. tail
-end
-return format('%.0f', n) .. tail
-end
-local function bytes_before(a, b)
-for at = 1, math.min(#a, #b) do
-local x, y = a:byte(at), b:byte(at)
-if x ~= y then
-return x < y
-end
-end
-return #a < #b
-end
-local function from_text(digits)
-if #digits <= 15 or (#digits == 16 and bytes_before(digits, '9007199254740992')) then
-return digits + 0
-end
-local head = #digits % 7
-local n = head > 0 and digits:sub(1, head) + 0 or 0
-for at = head + 1, #digits, 7 do
-n = add(mul(n, 10000000), digits:sub(at, at + 6) + 0)
-end
-return n
-end
-local function parse_digits(digits)
-if #digits > 1 and digits:byte() == 48 then
-return nil
-elseif #digits < 20 or (#digits == 20 and not bytes_before('18446744073709551615', digits)) then
-return from_text(digits)
-end
-end
-local MAX_COUNT = setmetatable({ (2 ^ 24) - 1, (2 ^ 24) - 1, 2 ^ 15 - 1 }, LARGE)
-local function is_beyond_count(n)
-return less(MAX_COUNT, n)
-end
-local function digits_up_to(text, most)
-if text ~= '0' and not find(text, '^[1-9]%d*$') then
-return nil
-end
-return (#text < #most or (#text == #most and not bytes_before(most, text))) and text or nil
-end
-local function parse_count(name, text, least)
-local digits = text and digits_up_to(text, '9223372036854775807')
-local n = digits and from_text(digits)
-if not n or n == 0 and least > 0 then
-fail_with(format('ERR invalid %s: expected an integer from %d to 9223372036854775807', name, least))
-elseif n - n ~= 0 then
-fail_with(format('ERR invalid %s: the Lua library takes integers up to 9007199254740991', name))
-end
-return n
-end
-local OPTIONS = {
-{ 'COST', 'COST n', 'RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take' },
-{ 'PARTIAL', 'PARTIAL', 'RL.<ALGO> and RL.PEEK take' },
-{ 'ALWAYS', 'ALWAYS', 'RL.<ALGO> and RL.PEEK take' },
-{ 'RESERVED', 'RESERVED n', 'RL.SETTLE takes' },
-{ 'ACTUAL', 'ACTUAL m', 'RL.SETTLE takes' },
-{ 'AT', 'AT ms', 'RL.REFUND and RL.SETTLE take' },
-{ 'BURST', 'BURST n', 'RL.<ALGO>, RL.PEEK, RL.MULTI, RL.REFUND and RL.SETTLE take' },
-{ 'BLOCK', 'BLOCK d', 'RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take' },
-{ 'MAX', 'MAX d', 'RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take' },
-{ 'ANCHOR', 'ANCHOR t', 'RL.<ALGO>, RL.PEEK, RL.MULTI, RL.REFUND, RL.SETTLE and RL.RESET take' },
-{ 'ID', 'ID id', 'RL.<ALGO>, RL.PEEK and RL.MULTI take' },
-{ 'AS', 'AS name', 'RL.<ALGO>, RL.PEEK and RL.MULTI take' },
-{ 'SHADOW', 'SHADOW', 'RL.<ALGO>, RL.PEEK and RL.MULTI take' },
-{ 'RESERVE', 'RESERVE id ttl', 'RL.<ALGO> and RL.MULTI take' },
-{ 'RESERVATION', 'RESERVATION id', 'RL.SETTLE takes' },
-}
-local function is_in(list, word)
-return not find(word, ' ', 1, true) and find(list, ' ' .. word .. ' ', 1, true) ~= nil
-end
-local function takes(r, option)
-return not is_in(' COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID RESERVE RESERVATION ', option) or is_in((' COST BLOCK MAX '), option)
-end
-local function is_nearly(word, option)
-local first, last = 0, 0
-local shorter, longer = math.min(#word, #option), math.max(#word, #option)
-while first < shorter and word:byte(first + 1) == option:byte(first + 1) do
-first = first + 1
-end
-while last < shorter - first and word:byte(-1 - last) == option:byte(-1 - last) do
-last = last + 1
-end
-return first + last >= 2 and longer - first - last <= 2
-end
-local function fail_with_usage(r, accepted, word)
-local options = {}
-for _, row in ipairs(OPTIONS) do
-if is_in(accepted, row[1]) and takes(r, row[1]) then
-options[#options + 1] = row[2]
-end
-end
-for _, form in ipairs({ 'FULL', 'LINE', 'HEADERS' }) do
-options[#options + 1] = form
-end
-for _, option in ipairs(options) do
-if is_nearly(word:upper(), match(option, '^%u+')) then
-fail_with('ERR syntax error: no such option, but there is ' .. option)
-end
-end
-local last = table.remove(options)
-local usage = table.concat(options, ', ')
-fail_with('ERR syntax error: after limit come ' .. usage .. ' or ' .. last .. ', each at most once')
-end
-local function require_option(row, r, accepted)
-local option, algorithm = row[1], r.algorithm
-if not is_in(accepted, option) then
-fail_with(format('ERR invalid %s: only %s it', option, row[3]))
-elseif not takes(r, option) then
-fail_with(format('ERR invalid %s: %s takes none', option, ('LOCKOUT')))
-elseif r[option] ~= nil then
-fail_with(format('ERR syntax error: %s comes at most once', row[2]))
-end
-end
-local UNITS = { ms = 1, [''] = 1000, s = 1000, m = 60000, h = 3600000, d = 86400000 }
-local function parse_window(text)
-local number, unit = match(text, '^(%d+)(%l*)$')
-local ms = number and UNITS[unit] and digits_up_to(number, '18446744073709551615') and number * UNITS[unit]
-return ms and ms >= 1 and ms <= 1e15 and ms or nil
-end
-local function parse_value(option, text, second)
-if option == 'BLOCK' or option == 'MAX' then
-local text_of_windows = 'expected a positive integer of seconds, or one with a unit ms, s, m, h or d, up to 10^12 seconds'
-return text and parse_window(text) or fail_with('ERR invalid ' .. option .. ': ' .. text_of_windows)
-end
-if option == 'AS' then
-return text and #text >= 1 and #text <= 64 and not find(text, '[^%w._-]') and text or fail('AS')
-elseif option == 'AT' then
-local digits = text and digits_up_to(text, '9223372036854775807')
-return digits and min(from_text(digits), (divide(MAX_UNSIGNED, 1000))) or fail('AT')
-end
-return parse_count(option, text, option == 'BURST' and 1 or 0)
-end
-local function require_compatible(r)
-if r.ALWAYS and (r.PARTIAL or r.RESERVE) then
-fail(r.PARTIAL and 'PARTIAL_AND_ALWAYS' or 'RESERVE_AND_ALWAYS')
-elseif r.RESERVATION and (r.RESERVED or r.AT) then
-fail(r.RESERVED and 'RESERVATION_AND_RESERVED' or 'RESERVATION_AND_AT')
-end
-end
-local FORMS = { FULL = true, LINE = true, HEADERS = true }
-local function next_form(form, named)
-if form then
-fail(form == named and 'FORM_TWICE' or 'TWO_FORMS')
-end
-return named
-end
-local function parse_options(r, words, at, accepted)
-while words[at] do
-local word, row = words[at]:upper(), nil
-for _, known in ipairs(OPTIONS) do
-row = known[1] == word and known or row
-end
-if row then
-require_option(row, r, accepted)
-if row[2] == word then
-r[word] = true
-at = at + 1
-else
-r[word] = parse_value(word, words[at + 1], words[at + 2])
-at = at + (word == 'RESERVE' and 3 or 2)
-end
-require_compatible(r)
-elseif FORMS[word] and is_in(accepted, 'form') then
-r.form = next_form(r.form, word)
-at = at + 1
-else
-return at
-end
-end
-return at
-end
-local LONGEST = { DAY = 86400000, WEEK = 7 * 86400000, MONTH = 31 * 86400000, YEAR = 366 * 86400000 }
-local function window_of(r, text)
-local window_ms = parse_window(text)
-if not window_ms then
-r.unit = text:upper()
-window_ms = LONGEST[r.unit]
-if not window_ms then
-fail(is_in((' COST BLOCK MAX '), 'ANCHOR') and 'CALENDAR_WINDOW' or 'WINDOW')
-elseif not is_in((' COST BLOCK MAX '), 'ANCHOR') then
-fail_with(format('ERR invalid window: %s takes no windows of the calendar', ('LOCKOUT')))
-end
-end
-return window_ms
-end
-local function has_name_of_reservations(key)
-return key:sub(-9) == ':reserved' or key:sub(-14) == ':reserved:ends'
-end
-local function require_other_name(key)
-if has_name_of_reservations(key) then
-fail('RESERVED_KEY')
-end
-end
-local function conclude(r)
-local only_a_part = r.PARTIAL and r.decided_cost < r.cost
-r.shadowed = r.SHADOW and not r.open and (only_a_part or not r.allowed)
-if not r.allowed and (r.shadowed or r.open) then
-r.allowed = true
-if not (nil) then
-local _, _, _, reset_ms = figures(r)
-r.ttl = seconds_of(reset_ms)
-end
-end
-end
-local function remaining_of(r)
-forecast(r, 'keep', r.state)
-return r.remaining
-end
-local function state_after(change, after, before)
-if change == 'keep' then
-return before
-end
-return change ~= 'delete' and after or nil
-end
-local function needed_for(cost)
-return cost == 0 and 1 or cost
-end
-local function decide_always(r)
-local cost = r.cost
-decide(r, 0)
-local change, after = (nil)(r, nil, cost)
-if cost > 0 then
-r.change, r.after = change, after
-end
-local state = state_after(r.change, r.after, r.state)
-forecast(r, r.change, state)
-r.allowed = r.capacity > 0 and wait(r, 0) == 0
-r.needed = r.capacity > 0 and cost or needed_for(cost)
-if (nil) then
-r.count, r.ttl = (nil)(state, r.now_ms)
-elseif r.allowed then
-r.ttl = seconds_of(exact(wait(r, r.capacity)))
-else
-local wait = wait(r, r.needed)
-r.ttl = wait and math.max(1, seconds_of(exact(wait))) or -1
-end
-end
-local function decide_rare(r)
-local cost = r.cost
-if r.PARTIAL then
-cost = math.min(cost, remaining_of(r))
-end
-r.decided_cost = cost
-if r.ALWAYS then
-decide_always(r)
-else
-decide(r, cost)
-end
-end
-local function in_shadow(_, change, after)
-if change == 'rebase' then
-return 'keep'
-end
-return change, after
-end
-local function commit_change(r, change, after)
-commit(r, change, after)
-end
-local function commit_rare_request(r, allowed)
-if not allowed and r.change == 'charge' then
-r.change, r.after = 'keep', nil
-end
-if r.SHADOW and in_shadow then
-r.change, r.after = in_shadow(r, r.change, r.after)
-end
-commit_change(r, r.change, r.after)
-end
-local function part_allowed(r)
-return r.open and r.open.cost or r.shadowed and r.cost or r.decided_cost
-end
-local function first_integer(r)
-if not r.allowed then
-return 0
-end
-return r.PARTIAL and part_allowed(r) or 1
-end
-local function full(r, charged)
-local remaining, retry_after_ms, next_ms, reset_ms, delay_ms = figures(r)
-return {
-'allowed', first_integer(r),
-'count', r.count,
-'ttl', r.ttl,
-'limit', r.capacity,
-'remaining', remaining,
-'retry_after_ms', retry_after_ms,
-'next_ms', next_ms,
-'reset_ms', reset_ms,
-'delay_ms', delay_ms,
-'now_ms', r.now_ms,
-'shadow', r.shadowed and 1 or 0,
-'charged', charged,
-}
-end
-local function long_line(r, charged)
-local pairs_of, figures_only = full(r, charged), {}
-for n = 2, #pairs_of, 2 do
-figures_only[#figures_only + 1] = format('%.0f', pairs_of[n])
-end
-return table.concat(figures_only, ' ')
-end
-local function name_policies(requests)
-local taken = {}
-for _, r in ipairs(requests) do
-local first, number = r.AS or ('LOCKOUT'):lower(), 2
-r.name = first
-while taken[r.name] do
-r.name = format('%s-%d', first, number)
-number = number + 1
-end
-taken[r.name] = true
-end
-end
-local function header_integer(n)
-return format('%.0f', min(n, 999999999999999))
-end
-local function policy_item(r)
-local window_ms = (nil) and (nil)(r) or r.window_ms
-local divisor, rest = 1000, window_ms % 1000
-while rest > 0 do
-divisor, rest = rest, divisor % rest
-end
-local windows = 1000 / divisor
-local window = divide(mul(window_ms, windows), 1000)
-return format('"%s";q=%s;w=%s', r.name, header_integer(mul(r.limit, windows)), header_integer(window))
-end
-local function is_stricter(one, other)
-if one.allowed ~= other.allowed then
-return not one.allowed
-end
-local wait, other_wait = one.retry_after_ms, other.retry_after_ms
-if wait ~= other_wait then
-return wait < 0 or (other_wait >= 0 and wait > other_wait)
-end
-return one.remaining < other.remaining
-end
-local function headers(requests)
-local strictest, policies = requests[1], {}
-name_policies(requests)
-for n, r in ipairs(requests) do
-policies[n] = policy_item(r)
-r.remaining, r.retry_after_ms, r.next_ms, r.reset_ms = figures(r)
-if is_stricter(r, strictest) then
-strictest = r
-end
-end
-local r = strictest
-local texts = {
-'X-RateLimit-Limit',
-format('%.0f', r.capacity),
-'X-RateLimit-Remaining',
-format('%.0f', r.remaining),
-}
-local function header(name, value)
-texts[#texts + 1] = name
-texts[#texts + 1] = value
-end
-if r.reset_ms >= 0 then
-header('X-RateLimit-Reset', format('%.0f', seconds_of(r.now_ms + r.reset_ms)))
-end
-header('RateLimit-Policy', table.concat(policies, ', '))
-local more = r.next_ms >= 0 and ';t=' .. header_integer(seconds_of(r.next_ms)) or ''
-header('RateLimit', format('"%s";r=%s%s', r.name, header_integer(r.remaining), more))
-if not r.allowed and r.retry_after_ms >= 0 then
-header('Retry-After', format('%.0f', seconds_of(r.retry_after_ms)))
-end
-return texts
-end
-local function other_reply(r, charged)
-if r.form == 'FULL' then
-return full(r, charged)
-end
-return { first_integer(r), r.count, r.ttl, headers({ r }) }
-end
-COLD = { MAX_UNSIGNED = MAX_UNSIGNED, add_large = add_large, commit_rare_request = commit_rare_request, conclude = conclude, decide_rare = decide_rare, divide_large = divide_large, error_reply = error_reply, fail = fail, fail_with_foreign_value = fail_with_foreign_value, fail_with_usage = fail_with_usage, is_beyond_count = is_beyond_count, less_large = less_large, long_line = long_line, mul_large = mul_large, other_reply = other_reply, parse_count = parse_count, parse_digits = parse_digits, parse_options = parse_options, part_allowed = part_allowed, require_other_name = require_other_name, text_of_large = text_of_large, window_of = window_of }
-end
-return COLD
-end
-local done, result = pcall(run_check, KEYS, ARGV)
-return done and result or cold().error_reply(result)
+local function fy(aa) local bu,i local v,j,au,gt=string.find,string.format,string.match,string.sub local function dk(a)
+local bw=a.BLOCK or a.q local de=a.MAX or math.max(bw,86400000) if de<bw then i().j('MAX_BELOW_BLOCK') end a.x,a.u=bw,de
+end local function fj(u,f,A) local aE,C,l=u[f],u[f+1],u[f+2] if not C then i().j('ARITY') end local a={ t='', P=0,
+now_ms=0, q=0, Y=0, limit=0, f=0, g=1, form=nil, delay=0, p=nil, c=nil, allowed=false, count=0, ttl=0, a='keep',
+remaining=0, i=1, } f=f+2 if l=='LINE'and not u[f+1]and A~=' COST BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE 'then
+a.form,f=l,f+1 elseif l then local ao=u[f+1]or''
+local da=A==' form COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE 'and u[f+2]=='LINE'and not u[f+3]and#ao<16
+if da and l=='COST'and(' COST BLOCK MAX ')~=' ID 'and v(ao,'^[1-9]%d*$')then a.form,a.g,f='LINE',ao+0,f+3
+elseif da and l=='ID'and(' COST BLOCK MAX ')==' ID 'and ao~=''then a.form,a.ID,f='LINE',ao,f+3 else f=i().U(a,u,f,A)
+a.g=a.COST or 1 end end local bJ=#C<16 and v(C,'^[1-9]%d*$') a.limit=bJ and C+0 or i().S('limit',C,0)
+bJ=#aE<10 and v(aE,'^[1-9]%d*$') local D=bJ and aE*1000 or i().Z(a,aE)
+a.q,a.Y,a.f=D,D<9e12 and D*1000 or i().B(D,1000),a.BURST or a.limit if dk then dk(a) end return a,f end
+local function fg(u,A) local a,f=fj(u,1,A) if u[f]then i().K(a,A,u[f]) end return a end local S=redis.call
+local function fp(a) local dr=S('TIME') local bS=dr[1]*1000000+dr[2] a.P,a.now_ms=bS,(bS-bS%1000)/1000 end
+local function fC(a,aq,f,el,bK) local K=aq[f] if not K then i().j('KEYS') end a.t,f=K,f+1 if bK then a.o=K
+elseif v(K,':reserved',1,true)then i().V(K) end return f end local function fm(a,aq,el,bK) fp(a)
+if#aq~=fC(a,aq,1,el,bK)-1 then i().j('KEYS') end end local function gq(h,fl) local b,c,bz,bB,s=au(h,fl) if not b then
+return nil elseif v(h,':0%d')then return nil end local q=#bB<17 and bB+0 return#b<16 and b+0 or i().v(b),
+#c<16 and c+0 or i().v(c), #bz<16 and bz+0 or i().v(bz), q and q<9e15 and q or i().v(bB), s end local function ar(b,c)
+if b-b==0 and c-c==0 then return b<c end return i().N(b,c) end local function av(b,c)
+if b-b==0 and c-c==0 and b*c<(2^53)then return b*c end return i().B(b,c) end local function eC(h)
+local J,I,q,at,as=gq(h,'^O:(%d+):(%d+):(%d+):(%d+):(%d+)$') if not J or not I or not q or not at or#as>2 or as+0>64 then
+return nil elseif ar(q,I)or ar(1e15,at)then return nil elseif J-J~=0 or q-q~=0 then if i().A(J)or i().A(av(q,1000))then
+return nil end i().j('INEXACT_STATE') end return{l=J,k=I,e=q,b=at,n=as+0} end local function eW(a) local h=S('GET',a.t)
+if h then a.p=eC(h)or i().J(h,('LOCKOUT'),'FOREIGN_VALUE') end end local function aG(a,e) local ax=a.now_ms
+if not e or e.e<=ax then return e end local I=math.min(e.k,ax) return{l=e.l,k=I,e=ax,b=e.b,n=e.n} end
+local function dl(a,e) local cU=e and(e.b>0 and e.e+e.b or e.k+a.q) if cU and a.now_ms<cU and e.l>0 then return e.l,e.k
+end return 0,a.now_ms end local function cZ(a,e) return e and a.now_ms<e.e+e.b end local function dd(a,e) if e.b==0 then
+return e.n end local cB,bL=0,a.x while bL<a.u do cB,bL=cB+1,2*bL end return math.min(e.n+1,cB) end
+local function aR(b,c) if b-b==0 and c-c==0 then local s=b%c return(b-s)/c,s end return i().y(b,c) end
+local function eT(a,e) local fo=math.max(0,a.now_ms-e.e-e.b) return math.max(0,dd(a,e)-(aR(fo,a.u))) end
+local function aQ(b,c) if b-b==0 and c-c==0 and b+c<(2^53)then return b+c end return i().F(b,c) end
+local function bQ(b,c) return ar(c,b)and c or b end local function eG(b,c) if b-b==0 and c-c==0 then local s=b%c
+return s==0 and b/c or(b-s)/c+1 end local aA,s=i().y(b,c) return s==0 and aA or aQ(aA,1) end local function cV(a,e)
+local f=aQ(e.e+e.b,av(dd(a,e),a.u)) if f-f~=0 then return bQ(f,eG(i().MAX_UNSIGNED,1000)) end return math.max(f,e.k+a.q)
+end local function dm(a,e) local J,I=dl(a,e) if cZ(a,e)then a.z,a.remaining=e.e+e.b,0 else
+a.z,a.remaining=I+a.q,math.max(0,a.limit-J) end end local function ac(U) local s=U%1000
+return U<0 and-1 or s==0 and U/1000 or(U-s)/1000+1 end local function o(a,m) local C,cX=a.limit,a.remaining
+if m>C or C==0 then return nil elseif m<=cX and cX>0 then return 0 end return a.z-a.now_ms end local function bF(d)
+if d-d~=0 or d>=(2^53)then i().j('INEXACT_REPLY') end return d end local function fF(a,m) local o=o(a,m==0 and 1 or m)
+o=o and ac(bF(o))or-1 return o==0 and 1 or o end local function bC(a,m) local ax,C,e=a.now_ms,a.limit,aG(a,a.p)
+local J,I=dl(a,e) local x=J+(m==0 and 1 or m) local aF=not cZ(a,e)and x<=C a.allowed,a.count,a.a=aF,J,'keep'
+if aF and m>0 then local as,at=e and eT(a,e)or 0,0 if x==C then at=math.min(a.x*2^as,a.u) end e={l=x,k=I,e=ax,b=at,n=as}
+a.a,a.c='charge',e elseif e~=a.p and ar(ax,cV(a,e))then a.a,a.c='rebase',e end dm(a,e) if aF then a.ttl=ac(o(a,C)) else
+a.ttl=fF(a,m) end end local function eB(a) if a.PARTIAL or a.ALWAYS then i().I(a) else local m=a.g a.i=m bC(a,m) end
+if a.SHADOW then i().H(a) end end local function bG(a,R,e) dm(a,aG(a,e)) end local function aT(a) local w,o=a.a,o
+bG(a,w,w=='keep'and a.p or w~='delete'and a.c or nil) local ab,bA,O,V,al=a.remaining,a.f,0,0,0 if not a.allowed then
+local m=a.i O=o(a,a.D or(m==0 and 1 or m))or-1 if a.M and O>=0 then O=math.max(O,a.M) end end if ab<bA then
+V=o(a,ab+1)or-1 al=ab+1==bA and V or o(a,bA)or-1 end if O-O~=0 or V-V~=0 or al-al~=0 or O>=(2^53)or al>=(2^53)then
+i().j('INEXACT_REPLY') end return ab,O,V,al,0 end local function eU(a,Z) local ab,O,V,al,eD=aT(a)
+local fx=a.r and 1 or 0 return j( '%.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f %d %.0f',
+a.allowed and(a.PARTIAL and i().E(a)or 1)or 0,a.count,a.ttl,a.f,ab,O,V,al, eD,a.now_ms,fx,Z ) end local function fr(a,Z)
+local ad=a.form if ad=='LINE'then return eU(a,Z) elseif ad then return i().Q(a,Z) end
+return{a.allowed and(a.PARTIAL and i().E(a)or 1)or 0,a.count,a.ttl} end local function ev(a) if a.a~='charge'then
+return 0 elseif a.ALWAYS then return a.i elseif not a.allowed or(a.r and not a.PARTIAL)then return 0 end return a.i end
+local function aL(d) if d-d~=0 then return i().W(d) end return j('%.0f',d) end local function eH(e)
+local I,q=aL(e.k),aL(e.e) return j('O:%s:%s:%s:%s:%d',aL(e.l),I,q,aL(e.b),e.n) end local function cS(a,w,x)
+if w=='delete'then S('UNLINK',a.t) elseif w~='keep'then S('SET',a.t,eH(x),'PXAT',aL(cV(a,x))) end end
+local function fw(aq,u) local a=fg(u,' form COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE ')
+fm(a,aq,a.RESERVE) eW(a,'write') eB(a) local es=fr(a,ev(a)) if a.SHADOW or a.RESERVE then i().G(a,true) else
+cS(a,a.a,a.c) end return es end function i() if not bu then local p={}
+p.AT='ERR invalid AT: expected an integer of Unix milliseconds from 0 to 9223372036854775807'
+p.ANCHOR='ERR invalid ANCHOR: expected an integer of Unix seconds from 0 to 253402300799'
+p.ID='ERR invalid ID: expected 1 to 512 bytes'
+p.AS='ERR invalid AS: expected a name of 1 to 64 characters of A-Z a-z 0-9 . _ -'
+p.RESERVE='ERR invalid RESERVE: expected an id of 1 to 128 bytes, and a ttl: a positive integer of seconds, or one '
+..'with a unit ms, s, m, h or d, up to 10^12 seconds'
+p.RESERVATION='ERR invalid RESERVATION: expected an id of 1 to 128 bytes'
+p.PARTIAL_AND_ALWAYS='ERR syntax error: PARTIAL and ALWAYS exclude each other'
+p.RESERVE_AND_ALWAYS='ERR syntax error: RESERVE and ALWAYS exclude each other'
+p.RESERVATION_AND_RESERVED='ERR syntax error: RESERVED and RESERVATION exclude each other'
+p.RESERVATION_AND_AT='ERR syntax error: RESERVATION and AT exclude each other'
+p.FORM_TWICE='ERR syntax error: FULL, LINE or HEADERS comes at most once'
+p.TWO_FORMS='ERR syntax error: FULL, LINE and HEADERS exclude each other'
+p.CALENDAR_WINDOW='ERR invalid window: expected a positive integer of seconds, or one with a unit ms, s, m, h or '
+..'d, up to 10^12 seconds; or day, week, month or year'
+p.WINDOW='ERR invalid window: expected a positive integer of seconds, or one with a unit ms, s, m, h or d, up to '
+..'10^12 seconds'
+p.RESERVED_KEY='ERR invalid key: expected one that ends neither in :reserved nor in :reserved:ends, the names of '
+..'reservations' p.ARITY='ERR wrong number of arguments'
+p.FOREIGN_VALUE='ERR the key holds a value that this algorithm did not write'
+p.MAX_BELOW_BLOCK='ERR invalid MAX: expected at least BLOCK, which is the window if not given'
+p.KEYS='ERR invalid KEYS: expected those that this call needs; see docs/lua.md'
+p.INEXACT_STATE='ERR the key holds a number above 9007199254740991, which needs the module'
+p.INEXACT_REPLY='ERR the reply has a number above 9007199254740991, which needs the module' local function G(h)
+error({err=h},0) end local function T(aw) G(p[aw]) end local function eJ(h,t,ff)
+local gr={C='COUNTER',L='LEAKY',O='LOCKOUT',R='ROLLING',T='TOKEN'} local cL=gr[au(h,'^(%u):')] if not cL or cL==t then
+T(ff) end G('ERR the key holds a state of '..cL..': use another key for each algorithm') end local function eI(aa)
+if type(aa)=='table'then return aa elseif v(aa,'^%u+ ')then return redis.error_reply(aa) end error(aa,0) end local bv={
+__sub=function() return 1 end, } local cN=setmetatable({(2^24)-1,(2^24)-1,2^16-1},bv) local function dc(b,c)
+local cQ,et=b-b==0,c-c==0 if cQ or et then return cQ elseif#b~=#c then return#b<#c end for d=#b,1,-1 do
+if b[d]~=c[d]then return b[d]<c[d] end end return false end local function ap(d) if d-d~=0 then return d end
+local k,E={},0 while d>0 do local F=d%(2^24) E=E+1 k[E]=F d=(d-F)/(2^24) end return k end local function aU(k)
+local E=#k while E>0 and k[E]==0 do k[E]=nil E=E-1 end if E>3 or(E==3 and k[3]>=(2^53)/(2^24)/(2^24))then
+return setmetatable(k,bv) end return(k[1]or 0)+(k[2]or 0)*(2^24)+(k[3]or 0)*(2^24)*(2^24) end local function er(b,c)
+b,c=ap(b),ap(c) local aC,Y={},0 for d=1,math.max(#b,#c)+1 do local F=(b[d]or 0)+(c[d]or 0)+Y Y=F>=(2^24)and 1 or 0
+aC[d]=F-Y*(2^24) end return aU(aC) end local function eZ(b,c) b,c=ap(b),ap(c) local aJ={} for d=1,#b+#c do aJ[d]=0 end
+for d=1,#b do local Y=0 for bM=1,#c do local F=aJ[d+bM-1]+b[d]*c[bM]+Y Y=math.floor(F/(2^24)) aJ[d+bM-1]=F-Y*(2^24) end
+aJ[d+#c]=Y end return aU(aJ) end local function cR(d) if d-d==0 then return d end local aC=0 for eP=#d,1,-1 do
+aC=aC*(2^24)+d[eP] end return aC end local function fB(b,c) if not dc(c,b)then return 0 end c=ap(c) local cT,bx={},0
+for d=1,#b do local F=b[d]-(c[d]or 0)-bx bx=F<0 and 1 or 0 cT[d]=F+bx*(2^24) end return aU(cT) end
+local function fA(b,c) if b-b==0 and c-c==0 then return b>c and b-c or 0 end return fB(b,c) end local function eF(b,c)
+local aA=0 while not ar(b,c)do local bq=math.max(1,math.floor(cR(b)/cR(c)*(1-2^-45))) bq=aU(ap(bq)) aA=aQ(aA,bq)
+b=fA(b,av(bq,c)) end return aA,b end local function fD(d) local cA='' while d-d~=0 do local s d,s=aR(d,10000000)
+cA=j('%07.0f',s)..cA end return j('%.0f',d)..cA end local function by(b,c) for f=1,math.min(#b,#c)do
+local em,en=b:byte(f),c:byte(f) if em~=en then return em<en end end return#b<#c end local function bH(k)
+if#k<=15 or(#k==16 and by(k,'9007199254740992'))then return k+0 end local bI=#k%7 local d=bI>0 and k:sub(1,bI)+0 or 0
+for f=bI+1,#k,7 do d=aQ(av(d,10000000),k:sub(f,f+6)+0) end return d end local function fh(k)
+if#k>1 and k:byte()==48 then return nil elseif#k<20 or(#k==20 and not by('18446744073709551615',k))then return bH(k) end
+end local eq=setmetatable({(2^24)-1,(2^24)-1,2^15-1},bv) local function eQ(d) return ar(eq,d) end
+local function bD(h,bR) if h~='0'and not v(h,'^[1-9]%d*$')then return nil end
+return(#h<#bR or(#h==#bR and not by(bR,h)))and h or nil end local function dg(aw,h,db)
+local k=h and bD(h,'9223372036854775807') local d=k and bH(k) if not d or d==0 and db>0 then
+G(j('ERR invalid %s: expected an integer from %d to 9223372036854775807',aw,db)) elseif d-d~=0 then
+G(j('ERR invalid %s: the Lua library takes integers up to 9007199254740991',aw)) end return d end local cO={
+{'COST','COST n','RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take'}, {'PARTIAL','PARTIAL','RL.<ALGO> and RL.PEEK take'},
+{'ALWAYS','ALWAYS','RL.<ALGO> and RL.PEEK take'}, {'RESERVED','RESERVED n','RL.SETTLE takes'},
+{'ACTUAL','ACTUAL m','RL.SETTLE takes'}, {'AT','AT ms','RL.REFUND and RL.SETTLE take'},
+{'BURST','BURST n','RL.<ALGO>, RL.PEEK, RL.MULTI, RL.REFUND and RL.SETTLE take'},
+{'BLOCK','BLOCK d','RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take'},
+{'MAX','MAX d','RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take'},
+{'ANCHOR','ANCHOR t','RL.<ALGO>, RL.PEEK, RL.MULTI, RL.REFUND, RL.SETTLE and RL.RESET take'},
+{'ID','ID id','RL.<ALGO>, RL.PEEK and RL.MULTI take'}, {'AS','AS name','RL.<ALGO>, RL.PEEK and RL.MULTI take'},
+{'SHADOW','SHADOW','RL.<ALGO>, RL.PEEK and RL.MULTI take'}, {'RESERVE','RESERVE id ttl','RL.<ALGO> and RL.MULTI take'},
+{'RESERVATION','RESERVATION id','RL.SETTLE takes'}, } local function ae(eV,t)
+return not v(t,' ',1,true)and v(eV,' '..t..' ',1,true)~=nil end local function dq(a,l)
+return not ae(' COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID RESERVE RESERVATION ',l)or ae((' COST BLOCK MAX '),l) end
+local function eR(t,l) local H,q=0,0 local dn,eX=math.min(#t,#l),math.max(#t,#l)
+while H<dn and t:byte(H+1)==l:byte(H+1)do H=H+1 end while q<dn-H and t:byte(-1-q)==l:byte(-1-q)do q=q+1 end
+return H+q>=2 and eX-H-q<=2 end local function eK(a,A,t) local ag={} for R,B in ipairs(cO)do
+if ae(A,B[1])and dq(a,B[1])then ag[#ag+1]=B[2] end end for R,ad in ipairs({'FULL','LINE','HEADERS'})do ag[#ag+1]=ad end
+for R,l in ipairs(ag)do if eR(t:upper(),au(l,'^%u+'))then G('ERR syntax error: no such option, but there is '..l) end
+end local q=table.remove(ag) local fG=table.concat(ag,', ')
+G('ERR syntax error: after limit come '..fG..' or '..q..', each at most once') end local function ft(B,a,A)
+local l,gs=B[1],a.aa if not ae(A,l)then G(j('ERR invalid %s: only %s it',l,B[3])) elseif not dq(a,l)then
+G(j('ERR invalid %s: %s takes none',l,('LOCKOUT'))) elseif a[l]~=nil then
+G(j('ERR syntax error: %s comes at most once',B[2])) end end
+local cP={ms=1,['']=1000,s=1000,m=60000,h=3600000,d=86400000} local function dh(h) local af,ds=au(h,'^(%d+)(%l*)$')
+local U=af and cP[ds]and bD(af,'18446744073709551615')and af*cP[ds] return U and U>=1 and U<=1e15 and U or nil end
+local function fk(l,h,gu) if l=='BLOCK'or l=='MAX'then
+local fE='expected a positive integer of seconds, or one with a unit ms, s, m, h or d, up to 10^12 seconds'
+return h and dh(h)or G('ERR invalid '..l..': '..fE) end if l=='AS'then
+return h and#h>=1 and#h<=64 and not v(h,'[^%w._-]')and h or T('AS') elseif l=='AT'then
+local k=h and bD(h,'9223372036854775807') return k and bQ(bH(k),(aR(cN,1000)))or T('AT') end
+return dg(l,h,l=='BURST'and 1 or 0) end local function fs(a) if a.ALWAYS and(a.PARTIAL or a.RESERVE)then
+T(a.PARTIAL and'PARTIAL_AND_ALWAYS'or'RESERVE_AND_ALWAYS') elseif a.RESERVATION and(a.RESERVED or a.AT)then
+T(a.RESERVED and'RESERVATION_AND_RESERVED'or'RESERVATION_AND_AT') end end local eo={FULL=true,LINE=true,HEADERS=true}
+local function fc(ad,df) if ad then T(ad==df and'FORM_TWICE'or'TWO_FORMS') end return df end local function fi(a,u,f,A)
+while u[f]do local t,B=u[f]:upper(),nil for R,aG in ipairs(cO)do B=aG[1]==t and aG or B end if B then ft(B,a,A)
+if B[2]==t then a[t]=true f=f+1 else a[t]=fk(t,u[f+1],u[f+2]) f=f+(t=='RESERVE'and 3 or 2) end fs(a)
+elseif eo[t]and ae(A,'form')then a.form=fc(a.form,t) f=f+1 else return f end end return f end
+local ep={DAY=86400000,WEEK=7*86400000,MONTH=31*86400000,YEAR=366*86400000} local function gp(a,h) local D=dh(h)
+if not D then a.X=h:upper() D=ep[a.X] if not D then T(ae((' COST BLOCK MAX '),'ANCHOR')and'CALENDAR_WINDOW'or'WINDOW')
+elseif not ae((' COST BLOCK MAX '),'ANCHOR')then
+G(j('ERR invalid window: %s takes no windows of the calendar',('LOCKOUT'))) end end return D end local function eN(K)
+return K:sub(-9)==':reserved'or K:sub(-14)==':reserved:ends' end local function fu(K) if eN(K)then T('RESERVED_KEY') end
+end local function ey(a) local fd=a.PARTIAL and a.i<a.g a.r=a.SHADOW and not a.w and(fd or not a.allowed)
+if not a.allowed and(a.r or a.w)then a.allowed=true if not(nil)then local R,R,R,cy=aT(a) a.ttl=ac(cy) end end end
+local function fq(a) bG(a,'keep',a.p) return a.remaining end local function fz(w,x,eu) if w=='keep'then return eu end
+return w~='delete'and x or nil end local function fb(m) return m==0 and 1 or m end local function ez(a) local m=a.g
+bC(a,0) local w,x=(nil)(a,nil,m) if m>0 then a.a,a.c=w,x end local e=fz(a.a,a.c,a.p) bG(a,a.a,e)
+a.allowed=a.f>0 and o(a,0)==0 a.D=a.f>0 and m or fb(m) if(nil)then a.count,a.ttl=(nil)(e,a.now_ms) elseif a.allowed then
+a.ttl=ac(bF(o(a,a.f))) else local o=o(a,a.D) a.ttl=o and math.max(1,ac(bF(o)))or-1 end end local function eA(a)
+local m=a.g if a.PARTIAL then m=math.min(m,fq(a)) end a.i=m if a.ALWAYS then ez(a) else bC(a,m) end end
+local function cY(R,w,x) if w=='rebase'then return'keep' end return w,x end local function ew(a,w,x) cS(a,w,x) end
+local function ex(a,aF) if not aF and a.a=='charge'then a.a,a.c='keep',nil end if a.SHADOW and cY then
+a.a,a.c=cY(a,a.a,a.c) end ew(a,a.a,a.c) end local function di(a) return a.w and a.w.g or a.r and a.g or a.i end
+local function cW(a) if not a.allowed then return 0 end return a.PARTIAL and di(a)or 1 end local function eM(a,Z)
+local ab,fv,V,cy,eE=aT(a) return{ 'allowed',cW(a), 'count',a.count, 'ttl',a.ttl, 'limit',a.f, 'remaining',ab,
+'retry_after_ms',fv, 'next_ms',V, 'reset_ms',cy, 'delay_ms',eE, 'now_ms',a.now_ms, 'shadow',a.r and 1 or 0, 'charged',Z,
+} end local function fa(aK) local dp={} for R,a in ipairs(aK)do local H,af=a.AS or('LOCKOUT'):lower(),2 a.o=H
+while dp[a.o]do a.o=j('%s-%d',H,af) af=af+1 end dp[a.o]=true end end local function aW(d)
+return j('%.0f',bQ(d,999999999999999)) end local function fn(a) local D=(nil)and(nil)(a)or a.q local bE,s=1000,D%1000
+while s>0 do bE,s=s,bE%s end local ek=1000/bE local aE=aR(av(D,ek),1000)
+return j('"%s";q=%s;w=%s',a.o,aW(av(a.limit,ek)),aW(aE)) end local function eS(ba,bT) if ba.allowed~=bT.allowed then
+return not ba.allowed end local o,bU=ba.retry_after_ms,bT.retry_after_ms if o~=bU then return o<0 or(bU>=0 and o>bU) end
+return ba.remaining<bT.remaining end local function eO(aK) local cz,dj=aK[1],{} fa(aK) for d,a in ipairs(aK)do
+dj[d]=fn(a) a.remaining,a.retry_after_ms,a.next_ms,a.reset_ms=aT(a) if eS(a,cz)then cz=a end end local a=cz local aM={
+'X-RateLimit-Limit', j('%.0f',a.f), 'X-RateLimit-Remaining', j('%.0f',a.remaining), } local function aV(aw,ao)
+aM[#aM+1]=aw aM[#aM+1]=ao end if a.reset_ms>=0 then aV('X-RateLimit-Reset',j('%.0f',ac(a.now_ms+a.reset_ms))) end
+aV('RateLimit-Policy',table.concat(dj,', ')) local eY=a.next_ms>=0 and';t='..aW(ac(a.next_ms))or''
+aV('RateLimit',j('"%s";r=%s%s',a.o,aW(a.remaining),eY)) if not a.allowed and a.retry_after_ms>=0 then
+aV('Retry-After',j('%.0f',ac(a.retry_after_ms))) end return aM end local function fe(a,Z) if a.form=='FULL'then
+return eM(a,Z) end return{cW(a),a.count,a.ttl,eO({a})} end
+bu={MAX_UNSIGNED=cN,F=er,G=ex,H=ey,I=eA,y=eF,error_reply=eI,j=T,J=eJ,K=eK,A=eQ,N=dc,B=eZ,Q=fe,S=dg,v=fh,U=fi,E=di,V=fu,W=fD,Z=gp}
+end return bu end if aa then return i().error_reply(aa) end local aS,aB=pcall(fw,KEYS,ARGV)
+return aS and aB or i().error_reply(aB) end local function eL(cM,Q)
+local v,au,j,S=string.find,string.match,string.format,redis.call local aI local cC=Q[1] local br=Q[2] local bs=Q[3]
+if not br then return end local aN=Q[4] local bY local y local L if(bs=='LINE')and(not aN)then bY=4 y=1 L='LINE' else
+local bV local bW local bX if bs then if aN then
+if not(((((Q[5]=='LINE')and(not Q[6]))and((#aN)<16))and(bs=='COST'))and v(aN,'^[1-9]%d*$'))then return end bV=6 bW=aN+0
+bX='LINE' else if(((Q[5]=='LINE')and(not Q[6]))and(bs=='COST'))and v('','^[1-9]%d*$')then return end return end else
+bV=3 bW=1 bX=nil end bY=bV y=bW L=bX end if not(((#br)<16)and v(br,'^[1-9]%d*$'))then return end local n=br+0
+if not(((#cC)<10)and v(cC,'^[1-9]%d*$'))then return end local r=cC*1000 if not(r<9e12)then return end
+local z=(r<8.64e07)and 8.64e07 or r if z<r then return end local fH=Q[bY] if fH then return end local dt=S('TIME')
+local du=(dt[1]*1e06)+dt[2] local g=(du-(du%1000))/1000 local aO=cM[1] if not aO then return end
+if v(aO,':reserved',1,true)then return end if not((#cM)==1)then return end local cD=S('GET',aO) if cD then
+local cE,dv,dw,dx,cF=au(cD,'^O:(%d+):(%d+):(%d+):(%d+):(%d+)$') if not cE then return else if v(cD,':0%d')then return
+else local P=((#dx)<17)and(dx+0) if not((#cE)<16)then return end if not((#dv)<16)then return end if not((#dw)<16)then
+return end if P then if not(P<9e15)then return end local aD=cE+0 local aP=dv+0 local am=dw+0
+if(2<(#cF))or(64<(cF+0))then return else local bZ if am<aP then bZ=true else bZ=1e15<P end if bZ then return else
+local dy=cF+0 if not(am<=g)then return end local ah local ai local cG=(0<P)and(am+P)or(aP+r) if(g<cG)and(0<aD)then ah=aD
+ai=aP else ah=0 ai=g end local an=ah+y local cH=g<(am+P) if(not cH)and(an<=n)then local dz=(g-am)-P
+local dA=(0<dz)and dz or 0 local ca if P==0 then ca=dy else local bN=0 local aX=r while aX<z do local fI=bN+1
+local fJ=2*aX bN,aX=fI,fJ end local dB=bN local gv=aX local dC=dy+1 ca=(dC<dB)and dC or dB end
+local dD=ca-((dA-(dA%z))/z) local bt=(0<dD)and dD or 0 local M if an==n then local dE=r*(2^bt) M=(dE<z)and dE or z else
+M=0 end local cb local cc local dF=(0<M)and(g+M)or(ai+r) if(g<dF)and(0<an)then cb=an cc=ai else cb=0 cc=g end
+local dG=g<(g+M) local bb local cd if dG then local fK=g+M bb=0 cd=fK else local dH=n-cb local fL=cc+r
+bb=(0<dH)and dH or 0 cd=fL end local ay if(n<=bb)and(0<bb)then ay=0 else local fM=cd-g ay=fM end local dI=ay%1000
+local dJ=(ay<0)and(-1)or((dI==0)and(ay/1000)or(((ay-dI)/1000)+1)) local cl if L=='LINE'then local ch local ci
+if(g<dF)and(0<an)then ch=an ci=ai else ch=0 ci=g end local aj local be if dG then local fQ=g+M aj=0 be=fQ else
+local dN=n-ch local fR=ci+r aj=(0<dN)and dN or 0 be=fR end local ck local bg if aj<n then local cI=aj+1 local bf
+if n<cI then bf=nil else if(cI<=aj)and(0<aj)then bf=0 else local fS=be-g bf=fS end end local dO=bf or(-1) local cj
+if cI==n then cj=dO else local fT=be-g cj=fT end ck=dO bg=cj else ck=0 bg=0 end if 2^53<=bg then return end
+local fU=j('1 %.0f %.0f %.0f %.0f 0 %.0f %.0f 0 %.0f 0 %.0f',ah,dJ,n,aj,ck,bg,g,y) cl=fU else if L then return end
+cl={1,ah,dJ} end local fV=j('%.0f',ai) local fW=j('%.0f',M) local bh if M==0 then bh=bt else local bO=0 local aY=r
+while aY<z do local fX=bO+1 local fY=2*aY bO,aY=fX,fY end local dP=bO local gw=aY local dQ=bt+1 bh=(dQ<dP)and dQ or dP
+end if not((bh*z)<2^53)then return end local dR=bh*z local dS=g+M if not((dS+dR)<2^53)then return end local dT=dS+dR
+local dU=ai+r
+local gx=S('SET',aO,j('O:%s:%s:%s:%s:%d',j('%.0f',an),fV,j('%.0f',g),fW,bt),'PXAT',j('%.0f',((dT<dU)and dU or dT)))
+aI=cl else local ce local cf if(g<cG)and(0<aD)then ce=aD cf=aP else ce=0 cf=g end local bc local cg if cH then bc=0
+cg=am+P else local dK=n-ce local fN=cf+r bc=(0<dK)and dK or 0 cg=fN end local W if n<y then W=nil else
+if(y<=bc)and(0<bc)then W=0 else local fO=cg-g W=fO end end local bd if W then if 2^53<=W then return end local dL=W%1000
+local fP=(W<0)and(-1)or((dL==0)and(W/1000)or(((W-dL)/1000)+1)) bd=fP else bd=-1 end local dM=(bd==0)and 1 or bd local cq
+if L=='LINE'then local cm local cn if(g<cG)and(0<aD)then cm=aD cn=aP else cm=0 cn=g end local X local aH if cH then X=0
+aH=am+P else local dV=n-cm local fZ=cn+r X=(0<dV)and dV or 0 aH=fZ end local bi if n<y then bi=nil else
+if(y<=X)and(0<X)then bi=0 else local ga=aH-g bi=ga end end local dW=bi or(-1) local cp local bk if X<n then local cJ=X+1
+local bj if n<cJ then bj=nil else if(cJ<=X)and(0<X)then bj=0 else local gb=aH-g bj=gb end end local dX=bj or(-1)
+local co if cJ==n then co=dX else local gc=aH-g co=gc end cp=dX bk=co else cp=0 bk=0 end if(2^53<=dW)or(2^53<=bk)then
+return end local gd=j('0 %.0f %.0f %.0f %.0f %.0f %.0f %.0f 0 %.0f 0 0',ah,dM,n,X,dW,cp,bk,g) cq=gd else if L then
+return end cq={0,ah,dM} end aI=cq end end end else return end end end else local ge=y<=n if ge then local N if y==n then
+N=(r<z)and r or z else N=0 end local cr local dY=(0<N)and(g+N)or(g+r) if g<dY then cr=y else cr=0 end local dZ=g<(g+N)
+local bl local cs if dZ then local gf=g+N bl=0 cs=gf else local ea=n-cr bl=(0<ea)and ea or 0 cs=g+r end local az
+if(n<=bl)and(0<bl)then az=0 else local gg=cs-g az=gg end local eb=az%1000
+local ec=(az<0)and(-1)or((eb==0)and(az/1000)or(((az-eb)/1000)+1)) local cw if L=='LINE'then local ct if g<dY then ct=y
+else ct=0 end local ak local bm if dZ then local gh=g+N ak=0 bm=gh else local ed=n-ct ak=(0<ed)and ed or 0 bm=g+r end
+local cv local bo if ak<n then local cK=ak+1 local bn if n<cK then bn=nil else if(cK<=ak)and(0<ak)then bn=0 else
+local gi=bm-g bn=gi end end local ee=bn or(-1) local cu if cK==n then cu=ee else local gj=bm-g cu=gj end cv=ee bo=cu
+else cv=0 bo=0 end if 2^53<=bo then return end
+local gk=j('1 0 %.0f %.0f %.0f 0 %.0f %.0f 0 %.0f 0 %.0f',ec,n,ak,cv,bo,g,y) cw=gk else if L then return end cw={1,0,ec}
+end local gl=j('%.0f',y) local gm=j('%.0f',N) local bp if N==0 then bp=0 else local bP=0 local aZ=r while aZ<z do
+local gn=bP+1 local go=2*aZ bP,aZ=gn,go end local ef=bP local gy=aZ bp=(1<ef)and 1 or ef end if not((bp*z)<2^53)then
+return end local eg=bp*z local eh=g+N if not((eh+eg)<2^53)then return end local ei=eh+eg local ej=g+r
+local gz=S('SET',aO,j('O:%s:%s:%s:%s:0',gl,j('%.0f',g),j('%.0f',g),gm),'PXAT',j('%.0f',((ei<ej)and ej or ei))) aI=cw
+else local cx if L=='LINE'then cx=j('0 0 -1 %.0f %.0f -1 0 0 0 %.0f 0 0',n,n,g) else if L then return end cx={0,0,(-1)}
+end aI=cx end end return aI end local aS,aB=pcall(eL,KEYS,ARGV) if aS and aB then return aB end return fy(not aS and aB)

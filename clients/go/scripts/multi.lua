@@ -1,3386 +1,615 @@
 -- RL.MULTI, without the module: docs/lua.md. Put together by scripts/generate-lua; do not edit.
-local COLD, cold
-local find, format, match, part_of = string.find, string.format, string.match, string.sub
-local function of_limit(number, action)
-local done, result = pcall(action)
-if done then
-return result
-end
-local text = type(result) == 'table' and result.err or result
-if type(result) == 'table' or find(text, '^%u+ ') then
-cold().fail_with((text:gsub(' ', format(' limit %d: ', number), 1)))
-end
-error(result, 0)
-end
-local ALGORITHMS = {}
-local function select_algorithm(word)
-return ALGORITHMS[word] or cold().build_named(word)
-end
-local function parse_request(algorithm, words, at, accepted)
-local window, limit, option = words[at], words[at + 1], words[at + 2]
-if not limit then
-cold().fail('ARITY')
-end
-local r = {
-algorithm = algorithm,
-key = '',
-now = 0,
-now_ms = 0,
-window_ms = 0,
-window = 0,
-limit = 0,
-capacity = 0,
-cost = 1,
-form = nil,
-delay = 0,
-state = nil,
-after = nil,
-allowed = false,
-count = 0,
-ttl = 0,
-change = 'keep',
-remaining = 0,
-decided_cost = 1,
-}
-at = at + 2
-if option == 'LINE' and not words[at + 1] and accepted ~= ' COST BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE ' then
-r.form, at = option, at + 1
-elseif option then
-local value = words[at + 1] or ''
-local is_short = accepted == ' form COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE ' and words[at + 2] == 'LINE' and not words[at + 3] and #value < 16
-if is_short and option == 'COST' and algorithm.takes ~= ' ID ' and find(value, '^[1-9]%d*$') then
-r.form, r.cost, at = 'LINE', value + 0, at + 3
-elseif is_short and option == 'ID' and algorithm.takes == ' ID ' and value ~= '' then
-r.form, r.ID, at = 'LINE', value, at + 3
-else
-at = cold().parse_options(r, words, at, accepted)
-r.cost = r.COST or 1
-end
-r.anchor_ms = r.ANCHOR and r.ANCHOR * 1000
-end
-local is_plain = #limit < 16 and find(limit, '^[1-9]%d*$')
-r.limit = is_plain and limit + 0 or cold().parse_count('limit', limit, 0)
-is_plain = #window < 10 and find(window, '^[1-9]%d*$')
-local window_ms = is_plain and window * 1000 or cold().window_of(r, window)
-r.window_ms, r.window, r.capacity = window_ms, window_ms < 9e12 and window_ms * 1000 or cold().mul_large(window_ms, 1000), r.BURST or r.limit
-if algorithm.prepare then
-algorithm.prepare(r)
-end
-return r, at
-end
-local call = redis.call
-local function read_clock(r)
-local time = call('TIME')
-local now = time[1] * 1000000 + time[2]
-r.now, r.now_ms = now, (now - now % 1000) / 1000
-end
-local function take_keys(r, keys, at, with_book, is_reset)
-local algorithm = r.algorithm
-local key = keys[at]
-if algorithm.suffix then
-local own, other = algorithm.suffix(r), keys[at + 1]
-local length = #own
-if not other then
-cold().fail('KEYS')
-elseif part_of(key, -length) ~= own then
-key = other
-if part_of(key, -length) ~= own then
-r.wrong_clock = true
-end
-end
-r.key, key, at = key, part_of(key, 1, -length - 1), at + 2
-else
-if not key then
-cold().fail('KEYS')
-end
-r.key, at = key, at + 1
-end
-if is_reset then
-r.name = key
-elseif find(key, ':reserved', 1, true) then
-cold().require_other_name(key)
-end
-if with_book then
-at = r.wrong_clock and at + 2 or cold().take_book(r, keys, at, key)
-end
-return at
-end
-local function add_limit(requests, state_keys, keys, key_at, words, at)
-local word = words[at] or cold().fail('FEWER_LIMITS')
-if cold().FORMS[word:upper()] then
-cold().fail(words[at + 1] and 'AFTER_FORM' or 'FEWER_LIMITS')
-end
-local algorithm = select_algorithm(word)
-if not words[at + 2] then
-cold().fail('LIMIT_ARITY')
-end
-local r, next_at = parse_request(algorithm, words, at + 1, ' COST BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE ')
-if algorithm.takes == ' ID ' and not r.ID then
-cold().fail('ID_MISSING')
-end
-if #requests == 0 then
-read_clock(r)
-else
-r.now, r.now_ms = requests[1].now, requests[1].now_ms
-end
-key_at = take_keys(r, keys, key_at, r.RESERVE)
-for _, written in ipairs({ r.key, r.hash }) do
-if state_keys[written] then
-cold().fail('SAME_KEY')
-end
-state_keys[written] = true
-end
-requests[#requests + 1] = r
-return key_at, next_at
-end
-local function fail_by_clocks(requests)
-local texts = { format('ERR clock %.0f', requests[1].now_ms) }
-for _, r in ipairs(requests) do
-local algorithm = r.algorithm
-if algorithm.suffix then
-texts[#texts + 1] = cold().both_suffixes(r)
-end
-end
-cold().fail_with(table.concat(texts, ' '))
-end
-local function decide_request(r)
-local algorithm = r.algorithm
-if r.PARTIAL or r.ALWAYS then
-cold().decide_rare(r)
-else
-local cost = r.cost
-r.decided_cost = cost
-algorithm.decide(r, cost)
-end
-if r.SHADOW then
-cold().conclude(r)
-end
-end
-local function load_and_decide(r)
-local algorithm = r.algorithm
-if r.RESERVE then
-cold().load_and_reserve(r)
-return
-end
-algorithm.load(r, 'write')
-decide_request(r)
-end
-local function charged_by(r)
-local algorithm = r.algorithm
-if r.open then
-return r.open.cost
-end
-if r.change ~= 'charge' then
-return 0
-elseif r.ALWAYS then
-return r.decided_cost
-elseif not r.allowed or (r.shadowed and not r.PARTIAL) then
-return 0
-end
-if algorithm.units_charged then
-return algorithm.units_charged(r)
-end
-return r.decided_cost
-end
-local function exact(n)
-if n - n ~= 0 or n >= (2 ^ 53) then
-cold().fail('INEXACT_REPLY')
-end
-return n
-end
-local function divide(a, b)
-if a - a == 0 and b - b == 0 then
-local rest = a % b
-return (a - rest) / b, rest
-end
-return cold().divide_large(a, b)
-end
-local function add(a, b)
-if a - a == 0 and b - b == 0 and a + b < (2 ^ 53) then
-return a + b
-end
-return cold().add_large(a, b)
-end
-local function divide_up(a, b)
-local quotient, rest = divide(a, b)
-return rest == 0 and quotient or add(quotient, 1)
-end
-local function figures(r)
-local algorithm = r.algorithm
-local change, wait = r.change, algorithm.wait
-algorithm.forecast(r, change, change == 'keep' and r.state or change ~= 'delete' and r.after or nil)
-local remaining, capacity, retry, next_ms, reset = r.remaining, r.capacity, 0, 0, 0
-if not r.allowed then
-local cost = r.decided_cost
-retry = wait(r, r.needed or (cost == 0 and 1 or cost)) or -1
-if r.full_for and retry >= 0 then
-retry = math.max(retry, r.full_for)
-end
-end
-if remaining < capacity then
-next_ms = wait(r, remaining + 1) or -1
-reset = remaining + 1 == capacity and next_ms or wait(r, capacity) or -1
-end
-if retry - retry ~= 0 or next_ms - next_ms ~= 0 or reset - reset ~= 0 or retry >= (2 ^ 53) or reset >= (2 ^ 53) then
-cold().fail('INEXACT_REPLY')
-end
-if r.delay ~= 0 then
-return remaining, retry, next_ms, reset, exact(divide_up(r.delay, 1000))
-end
-return remaining, retry, next_ms, reset, 0
-end
-local function line(r, charged)
-local remaining, retry, next_ms, reset, delay = figures(r)
-local count, ttl, limit, now_ms = r.count, r.ttl, r.capacity, r.now_ms
-local largest = limit + count + ttl + retry + next_ms + reset + delay + charged
-if largest >= 2147483648 or now_ms < 1000000 or now_ms >= 2e15 then
-return cold().long_line(r, charged)
-end
-local late = now_ms % 1000000
-local shadow = r.shadowed and 1 or 0
-return format(
-'%d %d %d %d %d %d %d %d %d %d%06d %d %d',
-r.allowed and (r.PARTIAL and cold().part_allowed(r) or 1) or 0, count, ttl, limit, remaining, retry, next_ms, reset, delay,
-(now_ms - late) / 1000000, late, shadow, charged
-)
-end
-local function first_integer(r)
-if not r.allowed then
-return 0
-end
-return r.PARTIAL and cold().part_allowed(r) or 1
-end
-local function commit_request(r, allowed)
-local algorithm = r.algorithm
-if not allowed or r.SHADOW or r.RESERVE then
-cold().commit_rare_request(r, allowed)
-else
-algorithm.commit(r, r.change, r.after)
-end
-end
-local function run_multi(keys, words)
-if not words[3] then
-cold().fail('ARITY')
-end
-local requests, state_keys, members, key_at, at, form = {}, {}, 0, 1, 1, nil
-while key_at <= #keys do
-if #requests == 64 then
-cold().fail('NUM_LIMITS')
-end
-of_limit(#requests + 1, function()
-key_at, at = add_limit(requests, state_keys, keys, key_at, words, at)
-end)
-members = members + cold().most_members_added(requests[#requests])
-end
-while words[at] do
-local word = words[at]:upper()
-if cold().FORMS[word] then
-form = cold().next_form(form, word)
-elseif form then
-cold().fail('AFTER_FORM')
-elseif cold().is_in(' FIXED WINDOW SLIDING COUNTER TOKEN LEAKY GCRA ROLLING LEASE LOCKOUT ', word) then
-cold().fail('KEYS')
-else
-of_limit(#requests, function()
-cold().fail_with_usage(requests[#requests], ' COST BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE ', word)
-end)
-end
-at = at + 1
-end
-cold().require_few_members(members, 'LOG_COST')
-for _, r in ipairs(requests) do
-if r.wrong_clock then
-fail_by_clocks(requests)
-end
-end
-local allowed = true
-for number, r in ipairs(requests) do
-of_limit(number, function()
-load_and_decide(r)
-end)
-allowed = allowed and r.allowed
-end
-local answers = {}
-for n, r in ipairs(requests) do
-local charged = allowed and charged_by(r) or 0
-if form == 'FULL' then
-answers[n] = cold().full(r, charged)
-elseif form == 'LINE' then
-answers[n] = line(r, charged)
-else
-answers[n] = { first_integer(r), r.count, r.ttl }
-end
-end
-local answer = { allowed and 1 or 0, answers, form == 'HEADERS' and cold().headers(requests) or nil }
-for _, r in ipairs(requests) do
-commit_request(r, allowed)
-end
-return answer
-end
-function cold()
-if not COLD then
-local errors = {}
-errors.INEXACT_REPLY = 'ERR the reply has a number above 9007199254740991, which needs the module'
-errors.NOT_A_COUNTER = 'ERR value is not an integer or out of range'
-errors.INEXACT_STATE = 'ERR the key holds a number above 9007199254740991, which needs the module'
-errors.WINDOW = 'ERR invalid window: expected a positive integer of seconds, or one with a unit ms, s, m, h or d, up to '
-.. '10^12 seconds'
-errors.KEYS = 'ERR invalid KEYS: expected those that this call needs; see docs/lua.md'
-errors.OVERFLOW = 'ERR increment or decrement would overflow'
-errors.FOREIGN_VALUE = 'ERR the key holds a value that this algorithm did not write'
-errors.SPAN = 'ERR invalid window, limit or BURST: together they describe a rate that cannot be represented'
-errors.LEASE_CORRECTION = 'ERR invalid algorithm: a lease has no cost to correct; RL.RELEASE ends it'
-errors.MAX_BELOW_BLOCK = 'ERR invalid MAX: expected at least BLOCK, which is the window if not given'
-errors.NO_SETTLEMENT = 'ERR invalid algorithm: it is charged before anything is known, so RL.SETTLE has nothing to '
-.. 'correct; RL.REFUND gives back'
-errors.ALGORITHM = 'ERR invalid algorithm: expected one of FIXED, WINDOW, SLIDING, COUNTER, TOKEN, LEAKY, GCRA, '
-.. 'ROLLING, LEASE, LOCKOUT'
-errors.AT = 'ERR invalid AT: expected an integer of Unix milliseconds from 0 to 9223372036854775807'
-errors.ANCHOR = 'ERR invalid ANCHOR: expected an integer of Unix seconds from 0 to 253402300799'
-errors.ID = 'ERR invalid ID: expected 1 to 512 bytes'
-errors.AS = 'ERR invalid AS: expected a name of 1 to 64 characters of A-Z a-z 0-9 . _ -'
-errors.RESERVE = 'ERR invalid RESERVE: expected an id of 1 to 128 bytes, and a ttl: a positive integer of seconds, or one '
-.. 'with a unit ms, s, m, h or d, up to 10^12 seconds'
-errors.RESERVATION = 'ERR invalid RESERVATION: expected an id of 1 to 128 bytes'
-errors.FORM_TWICE = 'ERR syntax error: FULL, LINE or HEADERS comes at most once'
-errors.TWO_FORMS = 'ERR syntax error: FULL, LINE and HEADERS exclude each other'
-errors.PARTIAL_AND_ALWAYS = 'ERR syntax error: PARTIAL and ALWAYS exclude each other'
-errors.RESERVE_AND_ALWAYS = 'ERR syntax error: RESERVE and ALWAYS exclude each other'
-errors.RESERVATION_AND_RESERVED = 'ERR syntax error: RESERVED and RESERVATION exclude each other'
-errors.RESERVATION_AND_AT = 'ERR syntax error: RESERVATION and AT exclude each other'
-errors.CALENDAR_WINDOW = 'ERR invalid window: expected a positive integer of seconds, or one with a unit ms, s, m, h or '
-.. 'd, up to 10^12 seconds; or day, week, month or year'
-errors.RESERVED_KEY = 'ERR invalid key: expected one that ends neither in :reserved nor in :reserved:ends, the names of '
-.. 'reservations'
-errors.FOREIGN_RESERVATION = 'ERR the hash of the reservations holds a value that the module did not write'
-errors.ARITY = 'ERR wrong number of arguments'
-errors.ID_MISSING = 'ERR syntax error: LEASE needs ID id, the holder of the lease'
-errors.AFTER_FORM = 'ERR syntax error: FULL, LINE or HEADERS comes last'
-errors.NUM_LIMITS = 'ERR invalid numlimits: expected an integer from 1 to 64'
-errors.FEWER_LIMITS = 'ERR invalid numlimits: fewer limits follow than it says'
-errors.LIMIT_ARITY = 'ERR syntax error: expected the word of an algorithm, a key, a window and a limit'
-errors.SAME_KEY = 'ERR invalid key: two limits would keep their state in one key; give each its own key'
-errors.LOG_COST = 'ERR invalid COST: RL.SLIDING takes at most 1000 units a call, over all its limits; use ROLLING, '
-.. 'COUNTER, TOKEN, LEAKY or GCRA for more'
-local function text_of_large(n)
-local tail = ''
-while n - n ~= 0 do
-local rest
-n, rest = divide(n, 10000000)
-tail = format('%07.0f', rest) .. tail
-end
-return format('%.0f', n) .. tail
-end
-local function text_of(n)
-if n - n ~= 0 then
-return text_of_large(n)
-end
-if n < 2147483648 then
-return format('%d', n)
-elseif n < 2e15 then
-local rest = n % 1000000
-return format('%d%06d', (n - rest) / 1000000, rest)
-end
-return format('%.0f', n)
-end
-local function fail_with(text)
-error({ err = text }, 0)
-end
-local function fail(name)
-fail_with(errors[name])
-end
-local function set_expiry(key, at_ms)
-if at_ms then
-call('PEXPIREAT', key, text_of(at_ms))
-end
-end
-local function needed_for(cost)
-return cost == 0 and 1 or cost
-end
-local function less_large(a, b)
-local a_is_number, b_is_number = a - a == 0, b - b == 0
-if a_is_number or b_is_number then
-return a_is_number
-elseif #a ~= #b then
-return #a < #b
-end
-for n = #a, 1, -1 do
-if a[n] ~= b[n] then
-return a[n] < b[n]
-end
-end
-return false
-end
-local function less(a, b)
-if a - a == 0 and b - b == 0 then
-return a < b
-end
-return less_large(a, b)
-end
-local function is_in(list, word)
-return not find(word, ' ', 1, true) and find(list, ' ' .. word .. ' ', 1, true) ~= nil
-end
-local function takes(r, option)
-local algorithm = r.algorithm
-return not is_in(' COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID RESERVE RESERVATION ', option) or is_in(algorithm.takes, option)
-end
-local function bytes_before(a, b)
-for at = 1, math.min(#a, #b) do
-local x, y = a:byte(at), b:byte(at)
-if x ~= y then
-return x < y
-end
-end
-return #a < #b
-end
-local function digits_up_to(text, most)
-if text ~= '0' and not find(text, '^[1-9]%d*$') then
-return nil
-end
-return (#text < #most or (#text == #most and not bytes_before(most, text))) and text or nil
-end
-local function fail_with_foreign_value(text, word, otherwise)
-local writers = { C = 'COUNTER', L = 'LEAKY', O = 'LOCKOUT', R = 'ROLLING', T = 'TOKEN' }
-local writer = writers[match(text, '^(%u):')]
-if not writer or writer == word then
-fail(otherwise)
-end
-fail_with('ERR the key holds a state of ' .. writer .. ': use another key for each algorithm')
-end
-local function digits_of(n)
-if n - n ~= 0 then
-return n
-end
-local digits, count = {}, 0
-while n > 0 do
-local digit = n % (2 ^ 24)
-count = count + 1
-digits[count] = digit
-n = (n - digit) / (2 ^ 24)
-end
-return digits
-end
-local LARGE = {
-__sub = function()
-return 1
-end,
-}
-local function from_digits(digits)
-local count = #digits
-while count > 0 and digits[count] == 0 do
-digits[count] = nil
-count = count - 1
-end
-if count > 3 or (count == 3 and digits[3] >= (2 ^ 53) / (2 ^ 24) / (2 ^ 24)) then
-return setmetatable(digits, LARGE)
-end
-return (digits[1] or 0) + (digits[2] or 0) * (2 ^ 24) + (digits[3] or 0) * (2 ^ 24) * (2 ^ 24)
-end
-local function mul_large(a, b)
-a, b = digits_of(a), digits_of(b)
-local product = {}
-for n = 1, #a + #b do
-product[n] = 0
-end
-for n = 1, #a do
-local carry = 0
-for m = 1, #b do
-local digit = product[n + m - 1] + a[n] * b[m] + carry
-carry = math.floor(digit / (2 ^ 24))
-product[n + m - 1] = digit - carry * (2 ^ 24)
-end
-product[n + #b] = carry
-end
-return from_digits(product)
-end
-local function mul(a, b)
-if a - a == 0 and b - b == 0 and a * b < (2 ^ 53) then
-return a * b
-end
-return mul_large(a, b)
-end
-local function from_text(digits)
-if #digits <= 15 or (#digits == 16 and bytes_before(digits, '9007199254740992')) then
-return digits + 0
-end
-local head = #digits % 7
-local n = head > 0 and digits:sub(1, head) + 0 or 0
-for at = head + 1, #digits, 7 do
-n = add(mul(n, 10000000), digits:sub(at, at + 6) + 0)
-end
-return n
-end
-local function value_of(text)
-local sign, digits = match(text, '^(%-?)(%d+)$')
-local negative = sign == '-'
-digits = digits and digits_up_to(digits, negative and '9223372036854775808' or '9223372036854775807')
-if not digits or (negative and digits == '0') then
-fail_with_foreign_value(text, nil, 'NOT_A_COUNTER')
-end
-local value = from_text(digits)
-if value - value ~= 0 then
-fail('INEXACT_STATE')
-end
-return negative and -value or value
-end
-local function expiry_by_ttl(key, now_ms)
-local left = call('PTTL', key)
-return left >= 0 and now_ms + left or nil
-end
-local function load_counter(r)
-local key = r.key
-local text = call('GET', key)
-if text then
-local value = #text < 16 and find(text, '^[1-9]%d*$') and text + 0 or value_of(text)
-local expires_at = redis.REDIS_VERSION_NUM and call('PEXPIRETIME', key) or expiry_by_ttl(key, r.now_ms) or -1
-expires_at = expires_at >= 0 and expires_at or nil
-if expires_at and expires_at >= (2 ^ 53) then
-fail('INEXACT_STATE')
-end
-r.state = { value = value, expires_at = expires_at }
-end
-end
-local function state_after(change, after, before)
-if change == 'keep' then
-return before
-end
-return change ~= 'delete' and after or nil
-end
-local function mark_of(ended, now_ms)
-local was = ended.was
-if now_ms >= was.ends_at + was.ttl then
-return nil
-end
-return {
-charged_at = was.charged_at,
-ends_at = was.ends_at + was.ttl,
-counts_until = (ended.given_back or was.cost == 0) and was.counts_until or 0,
-ttl = was.ttl,
-}
-end
-local function give_back_book(r)
-local book = r.book
-local algorithm = r.algorithm
-if algorithm.give_back then
-algorithm.give_back(r, book.ended)
-else
-for _, ended in ipairs(book.ended) do
-if ended.was.cost > 0 and book.now_ms < ended.was.counts_until then
-local change, after = algorithm.settle_reserved(r, ended.was, 0)
-if change ~= 'keep' then
-if not r.gave_back then
-r.gave_back, r.stored = true, r.state
-end
-ended.given_back = true
-r.state = state_after(change, after, r.state)
-end
-end
-end
-end
-if book.own and book.own.ends_at <= book.now_ms then
-book.own = nil
-for _, ended in ipairs(book.ended) do
-if ended.id == book.id then
-book.own = mark_of(ended, book.now_ms)
-end
-end
-end
-end
-local function open_of_book(book)
-return book.own and book.own.cost and book.own or nil
-end
-local function others_of_book(book)
-local count, earliest, needed = book.len - (book.stored and 1 or 0) - #book.gone, book.next_end, book.needed or 0
-for _, ended in ipairs(book.ended) do
-local mark = ended.id ~= book.id and mark_of(ended, book.now_ms)
-if mark then
-earliest = math.min(earliest or mark.ends_at, mark.ends_at)
-needed = math.max(needed, mark.ends_at)
-elseif ended.id ~= book.id then
-count = count - 1
-end
-end
-return count, earliest, needed
-end
-local function full_for_book(book)
-local count, earliest = others_of_book(book)
-if book.own or count < 100000 then
-return nil
-end
-return math.max(1, (earliest or 0) - book.now_ms)
-end
-local function remaining_of(r)
-local algorithm = r.algorithm
-algorithm.forecast(r, 'keep', r.state)
-return r.remaining
-end
-local function seconds_of(ms)
-local rest = ms % 1000
-return ms < 0 and -1 or rest == 0 and ms / 1000 or (ms - rest) / 1000 + 1
-end
-local function conclude(r)
-local algorithm = r.algorithm
-local only_a_part = r.PARTIAL and r.decided_cost < r.cost
-r.shadowed = r.SHADOW and not r.open and (only_a_part or not r.allowed)
-if not r.allowed and (r.shadowed or r.open) then
-r.allowed = true
-if not algorithm.ttl_of_script then
-local _, _, _, reset_ms = figures(r)
-r.ttl = seconds_of(reset_ms)
-end
-end
-end
-local function decide_reserving(r)
-local algorithm = r.algorithm
-local cost, book = r.cost, r.book
-give_back_book(r)
-r.open, r.full_for = open_of_book(book), full_for_book(book)
-if r.open then
-cost = 0
-elseif r.PARTIAL then
-cost = math.min(cost, remaining_of(r))
-end
-local decide_at = algorithm.decide_reserving or algorithm.decide
-decide_at(r, cost)
-if r.full_for and r.allowed then
-decide_at(r, 0)
-r.allowed, r.needed = false, needed_for(cost)
-if not algorithm.ttl_of_script then
-r.ttl = seconds_of(r.full_for)
-end
-end
-r.decided_cost = cost
-conclude(r)
-end
-local function sub_large(a, b)
-if not less_large(b, a) then
-return 0
-end
-b = digits_of(b)
-local difference, borrow = {}, 0
-for n = 1, #a do
-local digit = a[n] - (b[n] or 0) - borrow
-borrow = digit < 0 and 1 or 0
-difference[n] = digit + borrow * (2 ^ 24)
-end
-return from_digits(difference)
-end
-local function sub(a, b)
-if a - a == 0 and b - b == 0 then
-return a > b and a - b or 0
-end
-return sub_large(a, b)
-end
-local function ttl_of_denial(r, cost)
-local algorithm = r.algorithm
-local wait = algorithm.wait(r, cost == 0 and 1 or cost)
-wait = wait and seconds_of(exact(wait)) or -1
-return wait == 0 and 1 or wait
-end
-local expired_left, ended_left, unordered_left, moved_left = 4000, 1000, 1000, 2 * 500
-local function remove_some(key, lowest, last, members, most)
-local expired = call('ZCOUNT', key, lowest, last)
-local removed = math.min(expired, most)
-if removed > 0 then
-local first = lowest == '0' and call('ZCOUNT', key, '-inf', '(0') or 0
-call('ZREMRANGEBYRANK', key, format('%.0f', first), format('%.0f', first + removed - 1))
-members, expired, expired_left = members - removed, expired - removed, most - removed
-end
-return members, expired
-end
-local function load_set(r, lowest, through, purpose)
-local key = r.key
-local members, expired = call('ZCARD', key), 0
-if members > 0 and through >= 0 and purpose ~= 'delete' then
-local last = format('%.0f', through)
-local most = purpose == 'read' and 0 or expired_left
-if members <= most then
-local removed = call('ZREMRANGEBYSCORE', key, lowest, last)
-members, expired_left = members - removed, most - removed
-else
-members, expired = remove_some(key, lowest, last, members, most)
-end
-end
-r.len, r.expired, r.exists = members - expired, expired, members > 0
-end
-local function score_at(key, rank)
-rank = format('%.0f', rank)
-local score = call('ZRANGE', key, rank, rank, 'WITHSCORES')[2]
-return score and tonumber(score)
-end
-local function expiry_of(key, now_ms)
-if not redis.REDIS_VERSION_NUM then
-return expiry_by_ttl(key, now_ms)
-end
-local at = call('PEXPIRETIME', key)
-return at >= 0 and at or nil
-end
-local function wait_in_order(r, cost, charged, leaves_at, gone_at)
-local room = r.limit - cost
-if room < 0 then
-return nil
-elseif charged <= room then
-return 0
-end
-local left = leaves_at(r, charged - room - 1)
-if gone_at and (not left or gone_at < left) then
-left = gone_at
-end
-return left and (left >= (2 ^ 53) and (1 / 0) or math.max(0, left - r.now_ms))
-end
-local function new_log_expiry(r, held)
-local now_ms, window_ms = r.now_ms, r.window_ms
-if held and 2 * (held - now_ms) >= 3 * window_ms then
-return nil
-end
-return now_ms + 2 * window_ms
-end
-local function call_in_parts(arguments, many)
-local sum = 0
-for first = 1, #many, 1000 do
-local part = { unpack(arguments) }
-for n = first, math.min(first + 999, #many) do
-part[#part + 1] = many[n]
-end
-sum = sum + call(unpack(part))
-end
-return sum
-end
-local function rescore(key, score, members)
-local pairs_of_it = {}
-for _, member in ipairs(members) do
-pairs_of_it[#pairs_of_it + 1] = score
-pairs_of_it[#pairs_of_it + 1] = member
-end
-call_in_parts({ 'ZADD', key, 'XX' }, pairs_of_it)
-end
-local function parse_digits(digits)
-if #digits > 1 and digits:byte() == 48 then
-return nil
-elseif #digits < 20 or (#digits == 20 and not bytes_before('18446744073709551615', digits)) then
-return from_text(digits)
-end
-end
-local function words_of(text, pattern)
-local a, b, c, d, rest = match(text, pattern)
-if not a then
-return nil
-elseif find(text, ':0%d') then
-return nil
-end
-local last = #d < 17 and d + 0
-return #a < 16 and a + 0 or parse_digits(a),
-#b < 16 and b + 0 or parse_digits(b),
-#c < 16 and c + 0 or parse_digits(c),
-last and last < 9e15 and last or parse_digits(d),
-rest
-end
-local function is_window(ms)
-return ms and ms - ms == 0 and ms >= 1 and ms <= 1e15
-end
-local MAX_COUNT = setmetatable({ (2 ^ 24) - 1, (2 ^ 24) - 1, 2 ^ 15 - 1 }, LARGE)
-local function is_beyond_count(n)
-return less(MAX_COUNT, n)
-end
-local function min(a, b)
-return less(b, a) and b or a
-end
-local function both_suffixes(r)
-local algorithm = r.algorithm
-return algorithm.suffix(r) .. ' ' .. algorithm.next_suffix(r)
-end
-local function fail_by_clock(r)
-fail_with(format('ERR clock %.0f %s', r.now_ms, both_suffixes(r)))
-end
-local function place(r, keys, with_book, is_reset)
-read_clock(r)
-if #keys ~= take_keys(r, keys, 1, with_book, is_reset) - 1 then
-fail('KEYS')
-elseif r.wrong_clock then
-fail_by_clock(r)
-end
-end
-local function moved_expiry(held, needed_before, needed)
-if held - held ~= 0 then
-fail('INEXACT_STATE')
-end
-local moved = sub(held, sub(needed_before, needed))
-moved = less(moved, needed) and needed or moved
-return moved ~= held and moved or nil
-end
-local function expiry_after(r, change, after)
-local algorithm = r.algorithm
-local before, depends = r.state, algorithm.expiry_depends_on_policy
-if change == 'keep' and (not before or not depends) then
-return nil
-end
-local held = before and expiry_of(r.key, r.now_ms)
-if held and held >= (2 ^ 53) then
-held = from_digits(digits_of(held))
-end
-if change == 'keep' then
-local needed = algorithm.expires_at(r, before)
-return held and less(held, needed) and add(needed, 5000) or nil
-end
-local needed = algorithm.expires_at(r, after)
-local latest = add(needed, 5000)
-if not held then
-return latest
-end
-if depends and change == 'rebase' then
-return moved_expiry(held, algorithm.expires_at(r, before), needed)
-elseif less(held, needed) then
-return latest
-elseif not less(latest, held) or (depends and less(add(algorithm.expires_at(r, before), 5000), held)) then
-return nil
-end
-return latest
-end
-local function load_record(r)
-local text = call('GET', r.key)
-if text then
-local algorithm = r.algorithm
-r.state = algorithm.decode(text) or fail_with_foreign_value(text, algorithm.word, 'FOREIGN_VALUE')
-end
-end
-local function commit_record(r, change, after)
-local key = r.key
-if change == 'delete' then
-call('UNLINK', key)
-return
-end
-local algorithm = r.algorithm
-local expires_at = expiry_after(r, change, after)
-if change == 'keep' then
-set_expiry(key, expires_at)
-elseif expires_at then
-call('SET', key, algorithm.encode(after), 'PXAT', expires_at == 0 and '1' or text_of(expires_at))
-else
-call('SET', key, algorithm.encode(after), 'KEEPTTL')
-end
-end
-local MAX_UNSIGNED = setmetatable({ (2 ^ 24) - 1, (2 ^ 24) - 1, 2 ^ 16 - 1 }, LARGE)
-local MAX_SPAN = setmetatable({ 6553600, 11973543, 3552 }, LARGE)
-local MAX_TOLERANCE = setmetatable({ 9437184, 14339741, 14210 }, LARGE)
-local byte_of, char_of = string.byte, string.char
-local function build_algorithm(word)
-if word == 'FIXED' then
-local function days_before(year, month)
-if month < 2 then
-year = year - 1
-end
-local of_march = (month + 10) % 12
-local leap_days = math.floor(year / 4) - math.floor(year / 100) + math.floor(year / 400)
-return 365 * year + leap_days + math.floor((153 * of_march + 2) / 5) - 719468
-end
-local function first_of_month(n)
-return days_before(math.floor(n / 12), n % 12)
-end
-local function month_of(day)
-local months = 1970 * 12 + math.floor(day / 30.436875) + 1
-while first_of_month(months) > day do
-months = months - 1
-end
-return months, day - first_of_month(months)
-end
-local function start_after(anchor, months)
-local at = anchor.months + months
-local first = first_of_month(at)
-return (first + math.min(anchor.day, first_of_month(at + 1) - first - 1)) * 86400000 + anchor.time
-end
-local function calendar_period(step, anchor_ms, now_ms)
-local time = anchor_ms % 86400000
-local months, day = month_of((anchor_ms - time) / 86400000)
-local anchor = { months = months, day = day, time = time }
-local apart = month_of(math.floor(now_ms / 86400000)) - months
-local latest = apart - apart % step
-local first, last = start_after(anchor, latest), start_after(anchor, latest + step)
-if first > now_ms then
-first, last = start_after(anchor, latest - step), first
-end
-return first, last, last - first
-end
-local function period_of(r, now_ms)
-local unit, anchor_ms = r.unit, r.anchor_ms
-if unit == 'MONTH' or unit == 'YEAR' then
-local first, last, length = calendar_period(unit == 'YEAR' and 12 or 1, anchor_ms or 0, now_ms)
-return math.max(0, first), last, length
-end
-anchor_ms = anchor_ms or (unit == 'WEEK' and 4 * 86400000) or 0
-local length = r.window_ms
-local ago = (now_ms % length - anchor_ms % length) % length
-return math.max(0, now_ms - ago), now_ms - ago + length, length
-end
-local function infix(r)
-local window = r.unit and r.unit:lower() or format('%.0fms', r.window_ms)
-return ':' .. window .. (r.anchor_ms and format(':%.0f', r.anchor_ms / 1000) or '')
-end
-local function calendar_suffix(r, start)
-return format(':%s:%.0f', r.unit and r.unit:lower() or format('%.0fms', r.window_ms), start)
-end
-local function period(r)
-if r.unit or r.anchor_ms then
-return period_of(r, r.now_ms)
-end
-local now_ms, window_ms = r.now_ms, r.window_ms
-local first = now_ms - now_ms % window_ms
-return first, first + window_ms
-end
-local function suffix(r)
-if r.unit or r.anchor_ms then
-return calendar_suffix(r, (period(r)))
-end
-local now_ms, window_ms = r.now_ms, r.window_ms
-local number = (now_ms - now_ms % window_ms) / window_ms
-return format(number < 2147483648 and ':%d' or ':%.0f', number)
-end
-local function next_suffix(r)
-local _, last = period(r)
-if r.unit or r.anchor_ms then
-return calendar_suffix(r, last)
-end
-return ':' .. text_of(last / r.window_ms)
-end
-local function window_at(r)
-if r.unit or r.anchor_ms then
-return (select(3, period_of(r, r.now_ms)))
-end
-return r.window_ms
-end
-local function new_expiry(r)
-if r.unit or r.anchor_ms then
-local _, last = period_of(r, r.now_ms)
-return last
-end
-return r.now_ms + r.window_ms
-end
-local function ttl_of_script(expires_at, now_ms)
-if not expires_at then
-return -2
-end
-local ms = (expires_at > now_ms and expires_at - now_ms or 0) + 500
-return (ms - ms % 1000) / 1000
-end
-local function decide(r, cost)
-local counter, now_ms, limit = r.state, r.now_ms, r.limit
-local before, needed = counter and counter.value or 0, cost == 0 and 1 or cost
-local allowed = needed <= limit and before + needed <= limit
-local counted = (allowed or before >= limit) and cost > 0
-local after = counted and before + cost or before
-if after >= (2 ^ 53) then
-fail('INEXACT_REPLY')
-end
-local expires_at = counter and not (counted and before == 0) and counter.expires_at or nil
-if not expires_at and (counter or counted) then
-expires_at = (r.unit or r.anchor_ms) and new_expiry(r) or now_ms + r.window_ms
-end
-r.allowed, r.count, r.ttl, r.change = allowed, after, ttl_of_script(expires_at, now_ms), 'keep'
-if counted or (counter and not counter.expires_at) then
-r.change, r.after = 'charge', { value = after, expires_at = expires_at }
-end
-end
-local function forecast(r, _, counter)
-local value, limit = counter and counter.value or 0, r.limit
-r.units = value > 0 and value or 0
-r.remaining = r.units < limit and limit - r.units or 0
-end
-local function wait(r, cost)
-local limit = r.limit
-if cost > limit then
-return nil
-elseif r.units + cost <= limit then
-return 0
-end
-if r.unit or r.anchor_ms then
-local _, last = period(r)
-return last - r.now_ms
-end
-return r.window_ms - r.now_ms % r.window_ms
-end
-local function commit(r, change, after)
-local key, before = r.key, r.state
-if change == 'delete' then
-call('UNLINK', key)
-elseif change ~= 'keep' then
-local delta = after.value - (before and before.value or 0)
-if delta ~= 0 then
-call('INCRBY', key, delta == 1 and '1' or format('%.0f', delta))
-end
-if not before or after.expires_at ~= before.expires_at then
-set_expiry(key, after.expires_at)
-end
-end
-end
-local function verdict_after(counter, now_ms)
-return counter and counter.value or 0, ttl_of_script(counter and counter.expires_at, now_ms)
-end
-local function decide_without_denials(r, cost)
-local before = r.state and r.state.value or 0
-local fits = needed_for(cost) <= r.limit and before + needed_for(cost) <= r.limit
-decide(r, fits and cost or 0)
-r.allowed, r.needed = fits, needed_for(cost)
-end
-local function end_of_period(r)
-local _, last = period(r)
-return last
-end
-local function is_current_period(r, at_ms)
-return not at_ms or not less(at_ms, (period(r)))
-end
-local function refund(r, at_ms, cost)
-local counter = r.state
-if not counter or not is_current_period(r, at_ms) then
-return 'keep'
-end
-local value = counter.value
-if value > 0 and cost > 0 then
-value = math.max(0, math.min(value, r.limit) - cost)
-end
-if value == counter.value and counter.expires_at then
-return 'keep'
-end
-return 'refund', { value = value, expires_at = counter.expires_at or new_expiry(r) }
-end
-local function overcharge(r, at_ms, cost)
-local counter = r.state
-if cost == 0 or not is_current_period(r, at_ms) then
-return 'keep'
-end
-local before = counter and counter.value or 0
-if before + cost + 1 >= (2 ^ 53) then
-fail('INEXACT_REPLY')
-end
-local held = before ~= 0 and counter.expires_at
-return 'charge', { value = before + cost, expires_at = held or new_expiry(r) }
-end
-local function settle_reserved(r, charge, actual)
-local counter, reserved = r.state, charge.cost or 0
-if charge.counts_until ~= end_of_period(r) then
-return 'keep'
-elseif actual >= reserved then
-return overcharge(r, nil, actual - reserved)
-elseif not counter or counter.value <= 0 then
-return 'keep'
-end
-local value = math.max(0, counter.value - (reserved - actual))
-return 'refund', { value = value, expires_at = counter.expires_at or new_expiry(r) }
-end
-return {
-word = 'FIXED',
-takes = ' COST PARTIAL ALWAYS ANCHOR RESERVE RESERVATION ',
-ttl_of_script = true,
-infix = infix,
-suffix = suffix,
-next_suffix = next_suffix,
-window_at = window_at,
-load = load_counter,
-decide = decide,
-forecast = forecast,
-wait = wait,
-commit = commit,
-verdict_after = verdict_after,
-decide_reserving = decide_without_denials,
-counts_until = end_of_period,
-refund = refund,
-overcharge = overcharge,
-settle_reserved = settle_reserved,
-}
-elseif word == 'WINDOW' then
-local function running(r, counter)
-local now_ms = r.now_ms
-local expires_at = counter and counter.expires_at
-if not counter or (expires_at and expires_at <= now_ms) then
-return nil, 0
-end
-local latest = now_ms + r.window_ms
-return expires_at and expires_at < latest and expires_at or latest, counter.value > 0 and counter.value or 0
-end
-local function uncharged(counter, ends)
-if ends and ends ~= counter.expires_at then
-return 'rebase', { value = counter.value, expires_at = ends }
-end
-return 'keep'
-end
-local function forecast(r, _, counter)
-local ends, units = running(r, counter)
-r.ends_at, r.units, r.remaining = ends, units, units < r.limit and r.limit - units or 0
-end
-local function wait(r, cost)
-local limit = r.limit
-if cost > limit then
-return nil
-elseif r.units + cost <= limit then
-return 0
-end
-return divide_up(sub(mul(r.ends_at, 1000), r.now), 1000)
-end
-local function decide(r, cost)
-local counter, limit = r.state, r.limit
-local ends, units = running(r, counter)
-local allowed = units + (cost == 0 and 1 or cost) <= limit
-r.allowed, r.count = allowed, exact(units)
-if allowed and cost > 0 then
-ends = ends and counter.value >= 0 and ends or r.now_ms + r.window_ms
-r.change, r.after = 'charge', { value = units + cost, expires_at = ends }
-else
-r.change, r.after = uncharged(counter, ends)
-end
-forecast(r, r.change, state_after(r.change, r.after, counter))
-if allowed then
-r.ttl = seconds_of(exact(wait(r, limit)))
-else
-r.ttl = ttl_of_denial(r, cost)
-end
-end
-local function commit(r, change, after)
-local key, before = r.key, r.state
-if change == 'delete' then
-call('UNLINK', key)
-elseif change == 'keep' then
-return
-elseif before and before.expires_at == after.expires_at then
-local delta = after.value - before.value
-call('INCRBY', key, delta == 1 and '1' or format('%.0f', delta))
-elseif before and before.value == after.value then
-set_expiry(key, after.expires_at)
-else
-call('SET', key, text_of(after.value), 'PXAT', text_of(after.expires_at))
-end
-end
-local function counts_until(r, counter)
-local expires_at = counter and counter.expires_at
-return expires_at and expires_at > r.now_ms and expires_at or r.now_ms + r.window_ms
-end
-local function refund(r, at_ms, cost)
-local counter = r.state
-local ends, units = running(r, counter)
-local is_earlier = ends and at_ms and less(add(at_ms, r.window_ms), ends)
-if not ends or units == 0 or is_earlier or cost == 0 then
-return uncharged(counter, ends)
-elseif cost >= units then
-return 'delete'
-end
-return 'refund', { value = units - cost, expires_at = ends }
-end
-local function overcharge(r, at_ms, cost)
-if cost == 0 or (at_ms and not less(r.now_ms, add(at_ms, r.window_ms))) then
-return 'keep'
-end
-local ends, units = running(r, r.state)
-if units + cost >= (2 ^ 53) then
-fail('INEXACT_REPLY')
-end
-ends = ends and r.state.value >= 0 and ends or r.now_ms + r.window_ms
-return 'charge', { value = units + cost, expires_at = ends }
-end
-local function settle_reserved(r, charge, actual)
-local counter, reserved = r.state, charge.cost or 0
-if charge.counts_until <= r.now_ms then
-return 'keep'
-elseif actual >= reserved then
-local change, after = overcharge(r, nil, actual - reserved)
-if change == 'charge' and not running(r, counter) then
-after.expires_at = math.min(charge.counts_until, r.now_ms + r.window_ms)
-end
-return change, after
-elseif not counter or counter.value <= 0 or counter.expires_at ~= charge.counts_until then
-return 'keep'
-end
-local value = counter.value - (reserved - actual)
-if value <= 0 then
-return 'delete'
-end
-return 'refund', { value = value, expires_at = counter.expires_at }
-end
-local function in_shadow(r, change, after)
-local counter = r.state
-if change == 'rebase' then
-return 'keep'
-elseif change == 'charge' and counter and counter.value >= 0 and running(r, counter) then
-return 'charge', { value = after.value, expires_at = counter.expires_at }
-end
-return change, after
-end
-return {
-word = 'WINDOW',
-takes = ' COST PARTIAL ALWAYS RESERVE RESERVATION ',
-load = load_counter,
-decide = decide,
-forecast = forecast,
-wait = wait,
-commit = commit,
-in_shadow = in_shadow,
-counts_until = counts_until,
-refund = refund,
-overcharge = overcharge,
-settle_reserved = settle_reserved,
-}
-elseif word == 'SLIDING' then
-local function load(r, purpose)
-load_set(r, '0', r.now_ms - r.window_ms, purpose)
-r.may_move = 500
-if purpose == 'write' then
-moved_left = (moved_left - moved_left % 2) / 2
-r.may_move = moved_left
-end
-end
-local function decide(r, cost)
-local key, len = r.key, r.len
-local allowed = len + (cost == 0 and 1 or cost) <= r.limit
-r.allowed, r.count, r.ttl, r.change = allowed, len, seconds_of(r.window_ms), 'keep'
-if allowed and cost > 0 then
-r.change, r.after = 'charge', { add = cost }
-elseif not allowed and len > 0 and call('ZCOUNT', key, '(' .. format('%.0f', r.now_ms), '+inf') > 0 then
-r.change, r.after = 'rebase', { to_now = true }
-end
-end
-local function never_leaving(r)
-local key = r.key
-local lowest = r.exists and score_at(key, 0)
-return lowest and lowest < 0 and call('ZCOUNT', key, '-inf', '(0') or 0
-end
-local function made_at(r, rank)
-local score = rank >= 0 and score_at(r.key, rank)
-return score and math.max(0, math.ceil(score))
-end
-local function leaves_at(r, n)
-local now_ms, added = r.now_ms, r.added
-r.never = r.never or never_leaving(r)
-if n >= r.len + added - r.never then
-return nil
-end
-local rank = n + r.never + r.expired
-local at = made_at(r, rank)
-if at and added > 0 and at > now_ms then
-at = nil
-end
-if not at then
-local later = made_at(r, rank - added)
-at = later and later > now_ms and later or now_ms
-end
-if r.rebased then
-r.moved = r.moved or call('ZCOUNT', r.key, '-inf', text_of(now_ms)) + r.may_move
-at = rank < r.moved and math.min(at, now_ms) or at
-end
-return at + r.window_ms
-end
-local function forecast(r, change, after)
-r.never, r.moved, r.added, r.rebased = nil, nil, change == 'charge' and after.add or 0, change == 'rebase'
-local remaining = r.limit - r.len - r.added
-r.remaining = remaining > 0 and remaining or 0
-r.held = r.exists and expiry_of(r.key, r.now_ms) or nil
-end
-local function wait(r, cost)
-return wait_in_order(r, cost, r.len + r.added, leaves_at, (new_log_expiry(r, r.held) or r.held) + 1)
-end
-local function add_members(key, ms, count)
-local score = format('%.0f', ms)
-local n = call('ZCOUNT', key, score, score)
-while count > 1 do
-local part = {}
-for _ = 1, math.min(count, 1000) do
-part[#part + 1] = score
-part[#part + 1] = format('%s-0.%.0f', score, n)
-n = n + 1
-end
-count = count - call('ZADD', key, 'NX', unpack(part))
-end
-while count > 0 do
-count = count - call('ZADD', key, 'NX', score, score .. '-0.' .. text_of(n))
-n = n + 1
-end
-end
-local function commit_rare(r, change, after)
-local key = r.key
-if change == 'delete' then
-call('UNLINK', key)
-return
-end
-local expires_at = new_log_expiry(r, r.exists and expiry_of(key, r.now_ms) or nil)
-if after.to_now then
-local score = format('%.0f', r.now_ms)
-rescore(key, score, call('ZRANGEBYSCORE', key, '(' .. score, '+inf', 'LIMIT', '0', text_of(r.may_move)))
-set_expiry(key, expires_at)
-return
-end
-local members = r.len + r.expired
-local first, last = members - after.remove, members - 1
-if after.up_to then
-last = call('ZCOUNT', key, '-inf', text_of(after.up_to)) - 1
-first = math.max(0, last + 1 - after.remove)
-end
-if last < 0 or first > 0 or last + 1 < members then
-set_expiry(key, expires_at)
-end
-if last >= 0 then
-call('ZREMRANGEBYRANK', key, format('%.0f', first), format('%.0f', last))
-end
-end
-local function commit(r, change, after)
-local key = r.key
-if change == 'charge' then
-local expires_at = new_log_expiry(r, r.exists and expiry_of(key, r.now_ms) or nil)
-add_members(key, after.earlier or r.now_ms, after.add)
-set_expiry(key, expires_at)
-elseif change ~= 'keep' then
-commit_rare(r, change, after)
-elseif r.exists then
-set_expiry(key, new_log_expiry(r, expiry_of(key, r.now_ms)))
-end
-end
-local function refund(r, at_ms, cost)
-local count = math.min(r.len, cost)
-if count == 0 then
-return 'keep'
-end
-return 'refund', { remove = count, up_to = at_ms }
-end
-local function overcharge(r, at_ms, cost)
-if cost == 0 then
-return 'keep'
-elseif not at_ms or not less(at_ms, r.now_ms) then
-return 'charge', { add = cost }
-elseif at_ms <= r.now_ms - r.window_ms then
-return 'keep'
-end
-return 'charge', { add = cost, earlier = at_ms }
-end
-return {
-word = 'SLIDING',
-takes = ' COST PARTIAL ',
-ttl_of_script = true,
-adds_members = true,
-load = load,
-decide = decide,
-forecast = forecast,
-wait = wait,
-commit = commit,
-refund = refund,
-overcharge = overcharge,
-}
-elseif word == 'COUNTER' then
-local function decode(text)
-local window_ms, number, current, previous, rest = words_of(text, '^C:(%d+):(%d+):(%d+):(%d+)(.*)$')
-if not is_window(window_ms) or not number or not current or not previous or rest ~= '' then
-return nil
-end
-local start_ms = mul(number, window_ms)
-local start = mul(start_ms, 1000)
-if start - start ~= 0 or current - current ~= 0 or previous - previous ~= 0 then
-if is_beyond_count(start) or is_beyond_count(current) or is_beyond_count(previous) then
-return nil
-end
-end
-if start_ms == 0 and previous ~= 0 then
-return nil
-end
-return { window_ms = window_ms, start_ms = start_ms, current = current, previous = previous }
-end
-local function encode(counts)
-local window_ms, current, previous = counts.window_ms, counts.current, counts.previous
-local number = divide(counts.start_ms, window_ms)
-local large = number - number ~= 0 or current - current ~= 0 or previous - previous ~= 0
-if large or number + window_ms + current + previous >= 2147483648 then
-number, current, previous = text_of(number), text_of(current), text_of(previous)
-return 'C:' .. text_of(window_ms) .. ':' .. number .. ':' .. current .. ':' .. previous
-end
-return format('C:%d:%d:%d:%d', window_ms, number, current, previous)
-end
-local function expires_at(_, counts)
-local windows = counts.current ~= 0 and 2 or counts.previous ~= 0 and 1 or 0
-return add(counts.start_ms, counts.window_ms * windows)
-end
-local function state_of(window_ms, start_ms, current, previous)
-return { window_ms = window_ms, start_ms = start_ms, current = current, previous = previous }
-end
-local function no_more_than_count(n)
-return min(n, MAX_COUNT)
-end
-local function realign(r, old, start_ms)
-local window_ms = r.window_ms
-if less(r.now_ms, old.start_ms) then
-return state_of(window_ms, start_ms, min(add(old.current, old.previous), r.limit), 0)
-end
-local aligned = state_of(window_ms, start_ms, 0, 0)
-local function place(count, end_ms)
-if end_ms > start_ms then
-aligned.current = no_more_than_count(add(aligned.current, count))
-elseif end_ms + window_ms > start_ms then
-aligned.previous = no_more_than_count(add(aligned.previous, count))
-end
-end
-place(old.current, old.start_ms + old.window_ms)
-place(old.previous, old.start_ms)
-return aligned
-end
-local function align(r, old)
-local now_ms, window_ms = r.now_ms, r.window_ms
-local start_ms = now_ms - now_ms % window_ms
-if not old then
-return state_of(window_ms, start_ms, 0, 0)
-elseif old.start_ms == start_ms and old.window_ms == window_ms then
-return old
-end
-return realign(r, old, start_ms)
-end
-local function weighted_previous(r, counts)
-local previous = counts.previous
-return previous == 0 and 0 or mul(previous, sub(r.window, r.now - counts.start_ms * 1000))
-end
-local function set_forecast(r, counts, weighted)
-r.counts = counts
-r.remaining = sub(sub(r.limit, counts.current), weighted == 0 and 0 or divide_up(weighted, r.window))
-end
-local function forecast(r, _, old)
-local counts = align(r, old)
-set_forecast(r, counts, weighted_previous(r, counts))
-end
-local function time_until_weight_is(r, room, count)
-return count == 0 and 0 or sub(r.window, (divide(mul(room, r.window), count)))
-end
-local function wait(r, cost)
-local room, counts = r.limit - cost, r.counts
-local current, start = counts.current, mul(counts.start_ms, 1000)
-if room < 0 then
-return nil
-elseif less(room, current) then
-start = add(add(start, r.window), time_until_weight_is(r, room, current))
-else
-start = add(start, time_until_weight_is(r, room - current, counts.previous))
-end
-return divide_up(sub(start, r.now), 1000)
-end
-local function decide(r, cost)
-local old, limit, window = r.state, r.limit, r.window
-local counts = align(r, old)
-local current, previous = counts.current, weighted_previous(r, counts)
-local needed = mul(add(current, cost == 0 and 1 or cost), window)
-local allowed = not less(mul(limit, window), add(needed, previous))
-r.allowed, r.change = allowed, 'keep'
-r.count = exact(previous == 0 and current or add(current, (divide(previous, window))))
-if allowed and cost > 0 then
-counts = state_of(r.window_ms, counts.start_ms, add(current, cost), counts.previous)
-r.change, r.after = 'charge', counts
-elseif old and limit > 0 and (less(r.now_ms, old.start_ms) or old.window_ms ~= r.window_ms) then
-if current ~= 0 or counts.previous ~= 0 then
-r.change, r.after = 'rebase', counts
-end
-end
-if allowed then
-r.ttl = exact(divide_up(sub(mul(expires_at(r, counts), 1000), r.now), 1000000))
-else
-set_forecast(r, counts, previous)
-r.ttl = ttl_of_denial(r, cost)
-end
-end
-local function place_of(counts, at_ms)
-if not at_ms or not less(at_ms, counts.start_ms) then
-return 'current'
-end
-return at_ms + counts.window_ms >= counts.start_ms and 'previous' or nil
-end
-local function refund(r, at_ms, cost)
-local counts = align(r, r.state)
-local place = place_of(counts, at_ms)
-local from_current = place == 'current' and cost or 0
-local from_previous = place == 'previous' and cost or 0
-if not at_ms then
-from_previous = sub(cost, counts.current)
-end
-local current, previous = sub(counts.current, from_current), sub(counts.previous, from_previous)
-if not less(current, counts.current) and not less(previous, counts.previous) then
-return 'keep'
-elseif current == 0 and previous == 0 then
-return 'delete'
-end
-return 'refund', state_of(counts.window_ms, counts.start_ms, current, previous)
-end
-local function overcharge(r, at_ms, cost)
-local counts = align(r, r.state)
-local place = place_of(counts, at_ms)
-if cost == 0 or not place then
-return 'keep'
-end
-local charged = state_of(counts.window_ms, counts.start_ms, counts.current, counts.previous)
-charged[place] = add(charged[place], cost)
-local weighted = add(mul(charged.current, r.window), weighted_previous(r, charged))
-if is_beyond_count(charged[place]) or less(mul(MAX_COUNT, r.window), weighted) then
-fail('OVERFLOW')
-end
-return 'charge', charged
-end
-local function counts_until(r)
-return r.now_ms - r.now_ms % r.window_ms + 2 * r.window_ms
-end
-local function settle_reserved(r, charge, actual)
-local reserved = charge.cost or 0
-if charge.counts_until <= r.now_ms then
-return 'keep'
-elseif actual < reserved then
-return refund(r, charge.charged_at, reserved - actual)
-end
-return overcharge(r, charge.charged_at, actual - reserved)
-end
-return {
-word = 'COUNTER',
-takes = ' COST PARTIAL ALWAYS RESERVE RESERVATION ',
-decode = decode,
-encode = encode,
-expires_at = expires_at,
-expiry_after = expiry_after,
-load = load_record,
-decide = decide,
-forecast = forecast,
-wait = wait,
-commit = commit_record,
-counts_until = counts_until,
-refund = refund,
-overcharge = overcharge,
-settle_reserved = settle_reserved,
-}
-elseif word == 'TOKEN' then
-local function parts_when_written(r, level)
-local part, window, used = level.part, r.window, level.used
-if level.window_ms ~= r.window_ms and part ~= 0 then
-part = divide_up(mul(part, window), mul(level.window_ms, 1000))
-end
-used = min(add(mul(used, window), part), r.full)
-return level.debt == 0 and used or add(used, mul(level.debt, window))
-end
-local function parts_at(r, level)
-if not level then
-return 0
-end
-return sub(parts_when_written(r, level), mul(sub(r.now, level.at), r.limit))
-end
-local function no_more_than_time(micros)
-return min(micros, MAX_UNSIGNED)
-end
-local function is_beyond_time(micros)
-return less(MAX_UNSIGNED, micros)
-end
-local function require_span(r)
-if r.limit > 0 and less(mul(r.limit, MAX_SPAN), r.full) then
-fail('SPAN')
-end
-end
-local function time_to_drain(r, parts)
-local time = divide_up(parts, r.limit)
-return time - time == 0 and time or no_more_than_time(time)
-end
-local function set_forecast(r, parts)
-r.parts = parts
-r.remaining = r.limit == 0 and 0 or sub(r.capacity, divide_up(parts, r.window))
-end
-local function forecast(r, _, level)
-set_forecast(r, parts_at(r, level))
-end
-local function wait(r, cost)
-local limit, room = r.limit, r.capacity - cost
-if limit == 0 or room < 0 then
-return nil
-end
-local time = divide_up(sub(r.parts, mul(room, r.window)), limit)
-if time - time ~= 0 and is_beyond_time(add(time, r.now)) then
-return nil
-end
-return divide_up(time, 1000)
-end
-local function prepare(r)
-r.full = mul(r.capacity, r.window)
-if r.full - r.full ~= 0 then
-require_span(r)
-end
-end
-local function is_foreign(used, part, window_ms, at)
-local too_high = is_beyond_count(used) or (not less(used, MAX_COUNT) and part ~= 0)
-return too_high or is_beyond_count(at) or not less(part, mul(window_ms, 1000))
-end
-local function debt_of(rest)
-local digits = match(rest, '^:(%d+)$')
-local debt = digits and parse_digits(digits)
-return debt and debt ~= 0 and not is_beyond_count(debt) and debt or nil
-end
-local function decode(text)
-local used, part, window_ms, at, rest = words_of(text, '^T:(%d+):(%d+):(%d+):(%d+)(.*)$')
-if not is_window(window_ms) or not used or not part or not at then
-return nil
-end
-local debt = 0
-if rest ~= '' then
-debt = debt_of(rest)
-if not debt then
-return nil
-end
-end
-if used - used ~= 0 or at - at ~= 0 or part - part ~= 0 or part >= window_ms * 1000 then
-if is_foreign(used, part, window_ms, at) then
-return nil
-end
-end
-return { used = used, part = part, window_ms = window_ms, at = at, debt = debt }
-end
-local function encode_large(level)
-local used, part, window_ms, at = level.used, level.part, level.window_ms, level.at
-local text = 'T:' .. text_of(used) .. ':' .. text_of(part) .. ':' .. text_of(window_ms) .. ':' .. text_of(at)
-return level.debt == 0 and text or text .. ':' .. text_of(level.debt)
-end
-local function encode(level)
-local used, part, window_ms, at = level.used, level.part, level.window_ms, level.at
-if level.debt ~= 0 or used - used ~= 0 or part - part ~= 0 or used + window_ms >= 2147483648 then
-return encode_large(level)
-end
-return format('T:%d:%s:%d:%s', used, text_of(part), window_ms, text_of(at))
-end
-local function expires_at(r, level)
-local at = level.at
-if r.limit > 0 then
-at = add(at, time_to_drain(r, parts_when_written(r, level)))
-at = at - at == 0 and at or no_more_than_time(at)
-end
-return divide_up(at, 1000)
-end
-local function decide(r, cost)
-local level, limit, window, now = r.state, r.limit, r.window, r.now
-local before = parts_at(r, level)
-local needed = add(before, mul(cost == 0 and 1 or cost, window))
-local allowed = limit > 0 and not less(r.full, needed)
-local whole, part = divide(before, window)
-r.allowed, r.count, r.change = allowed, exact(part == 0 and whole or add(whole, 1)), 'keep'
-if allowed and cost > 0 then
-r.change = 'charge'
-r.after = { used = add(whole, cost), part = part, window_ms = r.window_ms, at = now, debt = 0 }
-r.ttl = exact(divide_up(time_to_drain(r, needed), 1000000))
-else
-if level and limit > 0 and less(now, level.at) then
-r.change = 'rebase'
-r.after = { used = level.used, part = level.part, window_ms = level.window_ms, at = now, debt = level.debt }
-end
-if allowed then
-r.ttl = exact(divide_up(time_to_drain(r, before), 1000000))
-else
-set_forecast(r, before)
-r.ttl = ttl_of_denial(r, cost)
-end
-end
-r.delay = false and allowed and time_to_drain(r, before) or 0
-end
-local function refund(r, _, cost)
-local level = r.state
-if not level or cost == 0 or parts_at(r, level) == 0 then
-return 'keep'
-end
-local used, part = level.used, level.part
-if not less(used, r.capacity) then
-used, part = r.capacity, 0
-end
-local rest = sub(cost, level.debt)
-if less(used, rest) then
-used, part = 0, 0
-else
-used = sub(used, rest)
-end
-local refunded =
-{ used = used, part = part, window_ms = level.window_ms, at = level.at, debt = sub(level.debt, cost) }
-if parts_at(r, refunded) == 0 then
-return 'delete'
-end
-return 'refund', refunded
-end
-local function overcharge(r, _, cost)
-if cost == 0 or r.limit == 0 then
-return 'keep'
-end
-local parts = add(parts_at(r, r.state), mul(cost, r.window))
-if less(mul(MAX_COUNT, r.window), parts) then
-fail('OVERFLOW')
-end
-local whole, part = divide(parts, r.window)
-local most = part == 0 and r.capacity or r.capacity - 1
-local used, debt = min(whole, most), sub(whole, most)
-return 'charge', { used = used, part = part, window_ms = r.window_ms, at = r.now, debt = debt }
-end
-return {
-word = 'TOKEN',
-takes = ' COST PARTIAL BURST ALWAYS ',
-expiry_depends_on_policy = true,
-delays = false,
-prepare = prepare,
-decode = decode,
-encode = encode,
-expires_at = expires_at,
-expiry_after = expiry_after,
-load = load_record,
-decide = decide,
-forecast = forecast,
-wait = wait,
-commit = commit_record,
-refund = refund,
-overcharge = overcharge,
-}
-elseif word == 'LEAKY' then
-local function parts_when_written(r, level)
-local part, window, used = level.part, r.window, level.used
-if level.window_ms ~= r.window_ms and part ~= 0 then
-part = divide_up(mul(part, window), mul(level.window_ms, 1000))
-end
-used = min(add(mul(used, window), part), r.full)
-return level.debt == 0 and used or add(used, mul(level.debt, window))
-end
-local function parts_at(r, level)
-if not level then
-return 0
-end
-return sub(parts_when_written(r, level), mul(sub(r.now, level.at), r.limit))
-end
-local function no_more_than_time(micros)
-return min(micros, MAX_UNSIGNED)
-end
-local function is_beyond_time(micros)
-return less(MAX_UNSIGNED, micros)
-end
-local function require_span(r)
-if r.limit > 0 and less(mul(r.limit, MAX_SPAN), r.full) then
-fail('SPAN')
-end
-end
-local function time_to_drain(r, parts)
-local time = divide_up(parts, r.limit)
-return time - time == 0 and time or no_more_than_time(time)
-end
-local function set_forecast(r, parts)
-r.parts = parts
-r.remaining = r.limit == 0 and 0 or sub(r.capacity, divide_up(parts, r.window))
-end
-local function forecast(r, _, level)
-set_forecast(r, parts_at(r, level))
-end
-local function wait(r, cost)
-local limit, room = r.limit, r.capacity - cost
-if limit == 0 or room < 0 then
-return nil
-end
-local time = divide_up(sub(r.parts, mul(room, r.window)), limit)
-if time - time ~= 0 and is_beyond_time(add(time, r.now)) then
-return nil
-end
-return divide_up(time, 1000)
-end
-local function prepare(r)
-r.full = mul(r.capacity, r.window)
-if r.full - r.full ~= 0 then
-require_span(r)
-end
-end
-local function is_foreign(used, part, window_ms, at)
-local too_high = is_beyond_count(used) or (not less(used, MAX_COUNT) and part ~= 0)
-return too_high or is_beyond_count(at) or not less(part, mul(window_ms, 1000))
-end
-local function debt_of(rest)
-local digits = match(rest, '^:(%d+)$')
-local debt = digits and parse_digits(digits)
-return debt and debt ~= 0 and not is_beyond_count(debt) and debt or nil
-end
-local function decode(text)
-local used, part, window_ms, at, rest = words_of(text, '^L:(%d+):(%d+):(%d+):(%d+)(.*)$')
-if not is_window(window_ms) or not used or not part or not at then
-return nil
-end
-local debt = 0
-if rest ~= '' then
-debt = debt_of(rest)
-if not debt then
-return nil
-end
-end
-if used - used ~= 0 or at - at ~= 0 or part - part ~= 0 or part >= window_ms * 1000 then
-if is_foreign(used, part, window_ms, at) then
-return nil
-end
-end
-return { used = used, part = part, window_ms = window_ms, at = at, debt = debt }
-end
-local function encode_large(level)
-local used, part, window_ms, at = level.used, level.part, level.window_ms, level.at
-local text = 'L:' .. text_of(used) .. ':' .. text_of(part) .. ':' .. text_of(window_ms) .. ':' .. text_of(at)
-return level.debt == 0 and text or text .. ':' .. text_of(level.debt)
-end
-local function encode(level)
-local used, part, window_ms, at = level.used, level.part, level.window_ms, level.at
-if level.debt ~= 0 or used - used ~= 0 or part - part ~= 0 or used + window_ms >= 2147483648 then
-return encode_large(level)
-end
-return format('L:%d:%s:%d:%s', used, text_of(part), window_ms, text_of(at))
-end
-local function expires_at(r, level)
-local at = level.at
-if r.limit > 0 then
-at = add(at, time_to_drain(r, parts_when_written(r, level)))
-at = at - at == 0 and at or no_more_than_time(at)
-end
-return divide_up(at, 1000)
-end
-local function decide(r, cost)
-local level, limit, window, now = r.state, r.limit, r.window, r.now
-local before = parts_at(r, level)
-local needed = add(before, mul(cost == 0 and 1 or cost, window))
-local allowed = limit > 0 and not less(r.full, needed)
-local whole, part = divide(before, window)
-r.allowed, r.count, r.change = allowed, exact(part == 0 and whole or add(whole, 1)), 'keep'
-if allowed and cost > 0 then
-r.change = 'charge'
-r.after = { used = add(whole, cost), part = part, window_ms = r.window_ms, at = now, debt = 0 }
-r.ttl = exact(divide_up(time_to_drain(r, needed), 1000000))
-else
-if level and limit > 0 and less(now, level.at) then
-r.change = 'rebase'
-r.after = { used = level.used, part = level.part, window_ms = level.window_ms, at = now, debt = level.debt }
-end
-if allowed then
-r.ttl = exact(divide_up(time_to_drain(r, before), 1000000))
-else
-set_forecast(r, before)
-r.ttl = ttl_of_denial(r, cost)
-end
-end
-r.delay = true and allowed and time_to_drain(r, before) or 0
-end
-local function refund(r, _, cost)
-local level = r.state
-if not level or cost == 0 or parts_at(r, level) == 0 then
-return 'keep'
-end
-local used, part = level.used, level.part
-if not less(used, r.capacity) then
-used, part = r.capacity, 0
-end
-local rest = sub(cost, level.debt)
-if less(used, rest) then
-used, part = 0, 0
-else
-used = sub(used, rest)
-end
-local refunded =
-{ used = used, part = part, window_ms = level.window_ms, at = level.at, debt = sub(level.debt, cost) }
-if parts_at(r, refunded) == 0 then
-return 'delete'
-end
-return 'refund', refunded
-end
-local function overcharge(r, _, cost)
-if cost == 0 or r.limit == 0 then
-return 'keep'
-end
-local parts = add(parts_at(r, r.state), mul(cost, r.window))
-if less(mul(MAX_COUNT, r.window), parts) then
-fail('OVERFLOW')
-end
-local whole, part = divide(parts, r.window)
-local most = part == 0 and r.capacity or r.capacity - 1
-local used, debt = min(whole, most), sub(whole, most)
-return 'charge', { used = used, part = part, window_ms = r.window_ms, at = r.now, debt = debt }
-end
-return {
-word = 'LEAKY',
-takes = ' COST PARTIAL BURST ',
-expiry_depends_on_policy = true,
-delays = true,
-prepare = prepare,
-decode = decode,
-encode = encode,
-expires_at = expires_at,
-expiry_after = expiry_after,
-load = load_record,
-decide = decide,
-forecast = forecast,
-wait = wait,
-commit = commit_record,
-refund = refund,
-overcharge = overcharge,
-}
-elseif word == 'GCRA' then
-local function require_tolerance(r)
-if less(MAX_TOLERANCE, r.tolerance) then
-fail('SPAN')
-end
-end
-local function decode_rare(text)
-local digits = digits_up_to(text, '18446744073709551615')
-if not digits then
-return nil
-end
-return { micros = #digits > 3 and from_text(digits:sub(1, -4)) or 0, nanos = digits:sub(-3) + 0 }
-end
-local function encode_rare(tat)
-return tat.micros == 0 and format('%d', tat.nanos) or text_of(tat.micros) .. format('%03d', tat.nanos)
-end
-local function prepare(r)
-r.interval, r.tolerance = 0, 0
-if r.limit > 0 then
-local window_ns = mul(r.window, 1000)
-if less(window_ns, r.limit) then
-fail('SPAN')
-end
-r.interval = divide_up(window_ns, r.limit)
-r.tolerance = mul(r.capacity, r.interval)
-if r.tolerance - r.tolerance ~= 0 then
-require_tolerance(r)
-end
-end
-end
-local function decode(text)
-local micros, nanos = match(text, '^([1-9]%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d)(%d%d%d)$')
-if not micros or micros:byte() > 56 then
-return decode_rare(text)
-end
-return { micros = micros + 0, nanos = nanos + 0 }
-end
-local function encode(tat)
-local micros = tat.micros
-if micros - micros ~= 0 or micros < 1000000 then
-return encode_rare(tat)
-end
-return text_of(micros) .. format('%03d', tat.nanos)
-end
-local function expires_at(_, tat)
-return divide_up(tat.nanos == 0 and tat.micros or add(tat.micros, 1), 1000)
-end
-local function tat_of(r, ahead)
-local micros, nanos = divide(ahead, 1000)
-return { micros = add(r.now, micros), nanos = nanos }
-end
-local function ahead_of(r, tat)
-local ahead, tolerance = 0, r.tolerance
-if tat and not less(tat.micros, r.now) then
-ahead = add(mul(sub(tat.micros, r.now), 1000), tat.nanos)
-if less(tolerance, ahead) then
-return tolerance, true
-end
-end
-return ahead, false
-end
-local function used_of(r, ahead)
-return r.interval == 0 and 0 or divide_up(ahead, r.interval)
-end
-local function set_forecast(r, ahead)
-r.ahead = ahead
-r.remaining = r.interval == 0 and 0 or sub(r.capacity, used_of(r, ahead))
-end
-local function forecast(r, _, tat)
-set_forecast(r, (ahead_of(r, tat)))
-end
-local function wait(r, cost)
-local interval = r.interval
-if interval == 0 or cost > r.capacity then
-return nil
-end
-return divide_up(sub(r.ahead, sub(r.tolerance, mul(cost, interval))), 1000000)
-end
-local function decide(r, cost)
-local ahead, beyond = ahead_of(r, r.state)
-local interval = r.interval
-local after = add(ahead, mul(cost == 0 and 1 or cost, interval))
-local allowed = interval ~= 0 and not less(r.tolerance, after)
-r.allowed, r.count, r.change = allowed, exact(used_of(r, ahead)), 'keep'
-if allowed and cost == 0 then
-r.ttl = exact(divide_up(ahead, 1000000000))
-elseif allowed then
-r.change, r.after = 'charge', tat_of(r, after)
-r.ttl = exact(divide_up(after, 1000000000))
-else
-if beyond and interval ~= 0 then
-r.change, r.after = 'rebase', tat_of(r, ahead)
-end
-set_forecast(r, ahead)
-r.ttl = ttl_of_denial(r, cost)
-end
-end
-local function refund(r, _, cost)
-local ahead = ahead_of(r, r.state)
-local refunded = mul(cost, r.interval)
-if ahead == 0 or refunded == 0 then
-return 'keep'
-elseif not less(refunded, ahead) then
-return 'delete'
-end
-return 'refund', tat_of(r, sub(ahead, refunded))
-end
-local function overcharge(r, _, cost)
-if cost == 0 or r.interval == 0 then
-return 'keep'
-end
-local ahead = ahead_of(r, r.state)
-return 'charge', tat_of(r, min(add(ahead, mul(cost, r.interval)), r.tolerance))
-end
-return {
-word = 'GCRA',
-takes = ' COST PARTIAL BURST ',
-prepare = prepare,
-decode = decode,
-encode = encode,
-expires_at = expires_at,
-expiry_after = expiry_after,
-load = load_record,
-decide = decide,
-forecast = forecast,
-wait = wait,
-commit = commit_record,
-refund = refund,
-overcharge = overcharge,
-}
-elseif word == 'ROLLING' then
-local MOMENTS = 4096
-local MAX_ENTRIES = 8192
-local HALF = 2 ^ 32
-local function ms_at(text, n)
-local a, b, c, d, e, f, g = byte_of(text, 15 * n + 3, 15 * n + 9)
-if g >= 32 then
-fail('INEXACT_STATE')
-end
-return a + 256 * (b + 256 * (c + 256 * (d + 256 * (e + 256 * (f + 256 * g)))))
-end
-local function total_at(text, n)
-local a, b, c, d, e, f, g, h = byte_of(text, 15 * n + 10, 15 * n + 17)
-return e + 256 * (f + 256 * (g + 256 * h)), a + 256 * (b + 256 * (c + 256 * d))
-end
-local function bytes_of(ms, hi, lo)
-local a, b = ms % 16777216, hi % 65536
-local c, d = lo % 65536, (ms - ms % 16777216) / 16777216
-local e, f, g = (hi - b) / 65536, (lo - c) / 65536, d % 65536
-return char_of(
-a % 256, (a - a % 256) / 256 % 256, (a - a % 65536) / 65536,
-g % 256, (g - g % 256) / 256, (d - g) / 65536 % 256, (d - d % 16777216) / 16777216,
-c % 256, (c - c % 256) / 256, f % 256, (f - f % 256) / 256,
-b % 256, (b - b % 256) / 256, e % 256, (e - e % 256) / 256
-)
-end
-local function units_between(hi, lo, hi_before, lo_before)
-local units = (hi - hi_before) * HALF + (lo - lo_before)
-return units < 0 and units + HALF * HALF or units
-end
-local function sum_of(hi, lo, other_hi, other_lo)
-hi, lo = hi + other_hi, lo + other_lo
-if lo >= HALF then
-hi, lo = hi + 1, lo - HALF
-end
-return hi % HALF, lo, hi >= HALF
-end
-local function halves_of(units)
-local lo = units % HALF
-return (units - lo) / HALF, lo
-end
-local function count_through(text, len, ms)
-if len == 0 or ms_at(text, len - 1) <= ms then
-return len
-end
-local base, size = 0, len
-while size > 1 do
-local half = (size - size % 2) / 2
-if ms_at(text, base + half) <= ms then
-base = base + half
-end
-size = size - half
-end
-return ms_at(text, base) <= ms and base + 1 or base
-end
-local function read(r, text)
-local len = (#text - 2) / 15
-if part_of(text, 1, 2) ~= 'R:' or len % 1 ~= 0 or len < 1 or len > MAX_ENTRIES then
-return nil
-end
-local expired, first, hi, lo = r.now_ms - r.window_ms, 0, 0, 0
-if expired >= 0 and ms_at(text, 0) <= expired then
-first = count_through(text, len, expired)
-hi, lo = total_at(text, first - 1)
-local last_hi, last_lo = total_at(text, len - 1)
-if last_hi < hi or (last_hi == hi and last_lo < lo) then
-return nil
-end
-end
-return { text = text, len = len, first = first, hi = hi, lo = lo }
-end
-local function load(r)
-local text = call('GET', r.key)
-if text then
-r.state = read(r, text) or fail_with_foreign_value(text, 'ROLLING', 'FOREIGN_VALUE')
-end
-end
-local function units_through(log, n)
-local hi, lo = total_at(log.text, n)
-return units_between(hi, lo, log.hi, log.lo)
-end
-local function units_of(log)
-return log and log.len > 0 and units_through(log, log.len - 1) or 0
-end
-local function same_moment(r, a, b)
-local window_ms = r.window_ms
-if a == b then
-return true
-elseif window_ms <= MOMENTS or math.abs(a - b) >= window_ms / MOMENTS + 1 then
-return false
-end
-return (divide(mul(a, MOMENTS), window_ms)) == (divide(mul(b, MOMENTS), window_ms))
-end
-local function edited(log, kept, entry, rest, overflows)
-local text, before, first = log.text, log.len, log.first
-local len, offset = kept + (before - rest) + 1, 15 * kept + 2
-local after = { text = part_of(text, 1, offset) .. entry, len = len, first = first, hi = log.hi, lo = log.lo }
-after.write, after.offset, after.bytes = 'SETRANGE', offset, entry
-if rest < before then
-after.bytes = entry .. part_of(text, 15 * rest + 3)
-after.text = part_of(text, 1, offset) .. after.bytes
-elseif kept == before then
-after.write = 'APPEND'
-end
-if before == 0 or (first > 0 and first * 2 >= before) or overflows or len < before or len > MAX_ENTRIES then
-after.write = 'SET'
-end
-return after
-end
-local function moved(text, from, to, cap_hi, cap_lo, hi, lo)
-local parts = {}
-for n = from, to - 1 do
-local moved_hi, moved_lo = cap_hi, cap_lo
-if not cap_hi then
-moved_hi, moved_lo = total_at(text, n)
-moved_hi, moved_lo = sum_of(moved_hi, moved_lo, hi, lo)
-end
-parts[#parts + 1] = bytes_of(ms_at(text, n), moved_hi, moved_lo)
-end
-return table.concat(parts)
-end
-local function charged_before(r, log, index, at, hi, lo, overflows)
-local text, len, kept, rest = log.text, log.len, index, index
-local total_hi, total_lo, ms = log.hi, log.lo, at
-if index > log.first then
-total_hi, total_lo = total_at(text, index - 1)
-end
-if index > log.first and same_moment(r, ms_at(text, index - 1), at) then
-kept = index - 1
-elseif same_moment(r, ms_at(text, index), at) then
-ms, rest = ms_at(text, index), index + 1
-total_hi, total_lo = total_at(text, index)
-end
-total_hi, total_lo = sum_of(total_hi, total_lo, hi, lo)
-local later = moved(text, rest, len, nil, nil, hi, lo)
-local whole = { text = part_of(text, 1, 15 * rest + 2) .. later, len = len, first = log.first, hi = log.hi, lo = log.lo }
-return edited(whole, kept, bytes_of(ms, total_hi, total_lo), rest, overflows)
-end
-local function charged(r, log, at, units)
-local text, len = log.text, log.len
-local index = count_through(text, len, at)
-local hi, lo = halves_of(units)
-local total_hi, total_lo, overflows, kept = log.hi, log.lo, false, len
-if len > 0 then
-local last_hi, last_lo = total_at(text, len - 1)
-total_hi, total_lo, overflows = sum_of(last_hi, last_lo, hi, lo)
-if index < len then
-return charged_before(r, log, index, at, hi, lo, overflows)
-elseif len > log.first then
-kept = same_moment(r, ms_at(text, len - 1), at) and len - 1 or len
-else
-total_hi, total_lo = sum_of(log.hi, log.lo, hi, lo)
-end
-else
-total_hi, total_lo = hi, lo
-end
-return edited(log, kept, bytes_of(at, total_hi, total_lo), len, overflows)
-end
-local function moved_to_now(r, log)
-local text, now_ms = log.text, r.now_ms
-local index = count_through(text, log.len, now_ms)
-local joins = index > log.first and same_moment(r, ms_at(text, index - 1), now_ms)
-local hi, lo = total_at(text, log.len - 1)
-return edited(log, joins and index - 1 or index, bytes_of(now_ms, hi, lo), log.len, false)
-end
-local function rewritten(r, log)
-local text, entries = log.text, {}
-for n = log.first, log.len - 1 do
-local hi, lo = total_at(text, n)
-hi, lo = sum_of(hi, lo, (HALF - log.hi - (log.lo > 0 and 1 or 0)) % HALF, (HALF - log.lo) % HALF)
-local last = entries[#entries]
-if (last or hi > 0 or lo > 0) and not (last and last.hi == hi and last.lo == lo) then
-entries[#entries + 1] = { ms = ms_at(text, n), hi = hi, lo = lo }
-end
-end
-if #entries > MOMENTS + 1 then
-local merged = {}
-for _, entry in ipairs(entries) do
-local joins = #merged > 0 and same_moment(r, entry.ms, merged[#merged].ms)
-merged[joins and #merged or #merged + 1] = entry
-end
-entries = merged
-end
-if #entries > MAX_ENTRIES then
-local last, ahead = entries[#entries], 0
-while ahead < #entries and entries[ahead + 1].ms <= r.now_ms do
-ahead = ahead + 1
-end
-for n = #entries, math.min(ahead, MAX_ENTRIES - 1) + 1, -1 do
-entries[n] = nil
-end
-entries[#entries + 1] = last
-end
-local parts = { 'R:' }
-for n, entry in ipairs(entries) do
-parts[n + 1] = bytes_of(entry.ms, entry.hi, entry.lo)
-end
-return table.concat(parts)
-end
-local function forecast(r, _, log)
-local units = units_of(log)
-r.log, r.units, r.remaining = log, units, units < r.limit and r.limit - units or 0
-end
-local function wait(r, cost)
-local room, log, units = r.limit - cost, r.log, r.units
-if room < 0 then
-return nil
-elseif units <= room then
-return 0
-end
-local must_leave, low, high = units - room, log.first, log.len - 1
-if units_through(log, low) >= must_leave then
-high = low
-elseif units_through(log, high > 0 and high - 1 or 0) < must_leave then
-low = high
-end
-while low < high do
-local middle = (low + high - (low + high) % 2) / 2
-if units_through(log, middle) >= must_leave then
-high = middle
-else
-low = middle + 1
-end
-end
-local left = ms_at(log.text, low) + r.window_ms - r.now_ms
-return left > 0 and left or 0
-end
-local function decide(r, cost)
-local log, limit = r.state, r.limit
-local units = units_of(log)
-local allowed = units + (cost == 0 and 1 or cost) <= limit
-r.allowed, r.count, r.change = allowed, exact(units), 'keep'
-if allowed and cost > 0 then
-r.change = 'charge'
-r.after = charged(r, log or { text = 'R:', len = 0, first = 0, hi = 0, lo = 0 }, r.now_ms, cost)
-elseif not allowed and units > 0 and ms_at(log.text, log.len - 1) > r.now_ms then
-r.change, r.after = 'rebase', moved_to_now(r, log)
-end
-forecast(r, r.change, state_after(r.change, r.after, log))
-if allowed then
-r.ttl = seconds_of(exact(wait(r, limit)))
-else
-r.ttl = ttl_of_denial(r, cost)
-end
-end
-local function set_whole(r, after, expires_at, held)
-local key, text = r.key, after.write == 'SET' and rewritten(r, after) or after.text
-if expires_at then
-call('SET', key, text, 'PXAT', text_of(expires_at))
-elseif held then
-call('SET', key, text, 'KEEPTTL')
-end
-end
-local function commit(r, change, after)
-local key, before = r.key, r.state
-if change == 'delete' then
-call('UNLINK', key)
-return
-end
-local held = before and not r.begins_anew and expiry_of(key, r.now_ms) or nil
-local expires_at = new_log_expiry(r, held)
-if change ~= 'keep' then
-local write = after.write
-if write == 'SET' or r.gave_back then
-set_whole(r, after, expires_at, held)
-return
-elseif write == 'APPEND' then
-call('APPEND', key, after.bytes)
-else
-call('SETRANGE', key, format('%d', after.offset), after.bytes)
-end
-elseif units_of(before) == 0 then
-return
-end
-set_expiry(key, expires_at)
-end
-local function refund(r, at_ms, cost)
-local log = r.state
-if not log then
-return 'keep'
-end
-local text, last = log.text, log.len
-if at_ms then
-at_ms = at_ms - at_ms == 0 and at_ms or (2 ^ 53)
-last = count_through(text, log.len, at_ms)
-local is_exact = last > log.first and ms_at(text, last - 1) == at_ms
-if not is_exact and last < log.len and same_moment(r, ms_at(text, last), at_ms) then
-last = last + 1
-end
-end
-local units, cap_hi, cap_lo = 0, log.hi, log.lo
-if last > log.first then
-units = units_through(log, last - 1)
-cap_hi, cap_lo = total_at(text, last - 1)
-end
-local count = math.min(cost, units)
-if count == 0 then
-return 'keep'
-elseif count == units_of(log) then
-return 'delete'
-end
-local hi, lo = halves_of(count)
-hi, lo = (HALF - hi - (lo > 0 and 1 or 0)) % HALF, (HALF - lo) % HALF
-cap_hi, cap_lo = sum_of(cap_hi, cap_lo, hi, lo)
-local start = last
-while start > 0 do
-local total_hi, total_lo = total_at(text, start - 1)
-if total_hi < cap_hi or (total_hi == cap_hi and total_lo <= cap_lo) then
-break
-end
-start = start - 1
-end
-local bytes = moved(text, start, last, cap_hi, cap_lo) .. moved(text, last, log.len, nil, nil, hi, lo)
-local after = { text = part_of(text, 1, 15 * start + 2) .. bytes, len = log.len, first = log.first }
-after.hi, after.lo, after.write, after.offset, after.bytes = log.hi, log.lo, 'SETRANGE', 15 * start + 2, bytes
-if log.first > 0 and log.first * 2 >= log.len then
-after.write = 'SET'
-end
-return 'refund', after
-end
-local function overcharge(r, at_ms, cost)
-local now_ms, log = r.now_ms, r.state
-at_ms = at_ms and less(at_ms, now_ms) and at_ms or now_ms
-if cost == 0 or (at_ms < now_ms and at_ms <= now_ms - r.window_ms) then
-return 'keep'
-end
-local units = units_of(log) + cost
-if units >= (2 ^ 53) then
-fail(units > 2 ^ 63 and 'OVERFLOW' or 'INEXACT_REPLY')
-end
-return 'charge', charged(r, log or { text = 'R:', len = 0, first = 0, hi = 0, lo = 0 }, at_ms, cost)
-end
-local function counts_until(r)
-return r.now_ms + r.window_ms
-end
-local function give_back(r, all_ended)
-local log, entries, before, changed = r.state, {}, 0, false
-for n = log and log.first or 0, log and log.len - 1 or -1 do
-local through = exact(units_through(log, n))
-entries[#entries + 1] = { ms = ms_at(log.text, n), units = math.max(0, through - before) }
-before = math.max(before, through)
-end
-local reached, older = 0, {}
-for _, one in ipairs(all_ended) do
-local at, left = one.was.charged_at, one.was.cost
-if left > 0 and r.now_ms < one.was.counts_until then
-local last = 0
-while entries[last + 1] and entries[last + 1].ms <= at do
-last = last + 1
-end
-local is_exact = last > 0 and entries[last].ms == at
-if not is_exact and entries[last + 1] and same_moment(r, entries[last + 1].ms, at) then
-last = last + 1
-end
-for n = reached + 1, last do
-older[#older + 1] = entries[n]
-end
-reached = math.max(reached, last)
-while left > 0 and #older > 0 do
-local newest = older[#older]
-local taken = math.min(left, newest.units)
-newest.units, left = newest.units - taken, left - taken
-one.given_back = one.given_back or taken > 0
-if newest.units == 0 then
-older[#older] = nil
-end
-end
-changed = changed or one.given_back
-end
-end
-if not changed then
-return
-end
-local parts, total = { 'R:' }, 0
-for _, entry in ipairs(entries) do
-if entry.units > 0 then
-total = total + entry.units
-parts[#parts + 1] = bytes_of(entry.ms, halves_of(total))
-end
-end
-r.gave_back, r.stored = true, r.state
-r.state = #parts > 1 and read(r, table.concat(parts)) or nil
-r.begins_anew = not r.state
-end
-local function settle_reserved(r, charge, actual)
-local reserved = charge.cost or 0
-if charge.counts_until <= r.now_ms then
-return 'keep'
-elseif actual < reserved then
-return refund(r, charge.charged_at, reserved - actual)
-end
-return overcharge(r, charge.charged_at, actual - reserved)
-end
-return {
-word = 'ROLLING',
-takes = ' COST PARTIAL ALWAYS RESERVE RESERVATION ',
-load = load,
-decide = decide,
-forecast = forecast,
-wait = wait,
-commit = commit,
-counts_until = counts_until,
-give_back = give_back,
-refund = refund,
-overcharge = overcharge,
-settle_reserved = settle_reserved,
-}
-elseif word == 'LEASE' then
-local function end_of_score(score)
-return score < 2 ^ 64 and math.max(0, math.ceil(score)) or (1 / 0)
-end
-local function end_of(r, id)
-local score = r.len > 0 and call('ZSCORE', r.key, id)
-local ends = score and end_of_score(tonumber(score))
-return ends and ends > r.now_ms and ends or nil
-end
-local function load(r, purpose)
-load_set(r, '-inf', r.now_ms, purpose)
-r.own = r.ID and end_of(r, r.ID)
-r.others = r.own and r.len - 1 or r.len
-end
-local function end_of_lease(r, n)
-local score = score_at(r.key, n + r.expired)
-return score and end_of_score(score) or (1 / 0)
-end
-local function end_of_other(r, n)
-local ends = end_of_lease(r, n)
-return r.own and ends >= r.own and end_of_lease(r, n + 1) or ends
-end
-local function end_with_own(r, n, own_end)
-if n < r.others then
-local ends = end_of_other(r, n)
-if ends <= own_end then
-return ends
-end
-end
-return n > 0 and math.max(end_of_other(r, n - 1), own_end) or own_end
-end
-local function leaves_at(r, n)
-local ends = r.hold and end_with_own(r, n, r.hold) or end_of_lease(r, n)
-return ends ~= (1 / 0) and ends or nil
-end
-local function forecast(r, change, after)
-r.hold = change == 'charge' and after.hold or nil
-r.held = r.hold and r.others + 1 or r.len
-r.remaining = math.max(0, r.limit - r.held)
-end
-local function wait(r, cost)
-return wait_in_order(r, cost, r.held, leaves_at, nil)
-end
-local function decide(r)
-local now_ms, limit, own, others = r.now_ms, r.limit, r.own, r.others
-local allowed = limit > 0 and (own ~= nil or others < limit)
-local ends = now_ms + r.window_ms
-r.allowed, r.count, r.change = allowed, others, 'keep'
-if allowed and own ~= ends then
-r.change, r.after = 'charge', { hold = ends }
-end
-if allowed then
-r.ttl = exact(divide_up(sub(mul(ends, 1000), r.now), 1000000))
-else
-forecast(r, 'keep')
-r.ttl = ttl_of_denial(r, 1)
-end
-end
-local function expire_with_the_last(key, last, now_ms)
-if last >= (2 ^ 53) or expiry_of(key, now_ms) ~= last then
-call('PEXPIREAT', key, last < 2 ^ 63 and format('%.0f', last) or '9223372036854775807')
-end
-end
-local function last_end(key)
-local score = score_at(key, -1)
-return score and end_of_score(score)
-end
-local function move_ends(key, ends, holders, now_ms)
-rescore(key, format('%.0f', ends), holders)
-expire_with_the_last(key, last_end(key), now_ms)
-end
-local function commit(r, change, after)
-local key, now_ms = r.key, r.now_ms
-if change == 'delete' then
-call('UNLINK', key)
-elseif change == 'keep' then
-if r.len > 0 then
-expire_with_the_last(key, last_end(key), now_ms)
-end
-elseif r.ID then
-if r.own then
-call('ZADD', key, 'XX', format('%.0f', after.hold), r.ID)
-else
-call('ZADD', key, format('%.0f', after.hold), r.ID)
-end
-expire_with_the_last(key, last_end(key), now_ms)
-end
-end
-local function units_charged(r)
-return r.own and 0 or 1
-end
-local function holding(r, ids)
-load_set(r, '-inf', r.now_ms, 'write')
-local held = {}
-for _, id in ipairs(ids) do
-held[#held + 1] = end_of(r, id) and id
-end
-return held
-end
-local function release(r, ids)
-local released = call_in_parts({ 'ZREM', r.key }, holding(r, ids))
-local last = r.len > 0 and last_end(r.key)
-if last then
-expire_with_the_last(r.key, last, r.now_ms)
-end
-return released
-end
-local function renew(r, ids)
-local holders = holding(r, ids)
-if #holders > 0 then
-move_ends(r.key, r.now_ms + r.window_ms, holders, r.now_ms)
-end
-return #holders
-end
-return {
-word = 'LEASE',
-takes = ' ID ',
-no_correction = 'LEASE_CORRECTION',
-quota_unit = 'concurrent-requests',
-units_charged = units_charged,
-load = load,
-decide = decide,
-forecast = forecast,
-wait = wait,
-commit = commit,
-release = release,
-renew = renew,
-}
-elseif word == 'LOCKOUT' then
-local function prepare(r)
-local block = r.BLOCK or r.window_ms
-local longest = r.MAX or math.max(block, 86400000)
-if longest < block then
-fail('MAX_BELOW_BLOCK')
-end
-r.block, r.longest = block, longest
-end
-local function decode(text)
-local attempts, start, last, lock, level = words_of(text, '^O:(%d+):(%d+):(%d+):(%d+):(%d+)$')
-if not attempts or not start or not last or not lock or #level > 2 or level + 0 > 64 then
-return nil
-elseif less(last, start) or less(1e15, lock) then
-return nil
-elseif attempts - attempts ~= 0 or last - last ~= 0 then
-if is_beyond_count(attempts) or is_beyond_count(mul(last, 1000)) then
-return nil
-end
-fail('INEXACT_STATE')
-end
-return { attempts = attempts, start = start, last = last, lock = lock, level = level + 0 }
-end
-local function encode(state)
-local start, last = text_of(state.start), text_of(state.last)
-return format('O:%s:%s:%s:%s:%d', text_of(state.attempts), start, last, text_of(state.lock), state.level)
-end
-local function known(r, state)
-local now_ms = r.now_ms
-if not state or state.last <= now_ms then
-return state
-end
-local start = math.min(state.start, now_ms)
-return { attempts = state.attempts, start = start, last = now_ms, lock = state.lock, level = state.level }
-end
-local function is_locked(r, state)
-return state and r.now_ms < state.last + state.lock
-end
-local function running(r, state)
-local ends = state and (state.lock > 0 and state.last + state.lock or state.start + r.window_ms)
-if ends and r.now_ms < ends and state.attempts > 0 then
-return state.attempts, state.start
-end
-return 0, r.now_ms
-end
-local function level_after(r, state)
-if state.lock == 0 then
-return state.level
-end
-local top, length = 0, r.block
-while length < r.longest do
-top, length = top + 1, 2 * length
-end
-return math.min(state.level + 1, top)
-end
-local function level_now(r, state)
-local quiet = math.max(0, r.now_ms - state.last - state.lock)
-return math.max(0, level_after(r, state) - (divide(quiet, r.longest)))
-end
-local function expires_at(r, state)
-local at = add(state.last + state.lock, mul(level_after(r, state), r.longest))
-if at - at ~= 0 then
-return min(at, divide_up(MAX_UNSIGNED, 1000))
-end
-return math.max(at, state.start + r.window_ms)
-end
-local function set_forecast(r, state)
-local attempts, start = running(r, state)
-if is_locked(r, state) then
-r.ends_at, r.remaining = state.last + state.lock, 0
-else
-r.ends_at, r.remaining = start + r.window_ms, math.max(0, r.limit - attempts)
-end
-end
-local function forecast(r, _, state)
-set_forecast(r, known(r, state))
-end
-local function wait(r, cost)
-local limit, free = r.limit, r.remaining
-if cost > limit or limit == 0 then
-return nil
-elseif cost <= free and free > 0 then
-return 0
-end
-return r.ends_at - r.now_ms
-end
-local function decide(r, cost)
-local now_ms, limit, state = r.now_ms, r.limit, known(r, r.state)
-local attempts, start = running(r, state)
-local after = attempts + (cost == 0 and 1 or cost)
-local allowed = not is_locked(r, state) and after <= limit
-r.allowed, r.count, r.change = allowed, attempts, 'keep'
-if allowed and cost > 0 then
-local level, lock = state and level_now(r, state) or 0, 0
-if after == limit then
-lock = math.min(r.block * 2 ^ level, r.longest)
-end
-state = { attempts = after, start = start, last = now_ms, lock = lock, level = level }
-r.change, r.after = 'charge', state
-elseif state ~= r.state and less(now_ms, expires_at(r, state)) then
-r.change, r.after = 'rebase', state
-end
-set_forecast(r, state)
-if allowed then
-r.ttl = seconds_of(wait(r, limit))
-else
-r.ttl = ttl_of_denial(r, cost)
-end
-end
-local function commit(r, change, after)
-if change == 'delete' then
-call('UNLINK', r.key)
-elseif change ~= 'keep' then
-call('SET', r.key, encode(after), 'PXAT', text_of(expires_at(r, after)))
-end
-end
-local function in_shadow(_, change, after)
-if change == 'rebase' then
-return 'keep'
-end
-return change, after
-end
-local function refund(r, at_ms, cost)
-local state = known(r, r.state)
-local attempts, start = running(r, state)
-if attempts == 0 or cost == 0 or at_ms and less(at_ms, start) then
-return 'keep'
-end
-attempts = math.max(0, attempts - cost)
-local refunded = { attempts = attempts, start = start, last = state.last, lock = 0, level = state.level }
-if running(r, refunded) == 0 and level_now(r, refunded) == 0 then
-return 'delete'
-end
-return 'refund', refunded
-end
-return {
-word = 'LOCKOUT',
-takes = ' COST BLOCK MAX ',
-no_correction = 'NO_SETTLEMENT',
-prepare = prepare,
-decode = decode,
-load = load_record,
-decide = decide,
-forecast = forecast,
-wait = wait,
-commit = commit,
-in_shadow = in_shadow,
-refund = refund,
-}
-end
-end
-local function build_named(word)
-word = word:upper()
-local algorithm = ALGORITHMS[word]
-if not algorithm then
-algorithm = build_algorithm(word) or fail('ALGORITHM')
-ALGORITHMS[word] = algorithm
-end
-return algorithm
-end
-local function error_reply(raised)
-if type(raised) == 'table' then
-return raised
-elseif find(raised, '^%u+ ') then
-return redis.error_reply(raised)
-end
-error(raised, 0)
-end
-local function add_large(a, b)
-a, b = digits_of(a), digits_of(b)
-local sum, carry = {}, 0
-for n = 1, math.max(#a, #b) + 1 do
-local digit = (a[n] or 0) + (b[n] or 0) + carry
-carry = digit >= (2 ^ 24) and 1 or 0
-sum[n] = digit - carry * (2 ^ 24)
-end
-return from_digits(sum)
-end
-local function approximately(n)
-if n - n == 0 then
-return n
-end
-local sum = 0
-for index = #n, 1, -1 do
-sum = sum * (2 ^ 24) + n[index]
-end
-return sum
-end
-local function divide_large(a, b)
-local quotient = 0
-while not less(a, b) do
-local part = math.max(1, math.floor(approximately(a) / approximately(b) * (1 - 2 ^ -45)))
-part = from_digits(digits_of(part))
-quotient = add(quotient, part)
-a = sub(a, mul(part, b))
-end
-return quotient, a
-end
-local FORMS = { FULL = true, LINE = true, HEADERS = true }
-local function parse_count(name, text, least)
-local digits = text and digits_up_to(text, '9223372036854775807')
-local n = digits and from_text(digits)
-if not n or n == 0 and least > 0 then
-fail_with(format('ERR invalid %s: expected an integer from %d to 9223372036854775807', name, least))
-elseif n - n ~= 0 then
-fail_with(format('ERR invalid %s: the Lua library takes integers up to 9007199254740991', name))
-end
-return n
-end
-local OPTIONS = {
-{ 'COST', 'COST n', 'RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take' },
-{ 'PARTIAL', 'PARTIAL', 'RL.<ALGO> and RL.PEEK take' },
-{ 'ALWAYS', 'ALWAYS', 'RL.<ALGO> and RL.PEEK take' },
-{ 'RESERVED', 'RESERVED n', 'RL.SETTLE takes' },
-{ 'ACTUAL', 'ACTUAL m', 'RL.SETTLE takes' },
-{ 'AT', 'AT ms', 'RL.REFUND and RL.SETTLE take' },
-{ 'BURST', 'BURST n', 'RL.<ALGO>, RL.PEEK, RL.MULTI, RL.REFUND and RL.SETTLE take' },
-{ 'BLOCK', 'BLOCK d', 'RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take' },
-{ 'MAX', 'MAX d', 'RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take' },
-{ 'ANCHOR', 'ANCHOR t', 'RL.<ALGO>, RL.PEEK, RL.MULTI, RL.REFUND, RL.SETTLE and RL.RESET take' },
-{ 'ID', 'ID id', 'RL.<ALGO>, RL.PEEK and RL.MULTI take' },
-{ 'AS', 'AS name', 'RL.<ALGO>, RL.PEEK and RL.MULTI take' },
-{ 'SHADOW', 'SHADOW', 'RL.<ALGO>, RL.PEEK and RL.MULTI take' },
-{ 'RESERVE', 'RESERVE id ttl', 'RL.<ALGO> and RL.MULTI take' },
-{ 'RESERVATION', 'RESERVATION id', 'RL.SETTLE takes' },
-}
-local function is_nearly(word, option)
-local first, last = 0, 0
-local shorter, longer = math.min(#word, #option), math.max(#word, #option)
-while first < shorter and word:byte(first + 1) == option:byte(first + 1) do
-first = first + 1
-end
-while last < shorter - first and word:byte(-1 - last) == option:byte(-1 - last) do
-last = last + 1
-end
-return first + last >= 2 and longer - first - last <= 2
-end
-local function fail_with_usage(r, accepted, word)
-local options = {}
-for _, row in ipairs(OPTIONS) do
-if is_in(accepted, row[1]) and takes(r, row[1]) then
-options[#options + 1] = row[2]
-end
-end
-for _, form in ipairs({ 'FULL', 'LINE', 'HEADERS' }) do
-options[#options + 1] = form
-end
-for _, option in ipairs(options) do
-if is_nearly(word:upper(), match(option, '^%u+')) then
-fail_with('ERR syntax error: no such option, but there is ' .. option)
-end
-end
-local last = table.remove(options)
-local usage = table.concat(options, ', ')
-fail_with('ERR syntax error: after limit come ' .. usage .. ' or ' .. last .. ', each at most once')
-end
-local function next_form(form, named)
-if form then
-fail(form == named and 'FORM_TWICE' or 'TWO_FORMS')
-end
-return named
-end
-local function require_option(row, r, accepted)
-local option, algorithm = row[1], r.algorithm
-if not is_in(accepted, option) then
-fail_with(format('ERR invalid %s: only %s it', option, row[3]))
-elseif not takes(r, option) then
-fail_with(format('ERR invalid %s: %s takes none', option, algorithm.word))
-elseif r[option] ~= nil then
-fail_with(format('ERR syntax error: %s comes at most once', row[2]))
-end
-end
-local UNITS = { ms = 1, [''] = 1000, s = 1000, m = 60000, h = 3600000, d = 86400000 }
-local function parse_window(text)
-local number, unit = match(text, '^(%d+)(%l*)$')
-local ms = number and UNITS[unit] and digits_up_to(number, '18446744073709551615') and number * UNITS[unit]
-return ms and ms >= 1 and ms <= 1e15 and ms or nil
-end
-local function parse_id(text, most)
-return text and #text >= 1 and #text <= most and text
-end
-local function parse_value(option, text, second)
-if option == 'RESERVE' then
-local ttl = second and parse_window(second)
-return parse_id(text, 128) and ttl and { id = text, ttl = ttl } or fail('RESERVE')
-elseif option == 'RESERVATION' then
-return parse_id(text, 128) or fail('RESERVATION')
-end
-if option == 'BLOCK' or option == 'MAX' then
-local text_of_windows = 'expected a positive integer of seconds, or one with a unit ms, s, m, h or d, up to 10^12 seconds'
-return text and parse_window(text) or fail_with('ERR invalid ' .. option .. ': ' .. text_of_windows)
-end
-if option == 'ID' then
-return parse_id(text, 512) or fail('ID')
-end
-if option == 'ANCHOR' then
-local digits = text and digits_up_to(text, '253402300799')
-return digits and digits + 0 or fail('ANCHOR')
-end
-if option == 'AS' then
-return text and #text >= 1 and #text <= 64 and not find(text, '[^%w._-]') and text or fail('AS')
-elseif option == 'AT' then
-local digits = text and digits_up_to(text, '9223372036854775807')
-return digits and min(from_text(digits), (divide(MAX_UNSIGNED, 1000))) or fail('AT')
-end
-return parse_count(option, text, option == 'BURST' and 1 or 0)
-end
-local function require_compatible(r)
-if r.ALWAYS and (r.PARTIAL or r.RESERVE) then
-fail(r.PARTIAL and 'PARTIAL_AND_ALWAYS' or 'RESERVE_AND_ALWAYS')
-elseif r.RESERVATION and (r.RESERVED or r.AT) then
-fail(r.RESERVED and 'RESERVATION_AND_RESERVED' or 'RESERVATION_AND_AT')
-end
-end
-local function parse_options(r, words, at, accepted)
-while words[at] do
-local word, row = words[at]:upper(), nil
-for _, known in ipairs(OPTIONS) do
-row = known[1] == word and known or row
-end
-if row then
-require_option(row, r, accepted)
-if row[2] == word then
-r[word] = true
-at = at + 1
-else
-r[word] = parse_value(word, words[at + 1], words[at + 2])
-at = at + (word == 'RESERVE' and 3 or 2)
-end
-require_compatible(r)
-elseif FORMS[word] and is_in(accepted, 'form') then
-r.form = next_form(r.form, word)
-at = at + 1
-else
-return at
-end
-end
-return at
-end
-local LONGEST = { DAY = 86400000, WEEK = 7 * 86400000, MONTH = 31 * 86400000, YEAR = 366 * 86400000 }
-local function window_of(r, text)
-local algorithm = r.algorithm
-local window_ms = parse_window(text)
-if not window_ms then
-r.unit = text:upper()
-window_ms = LONGEST[r.unit]
-if not window_ms then
-fail(is_in(algorithm.takes, 'ANCHOR') and 'CALENDAR_WINDOW' or 'WINDOW')
-elseif not is_in(algorithm.takes, 'ANCHOR') then
-fail_with(format('ERR invalid window: %s takes no windows of the calendar', algorithm.word))
-end
-end
-return window_ms
-end
-local function most_members_added(r)
-local algorithm = r.algorithm
-if not algorithm.adds_members then
-return 0
-elseif r.capacity < r.cost then
-return r.PARTIAL and r.capacity or 0
-end
-return r.cost
-end
-local function require_few_members(members, text)
-if members > 1000 then
-fail(text)
-end
-end
-local function has_name_of_reservations(key)
-return key:sub(-9) == ':reserved' or key:sub(-14) == ':reserved:ends'
-end
-local function require_other_name(key)
-if has_name_of_reservations(key) then
-fail('RESERVED_KEY')
-end
-end
-local function take_book(r, keys, at, key)
-local algorithm = r.algorithm
-local hash, ends = keys[at] or '', keys[at + 1]
-local name = (algorithm.infix and algorithm.infix(r) or '') .. ':reserved'
-if (hash ~= key .. name and hash ~= '{' .. key .. '}' .. name) or ends ~= hash .. ':ends' then
-fail('KEYS')
-end
-r.hash, r.ends = hash, ends
-return at + 2
-end
-local function decide_always(r)
-local algorithm = r.algorithm
-local cost = r.cost
-algorithm.decide(r, 0)
-local change, after = algorithm.overcharge(r, nil, cost)
-if cost > 0 then
-r.change, r.after = change, after
-end
-local state = state_after(r.change, r.after, r.state)
-algorithm.forecast(r, r.change, state)
-r.allowed = r.capacity > 0 and algorithm.wait(r, 0) == 0
-r.needed = r.capacity > 0 and cost or needed_for(cost)
-if algorithm.verdict_after then
-r.count, r.ttl = algorithm.verdict_after(state, r.now_ms)
-elseif r.allowed then
-r.ttl = seconds_of(exact(algorithm.wait(r, r.capacity)))
-else
-local wait = algorithm.wait(r, r.needed)
-r.ttl = wait and math.max(1, seconds_of(exact(wait))) or -1
-end
-end
-local function decide_rare(r)
-local algorithm = r.algorithm
-local cost = r.cost
-if r.PARTIAL then
-cost = math.min(cost, remaining_of(r))
-end
-r.decided_cost = cost
-if r.ALWAYS then
-decide_always(r)
-else
-algorithm.decide(r, cost)
-end
-end
-local function number_of_field(text)
-local digits = digits_up_to(text, '9223372036854775807') or fail('FOREIGN_RESERVATION')
-local n = from_text(digits)
-return n - n == 0 and n or fail('INEXACT_STATE')
-end
-local function decode_field(text)
-local cost, charged_at, ends_at, counts_until, ttl = match(text, '^(%d*):(%d+):(%d+):(%d+):(%d+)$')
-if not cost or #ttl > 16 or tonumber(ttl) > 1e15 or ttl == '0' then
-fail('FOREIGN_RESERVATION')
-end
-return {
-cost = cost ~= '' and number_of_field(cost) or nil,
-charged_at = number_of_field(charged_at),
-ends_at = number_of_field(ends_at),
-counts_until = number_of_field(counts_until),
-ttl = number_of_field(ttl),
-}
-end
-local function review(book, found)
-book.ended, book.gone = {}, {}
-for _, one in ipairs(found) do
-if one.field.cost then
-book.ended[#book.ended + 1] = { id = one.id, was = one.field }
-elseif one.id ~= book.id then
-book.gone[#book.gone + 1] = one.id
-end
-end
-ended_left = math.max(0, ended_left - #book.ended - #book.gone)
-table.sort(book.ended, function(a, b)
-if a.was.charged_at ~= b.was.charged_at then
-return a.was.charged_at < b.was.charged_at
-end
-return bytes_before(a.id, b.id)
-end)
-book.reviewed = true
-end
-local function review_ordered(book)
-local first = call('ZRANGE', book.ends, '0', format('%.0f', ended_left), 'WITHSCORES')
-local ids, ends, found, own_found = {}, {}, {}, false
-book.next_end = nil
-for n = 1, #first, 2 do
-local ends_at = tonumber(first[n + 1])
-if ends_at > book.now_ms or #ids == ended_left then
-book.next_end = ends_at
-break
-end
-ids[#ids + 1], ends[#ends + 1] = first[n], ends_at
-end
-local texts = #ids > 0 and call('HMGET', book.key, unpack(ids)) or {}
-for n, id in ipairs(ids) do
-local field = texts[n] and decode_field(texts[n])
-if not field or field.ends_at ~= ends[n] then
-return false
-end
-found[n] = { id = id, field = field }
-own_found = own_found or id == book.id
-end
-if book.own and book.own.ends_at <= book.now_ms and not own_found then
-found[#found + 1] = { id = book.id, field = book.own }
-end
-review(book, found)
-local own_ended = 0
-for _, ended in ipairs(book.ended) do
-own_ended = ended.id == book.id and 1 or own_ended
-end
-local others_ended = #book.ended + #book.gone - own_ended
-book.needed = book.len - (book.stored and 1 or 0) == others_ended and 0 or nil
-return true
-end
-local function matters_until(field)
-return field.cost and math.max(field.ends_at + field.ttl, field.counts_until) or field.ends_at
-end
-local function review_all(book)
-local ended, stay, own = {}, {}, nil
-local all = call('HGETALL', book.key)
-for n = 1, #all, 2 do
-local id = all[n]
-if id ~= '' then
-local one = { id = id, field = decode_field(all[n + 1]) }
-if one.field.ends_at <= book.now_ms then
-ended[#ended + 1] = one
-elseif id ~= book.id then
-stay[#stay + 1] = one
-end
-end
-end
-if #ended > ended_left then
-table.sort(ended, function(a, b)
-if a.field.ends_at ~= b.field.ends_at then
-return a.field.ends_at < b.field.ends_at
-end
-return bytes_before(a.id, b.id)
-end)
-for n = #ended, ended_left + 1, -1 do
-local one = table.remove(ended, n)
-if one.id == book.id then
-own = one
-else
-stay[#stay + 1] = one
-end
-end
-ended[#ended + 1] = own
-end
-book.next_end, book.needed, book.order = nil, 0, stay
-for _, one in ipairs(stay) do
-book.next_end = math.min(book.next_end or one.field.ends_at, one.field.ends_at)
-book.needed = math.max(book.needed, matters_until(one.field))
-end
-review(book, ended)
-end
-local function add_to_order(book, most)
-local step = book.earliest == 1 and call('ZSCORE', book.ends, '')
-book.has_step = step and true or false
-book.next_end = nil
-if most > 0 then
-local found = call('HSCAN', book.key, step and text_of(-1 - tonumber(step)) or '0', 'COUNT', text_of(most))
-book.next_step, book.anew, book.order = tonumber(found[1]), not step, {}
-for n = 1, #found[2], 2 do
-local id = found[2][n]
-if id ~= '' and id ~= book.id then
-book.order[#book.order + 1] = { id = id, field = decode_field(found[2][n + 1]) }
-elseif id ~= '' then
-decode_field(found[2][n + 1])
-end
-end
-table.sort(book.order, function(a, b)
-return bytes_before(a.id, b.id)
-end)
-book.complete = book.next_step == 0
-end
-if book.own and book.own.ends_at <= book.now_ms then
-review(book, { { id = book.id, field = book.own } })
-book.needed = book.len == 1 and 0 or nil
-end
-end
-local function load_book(r, id)
-local key = r.hash
-local found = call('HMGET', key, id, '')
-local book = { key = key, ends = r.ends, id = id, now_ms = r.now_ms, ended = {}, gone = {} }
-book.stored = found[1] and decode_field(found[1]) or nil
-book.own = book.stored
-book.earliest = found[2] and number_of_field(found[2]) or nil
-book.len = call('HLEN', key) - (book.earliest and 1 or 0)
-book.expires_at = expiry_of(key, book.now_ms)
-book.order_len = call('ZCARD', book.ends)
-book.next_end = score_at(book.ends, 0)
-local ordered = book.len == book.order_len and (book.earliest == 0 or book.len == 0 and not book.earliest)
-local first_end = math.min(book.next_end or math.huge, book.own and book.own.ends_at or math.huge)
-book.complete = ordered and (first_end > book.now_ms or review_ordered(book))
-if not book.complete then
-local fields = book.len + (book.earliest and 1 or 0)
-local most = fields <= unordered_left and fields or math.min(unordered_left, 500)
-unordered_left = unordered_left - most
-if most == fields then
-book.complete, book.anew = true, true
-review_all(book)
-else
-add_to_order(book, most)
-end
-end
-return book
-end
-local function load_and_reserve(r)
-local algorithm = r.algorithm
-r.book = load_book(r, r.RESERVE.id)
-algorithm.load(r, 'write')
-decide_reserving(r)
-end
-local function open_book(book, cost, ttl, counts_until)
-local now_ms = book.now_ms
-book.own = { cost = cost, charged_at = now_ms, ends_at = now_ms + ttl, counts_until = counts_until, ttl = ttl }
-end
-local function prolong_book(book, open, ttl)
-if open.ends_at < book.now_ms + ttl then
-open_book(book, open.cost, ttl, open.counts_until)
-book.own.charged_at = open.charged_at
-end
-end
-local function opens(r)
-local fits = not r.shadowed
-if r.PARTIAL then
-fits = r.decided_cost > 0 and not r.full_for
-end
-return not r.open and r.allowed and fits
-end
-local function commit_change(r, change, after)
-local algorithm = r.algorithm
-if r.gave_back then
-after = state_after(change, after, r.state)
-r.state = r.stored
-if not after then
-change = r.stored and 'delete' or 'keep'
-elseif change ~= 'charge' then
-change = 'refund'
-end
-end
-algorithm.commit(r, change, after)
-end
-local function encode_field(field)
-local words = { field.cost and text_of(field.cost) or '' }
-for n, value in ipairs({ field.charged_at, field.ends_at, field.counts_until, field.ttl }) do
-words[n + 1] = text_of(value)
-end
-return table.concat(words, ':')
-end
-local function commit_book(book)
-local count, _, needed = others_of_book(book)
-if count == 0 and not book.own then
-if book.len > 0 or book.earliest then
-call('UNLINK', book.key)
-end
-if book.order_len > 0 then
-call('UNLINK', book.ends)
-end
-return
-end
-local fields, members, removed = {}, {}, {}
-local function set(list, first, second)
-list[#list + 1] = first
-list[#list + 1] = second
-end
-for _, id in ipairs(book.gone) do
-removed[#removed + 1] = id
-end
-for _, one in ipairs(book.order or {}) do
-set(members, text_of(one.field.ends_at), one.id)
-end
-for _, ended in ipairs(book.ended) do
-local mark = ended.id ~= book.id and mark_of(ended, book.now_ms)
-if mark then
-set(fields, ended.id, encode_field(mark))
-set(members, text_of(mark.ends_at), ended.id)
-elseif ended.id ~= book.id then
-removed[#removed + 1] = ended.id
-end
-end
-if book.own and book.own ~= book.stored then
-set(fields, book.id, encode_field(book.own))
-elseif not book.own and book.stored then
-removed[#removed + 1] = book.id
-end
-if book.own then
-needed = math.max(needed, matters_until(book.own))
-local has_moved = not book.stored or book.own.ends_at ~= book.stored.ends_at
-if book.anew or book.has_step or book.complete and has_moved then
-set(members, text_of(book.own.ends_at), book.id)
-end
-end
-local mark_of_order = book.complete and 0 or 1
-if book.earliest ~= mark_of_order then
-set(fields, '', text_of(mark_of_order))
-end
-call_in_parts({ 'HSET', book.key }, fields)
-call_in_parts({ 'HDEL', book.key }, removed)
-if book.next_step and book.next_step > 0 then
-set(members, '-' .. text_of(book.next_step + 1), '')
-end
-if book.anew and book.order_len > 0 then
-call('UNLINK', book.ends)
-end
-call_in_parts({ 'ZADD', book.ends }, members)
-if book.next_step == 0 then
-removed[#removed + 1] = ''
-end
-call_in_parts({ 'ZREM', book.ends }, removed)
-local held, latest, expires_at = book.expires_at, needed + 5000, nil
-local unknown = not held and not book.needed and book.len > 0
-if not unknown and (not held or held < needed or (book.needed and held > latest)) then
-expires_at = latest
-end
-set_expiry(book.key, expires_at)
-if expires_at or book.anew and held then
-set_expiry(book.ends, expires_at or held)
-end
-end
-local function commit_rare_request(r, allowed)
-local algorithm = r.algorithm
-if not allowed and r.change == 'charge' then
-r.change, r.after = 'keep', nil
-end
-if r.SHADOW and algorithm.in_shadow then
-r.change, r.after = algorithm.in_shadow(r, r.change, r.after)
-end
-local book = r.book
-if book and allowed and r.open then
-prolong_book(book, r.open, r.RESERVE.ttl)
-elseif book and allowed and opens(r) then
-local after = state_after(r.change, r.after, r.state)
-open_book(book, r.decided_cost, r.RESERVE.ttl, algorithm.counts_until(r, after))
-end
-commit_change(r, r.change, r.after)
-if book then
-commit_book(book)
-end
-end
-local function part_allowed(r)
-return r.open and r.open.cost or r.shadowed and r.cost or r.decided_cost
-end
-local function full(r, charged)
-local remaining, retry_after_ms, next_ms, reset_ms, delay_ms = figures(r)
-return {
-'allowed', first_integer(r),
-'count', r.count,
-'ttl', r.ttl,
-'limit', r.capacity,
-'remaining', remaining,
-'retry_after_ms', retry_after_ms,
-'next_ms', next_ms,
-'reset_ms', reset_ms,
-'delay_ms', delay_ms,
-'now_ms', r.now_ms,
-'shadow', r.shadowed and 1 or 0,
-'charged', charged,
-}
-end
-local function long_line(r, charged)
-local pairs_of, figures_only = full(r, charged), {}
-for n = 2, #pairs_of, 2 do
-figures_only[#figures_only + 1] = format('%.0f', pairs_of[n])
-end
-return table.concat(figures_only, ' ')
-end
-local function name_policies(requests)
-local taken = {}
-for _, r in ipairs(requests) do
-local algorithm = r.algorithm
-local first, number = r.AS or algorithm.word:lower(), 2
-r.name = first
-while taken[r.name] do
-r.name = format('%s-%d', first, number)
-number = number + 1
-end
-taken[r.name] = true
-end
-end
-local function header_integer(n)
-return format('%.0f', min(n, 999999999999999))
-end
-local function policy_item(r)
-local algorithm = r.algorithm
-if algorithm.quota_unit then
-local quota, window = header_integer(r.limit), header_integer(seconds_of(r.window_ms))
-return format('"%s";q=%s;w=%s;qu="%s"', r.name, quota, window, algorithm.quota_unit)
-end
-local window_ms = algorithm.window_at and algorithm.window_at(r) or r.window_ms
-local divisor, rest = 1000, window_ms % 1000
-while rest > 0 do
-divisor, rest = rest, divisor % rest
-end
-local windows = 1000 / divisor
-local window = divide(mul(window_ms, windows), 1000)
-return format('"%s";q=%s;w=%s', r.name, header_integer(mul(r.limit, windows)), header_integer(window))
-end
-local function is_stricter(one, other)
-if one.allowed ~= other.allowed then
-return not one.allowed
-end
-local wait, other_wait = one.retry_after_ms, other.retry_after_ms
-if wait ~= other_wait then
-return wait < 0 or (other_wait >= 0 and wait > other_wait)
-end
-return one.remaining < other.remaining
-end
-local function headers(requests)
-local strictest, policies = requests[1], {}
-name_policies(requests)
-for n, r in ipairs(requests) do
-policies[n] = policy_item(r)
-r.remaining, r.retry_after_ms, r.next_ms, r.reset_ms = figures(r)
-if is_stricter(r, strictest) then
-strictest = r
-end
-end
-local r = strictest
-local texts = {
-'X-RateLimit-Limit',
-format('%.0f', r.capacity),
-'X-RateLimit-Remaining',
-format('%.0f', r.remaining),
-}
-local function header(name, value)
-texts[#texts + 1] = name
-texts[#texts + 1] = value
-end
-if r.reset_ms >= 0 then
-header('X-RateLimit-Reset', format('%.0f', seconds_of(r.now_ms + r.reset_ms)))
-end
-header('RateLimit-Policy', table.concat(policies, ', '))
-local more = r.next_ms >= 0 and ';t=' .. header_integer(seconds_of(r.next_ms)) or ''
-header('RateLimit', format('"%s";r=%s%s', r.name, header_integer(r.remaining), more))
-if not r.allowed and r.retry_after_ms >= 0 then
-header('Retry-After', format('%.0f', seconds_of(r.retry_after_ms)))
-end
-return texts
-end
-COLD = { FORMS = FORMS, add_large = add_large, both_suffixes = both_suffixes, build_named = build_named, commit_rare_request = commit_rare_request, conclude = conclude, decide_rare = decide_rare, divide_large = divide_large, error_reply = error_reply, fail = fail, fail_with = fail_with, fail_with_usage = fail_with_usage, full = full, headers = headers, is_in = is_in, load_and_reserve = load_and_reserve, long_line = long_line, most_members_added = most_members_added, mul_large = mul_large, next_form = next_form, parse_count = parse_count, parse_options = parse_options, part_allowed = part_allowed, require_few_members = require_few_members, require_other_name = require_other_name, take_book = take_book, window_of = window_of }
-end
-return COLD
-end
-local done, result = pcall(run_multi, KEYS, ARGV)
-return done and result or cold().error_reply(result)
+local dX,N local bh,B,bK,bO=string.find,string.format,string.match,string.sub local function eJ(as,gx)
+local eh,bP=pcall(gx) if eh then return bP end local f=type(bP)=='table'and bP.err or bP
+if type(bP)=='table'or bh(f,'^%u+ ')then N().aX((f:gsub(' ',B(' limit %d: ',as),1))) end error(bP,0) end local dW={}
+local function iA(J) return dW[J]or N().bn(J) end local function ib(k,ap,e,bz) local al,H,X=ap[e],ap[e+1],ap[e+2]
+if not H then N().E('ARITY') end local a={ n=k, g='', v=0, now_ms=0, a=0, q=0, limit=0, o=0, p=1, form=nil, aE=0, b=nil,
+l=nil, allowed=false, count=0, ttl=0, e='keep', remaining=0, aa=1, } e=e+2
+if X=='LINE'and not ap[e+1]and bz~=' COST BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE 'then a.form,e=X,e+1 elseif X then
+local af=ap[e+1]or''
+local fH=bz==' form COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE 'and ap[e+2]=='LINE'and not ap[e+3]and#af<16
+if fH and X=='COST'and k.D~=' ID 'and bh(af,'^[1-9]%d*$')then a.form,a.p,e='LINE',af+0,e+3
+elseif fH and X=='ID'and k.D==' ID 'and af~=''then a.form,a.ID,e='LINE',af,e+3 else e=N().bI(a,ap,e,bz) a.p=a.COST or 1
+end a.Z=a.ANCHOR and a.ANCHOR*1000 end local ew=#H<16 and bh(H,'^[1-9]%d*$') a.limit=ew and H+0 or N().bH('limit',H,0)
+ew=#al<10 and bh(al,'^[1-9]%d*$') local q=ew and al*1000 or N().bP(a,al)
+a.a,a.q,a.o=q,q<9e12 and q*1000 or N().bE(q,1000),a.BURST or a.limit if k.aB then k.aB(a) end return a,e end
+local w=redis.call local function ge(a) local ar=w('TIME') local bt=ar[1]*1000000+ar[2]
+a.v,a.now_ms=bt,(bt-bt%1000)/1000 end local function gi(a,aV,e,fd,ex) local k=a.n local g=aV[e] if k.aL then
+local bN,cJ=k.aL(a),aV[e+1] local aQ=#bN if not cJ then N().E('KEYS') elseif bO(g,-aQ)~=bN then g=cJ
+if bO(g,-aQ)~=bN then a.aU=true end end a.g,g,e=g,bO(g,1,-aQ-1),e+2 else if not g then N().E('KEYS') end a.g,e=g,e+1 end
+if ex then a.an=g elseif bh(g,':reserved',1,true)then N().bL(g) end if fd then e=a.aU and e+2 or N().bM(a,aV,e,g) end
+return e end local function gz(ah,dQ,aV,ck,ap,e) local J=ap[e]or N().E('FEWER_LIMITS') if N().FORMS[J:upper()]then
+N().E(ap[e+1]and'AFTER_FORM'or'FEWER_LIMITS') end local k=iA(J) if not ap[e+2]then N().E('LIMIT_ARITY') end
+local a,hP=ib(k,ap,e+1,' COST BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE ') if k.D==' ID 'and not a.ID then
+N().E('ID_MISSING') end if#ah==0 then ge(a) else a.v,a.now_ms=ah[1].v,ah[1].now_ms end ck=gi(a,aV,ck,a.RESERVE)
+for I,gs in ipairs({a.g,a.aZ})do if dQ[gs]then N().E('SAME_KEY') end dQ[gs]=true end ah[#ah+1]=a return ck,hP end
+local function hg(ah) local bn={B('ERR clock %.0f',ah[1].now_ms)} for I,a in ipairs(ah)do local k=a.n if k.aL then
+bn[#bn+1]=N().bm(a) end end N().aX(table.concat(bn,' ')) end local function gW(a) local k=a.n
+if a.PARTIAL or a.ALWAYS then N().bs(a) else local c=a.p a.aa=c k.H(a,c) end if a.SHADOW then N().bp(a) end end
+local function hC(a) local k=a.n if a.RESERVE then N().bA(a) return end k.W(a,'write') gW(a) end local function gN(a)
+local k=a.n if a.ac then return a.ac.p end if a.e~='charge'then return 0 elseif a.ALWAYS then return a.aa
+elseif not a.allowed or(a.aq and not a.PARTIAL)then return 0 end if k.be then return k.be(a) end return a.aa end
+local function av(d) if d-d~=0 or d>=(2^53)then N().E('INEXACT_REPLY') end return d end local function M(h,l)
+if h-h==0 and l-l==0 and h+l<(2^53)then return h+l end return N().bi(h,l) end local function ag(h,l)
+if h-h==0 and l-l==0 then local K=h%l return K==0 and h/l or(h-K)/l+1 end local cL,K=N().bu(h,l)
+return K==0 and cL or M(cL,1) end local function dD(a) local k=a.n local t,T=a.e,k.G
+k.N(a,t,t=='keep'and a.b or t~='delete'and a.l or nil) local bm,ec,bw,bB,bY=a.remaining,a.o,0,0,0 if not a.allowed then
+local c=a.aa bw=T(a,a.Q or(c==0 and 1 or c))or-1 if a.ax and bw>=0 then bw=math.max(bw,a.ax) end end if bm<ec then
+bB=T(a,bm+1)or-1 bY=bm+1==ec and bB or T(a,ec)or-1 end
+if bw-bw~=0 or bB-bB~=0 or bY-bY~=0 or bw>=(2^53)or bY>=(2^53)then N().E('INEXACT_REPLY') end if a.aE~=0 then
+return bm,bw,bB,bY,av(ag(a.aE,1000)) end return bm,bw,bB,bY,0 end local function hA(a,aB) local bm,bw,bB,bY,ha=dD(a)
+local iC=a.aq and 1 or 0 return B( '%.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f %d %.0f',
+a.allowed and(a.PARTIAL and N().bc(a)or 1)or 0,a.count,a.ttl,a.o,bm,bw,bB,bY, ha,a.now_ms,iC,aB ) end
+local function fB(a) if not a.allowed then return 0 end return a.PARTIAL and N().bc(a)or 1 end local function gS(a,z)
+local k=a.n if not z or a.SHADOW or a.RESERVE then N().bo(a,z) else k.S(a,a.e,a.l) end end local function iz(aV,ap)
+if not ap[3]then N().E('ARITY') end local ah,dQ,ad,ck,e,bs={},{},0,1,1,nil while ck<=#aV do if#ah==64 then
+N().E('NUM_LIMITS') end eJ(#ah+1,function() ck,e=gz(ah,dQ,aV,ck,ap,e) end) ad=ad+N().bD(ah[#ah]) end while ap[e]do
+local J=ap[e]:upper() if N().FORMS[J]then bs=N().bF(bs,J) elseif bs then N().E('AFTER_FORM')
+elseif N().bz(' FIXED WINDOW SLIDING COUNTER TOKEN LEAKY GCRA ROLLING LEASE LOCKOUT ',J)then N().E('KEYS') else
+eJ(#ah,function() N().bw(ah[#ah],' COST BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE ',J) end) end e=e+1 end
+N().bK(ad,'LOG_COST') for I,a in ipairs(ah)do if a.aU then hg(ah) end end local z=true for as,a in ipairs(ah)do
+eJ(as,function() hC(a) end) z=z and a.allowed end local dy={} for d,a in ipairs(ah)do local aB=z and gN(a)or 0
+if bs=='FULL'then dy[d]=N().I(a,aB) elseif bs=='LINE'then dy[d]=hA(a,aB) else dy[d]={fB(a),a.count,a.ttl} end end
+local gD={z and 1 or 0,dy,bs=='HEADERS'and N().by(ah)or nil} for I,a in ipairs(ah)do gS(a,z) end return gD end
+function N() if not dX then local V={}
+V.INEXACT_REPLY='ERR the reply has a number above 9007199254740991, which needs the module'
+V.NOT_A_COUNTER='ERR value is not an integer or out of range'
+V.INEXACT_STATE='ERR the key holds a number above 9007199254740991, which needs the module'
+V.WINDOW='ERR invalid window: expected a positive integer of seconds, or one with a unit ms, s, m, h or d, up to '
+..'10^12 seconds' V.KEYS='ERR invalid KEYS: expected those that this call needs; see docs/lua.md'
+V.OVERFLOW='ERR increment or decrement would overflow'
+V.FOREIGN_VALUE='ERR the key holds a value that this algorithm did not write'
+V.SPAN='ERR invalid window, limit or BURST: together they describe a rate that cannot be represented'
+V.LEASE_CORRECTION='ERR invalid algorithm: a lease has no cost to correct; RL.RELEASE ends it'
+V.MAX_BELOW_BLOCK='ERR invalid MAX: expected at least BLOCK, which is the window if not given'
+V.NO_SETTLEMENT='ERR invalid algorithm: it is charged before anything is known, so RL.SETTLE has nothing to '
+..'correct; RL.REFUND gives back'
+V.ALGORITHM='ERR invalid algorithm: expected one of FIXED, WINDOW, SLIDING, COUNTER, TOKEN, LEAKY, GCRA, '
+..'ROLLING, LEASE, LOCKOUT'
+V.AT='ERR invalid AT: expected an integer of Unix milliseconds from 0 to 9223372036854775807'
+V.ANCHOR='ERR invalid ANCHOR: expected an integer of Unix seconds from 0 to 253402300799'
+V.ID='ERR invalid ID: expected 1 to 512 bytes'
+V.AS='ERR invalid AS: expected a name of 1 to 64 characters of A-Z a-z 0-9 . _ -'
+V.RESERVE='ERR invalid RESERVE: expected an id of 1 to 128 bytes, and a ttl: a positive integer of seconds, or one '
+..'with a unit ms, s, m, h or d, up to 10^12 seconds'
+V.RESERVATION='ERR invalid RESERVATION: expected an id of 1 to 128 bytes'
+V.FORM_TWICE='ERR syntax error: FULL, LINE or HEADERS comes at most once'
+V.TWO_FORMS='ERR syntax error: FULL, LINE and HEADERS exclude each other'
+V.PARTIAL_AND_ALWAYS='ERR syntax error: PARTIAL and ALWAYS exclude each other'
+V.RESERVE_AND_ALWAYS='ERR syntax error: RESERVE and ALWAYS exclude each other'
+V.RESERVATION_AND_RESERVED='ERR syntax error: RESERVED and RESERVATION exclude each other'
+V.RESERVATION_AND_AT='ERR syntax error: RESERVATION and AT exclude each other'
+V.CALENDAR_WINDOW='ERR invalid window: expected a positive integer of seconds, or one with a unit ms, s, m, h or '
+..'d, up to 10^12 seconds; or day, week, month or year'
+V.RESERVED_KEY='ERR invalid key: expected one that ends neither in :reserved nor in :reserved:ends, the names of '
+..'reservations' V.FOREIGN_RESERVATION='ERR the hash of the reservations holds a value that the module did not write'
+V.ARITY='ERR wrong number of arguments' V.ID_MISSING='ERR syntax error: LEASE needs ID id, the holder of the lease'
+V.AFTER_FORM='ERR syntax error: FULL, LINE or HEADERS comes last'
+V.NUM_LIMITS='ERR invalid numlimits: expected an integer from 1 to 64'
+V.FEWER_LIMITS='ERR invalid numlimits: fewer limits follow than it says'
+V.LIMIT_ARITY='ERR syntax error: expected the word of an algorithm, a key, a window and a limit'
+V.SAME_KEY='ERR invalid key: two limits would keep their state in one key; give each its own key'
+V.LOG_COST='ERR invalid COST: RL.SLIDING takes at most 1000 units a call, over all its limits; use ROLLING, '
+..'COUNTER, TOKEN, LEAKY or GCRA for more' local function fJ(h,l) local fj,gF=h-h==0,l-l==0 if fj or gF then return fj
+elseif#h~=#l then return#h<#l end for d=#h,1,-1 do if h[d]~=l[d]then return h[d]<l[d] end end return false end
+local function G(h,l) if h-h==0 and l-l==0 then return h<l end return fJ(h,l) end local function fm(d) if d-d==0 then
+return d end local bD=0 for ax=#d,1,-1 do bD=bD*(2^24)+d[ax] end return bD end local cT={ __sub=function() return 1 end,
+} local function dc(x) local Q=#x while Q>0 and x[Q]==0 do x[Q]=nil Q=Q-1 end
+if Q>3 or(Q==3 and x[3]>=(2^53)/(2^24)/(2^24))then return setmetatable(x,cT) end
+return(x[1]or 0)+(x[2]or 0)*(2^24)+(x[3]or 0)*(2^24)*(2^24) end local function cg(d) if d-d~=0 then return d end
+local x,Q={},0 while d>0 do local bq=d%(2^24) Q=Q+1 x[Q]=bq d=(d-bq)/(2^24) end return x end local function iE(h,l)
+if not fJ(l,h)then return 0 end l=cg(l) local ft,eb={},0 for d=1,#h do local bq=h[d]-(l[d]or 0)-eb eb=bq<0 and 1 or 0
+ft[d]=bq+eb*(2^24) end return dc(ft) end local function W(h,l) if h-h==0 and l-l==0 then return h>l and h-l or 0 end
+return iE(h,l) end local function fT(h,l) h,l=cg(h),cg(l) local dp={} for d=1,#h+#l do dp[d]=0 end for d=1,#h do
+local bR=0 for eC=1,#l do local bq=dp[d+eC-1]+h[d]*l[eC]+bR bR=math.floor(bq/(2^24)) dp[d+eC-1]=bq-bR*(2^24) end
+dp[d+#l]=bR end return dc(dp) end local function E(h,l) if h-h==0 and l-l==0 and h*l<(2^53)then return h*l end
+return fT(h,l) end local function fu(h,l) local cL=0 while not G(h,l)do
+local o=math.max(1,math.floor(fm(h)/fm(l)*(1-2^-45))) o=dc(cg(o)) cL=M(cL,o) h=W(h,E(o,l)) end return cL,h end
+local function aT(h,l) if h-h==0 and l-l==0 then local K=h%l return(h-K)/l,K end return fu(h,l) end local function iH(d)
+local eY='' while d-d~=0 do local K d,K=aT(d,10000000) eY=B('%07.0f',K)..eY end return B('%.0f',d)..eY end
+local function S(d) if d-d~=0 then return iH(d) end return B('%.0f',d) end local function aY(f) error({err=f},0) end
+local function U(bM) aY(V[bM]) end local function bC(g,C) if C then w('PEXPIREAT',g,S(C)) end end local function di(c)
+return c==0 and 1 or c end local function bU(cG,J) return not bh(J,' ',1,true)and bh(cG,' '..J..' ',1,true)~=nil end
+local function gj(a,X) local k=a.n
+return not bU(' COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID RESERVE RESERVATION ',X)or bU(k.D,X) end
+local function cx(h,l) for e=1,math.min(#h,#l)do local gt,gu=h:byte(e),l:byte(e) if gt~=gu then return gt<gu end end
+return#h<#l end local function ch(f,aq) if f~='0'and not bh(f,'^[1-9]%d*$')then return nil end
+return(#f<#aq or(#f==#aq and not cx(aq,f)))and f or nil end local function en(f,J,hZ)
+local iS={C='COUNTER',L='LEAKY',O='LOCKOUT',R='ROLLING',T='TOKEN'} local fe=iS[bK(f,'^(%u):')] if not fe or fe==J then
+U(hZ) end aY('ERR the key holds a state of '..fe..': use another key for each algorithm') end local function cC(x)
+if#x<=15 or(#x==16 and cx(x,'9007199254740992'))then return x+0 end local er=#x%7 local d=er>0 and x:sub(1,er)+0 or 0
+for e=er+1,#x,7 do d=M(E(d,10000000),x:sub(e,e+6)+0) end return d end local function iO(f)
+local iD,x=bK(f,'^(%-?)(%d+)$') local eI=iD=='-' x=x and ch(x,eI and'9223372036854775808'or'9223372036854775807')
+if not x or(eI and x=='0')then en(f,nil,'NOT_A_COUNTER') end local af=cC(x) if af-af~=0 then U('INEXACT_STATE') end
+return eI and-af or af end local function fA(g,p) local aG=w('PTTL',g) return aG>=0 and p+aG or nil end
+local function fM(a) local g=a.g local f=w('GET',g) if f then local af=#f<16 and bh(f,'^[1-9]%d*$')and f+0 or iO(f)
+local y=redis.REDIS_VERSION_NUM and w('PEXPIRETIME',g)or fA(g,a.now_ms)or-1 if y<0 then y=nil elseif y>=(2^53)then
+U('INEXACT_STATE') end a.b={i=af,f=y} end end local function cM(t,j,v) if t=='keep'then return v end
+return t~='delete'and j or nil end local function eE(Z,p) local cb=Z.Y if p>=cb.k+cb.ttl then return nil end return{
+z=cb.z, k=cb.k+cb.ttl, t=(Z.aG or cb.p==0)and cb.t or 0, ttl=cb.ttl, } end local function ho(a) local b=a.aN local k=a.n
+if k.aY then k.aY(a,b.M) else for I,Z in ipairs(b.M)do if Z.Y.p>0 and b.now_ms<Z.Y.t then local t,j=k.aK(a,Z.Y,0)
+if t~='keep'then if not a.aF then a.aF,a.X=true,a.b end Z.aG=true a.b=cM(t,j,a.b) end end end end
+if b.j and b.j.k<=b.now_ms then b.j=nil for I,Z in ipairs(b.M)do if Z.id==b.id then b.j=eE(Z,b.now_ms) end end end end
+local function hT(b) return b.j and b.j.p and b.j or nil end local function fZ(b)
+local Q,cY,ae=b.c-(b.X and 1 or 0)-#b.am,b.ag,b.Q or 0 for I,Z in ipairs(b.M)do local bX=Z.id~=b.id and eE(Z,b.now_ms)
+if bX then cY=math.min(cY or bX.k,bX.k) ae=math.max(ae,bX.k) elseif Z.id~=b.id then Q=Q-1 end end return Q,cY,ae end
+local function hm(b) local Q,cY=fZ(b) if b.j or Q<100000 then return nil end return math.max(1,(cY or 0)-b.now_ms) end
+local function gf(a) local k=a.n k.N(a,'keep',a.b) return a.remaining end local function bb(ac) local K=ac%1000
+return ac<0 and-1 or K==0 and ac/1000 or(ac-K)/1000+1 end local function fr(a) local k=a.n
+local hS=a.PARTIAL and a.aa<a.p a.aq=a.SHADOW and not a.ac and(hS or not a.allowed)
+if not a.allowed and(a.aq or a.ac)then a.allowed=true if not k.aT then local I,I,I,eU=dD(a) a.ttl=bb(eU) end end end
+local function gX(a) local k=a.n local c,b=a.p,a.aN ho(a) a.ac,a.ax=hT(b),hm(b) if a.ac then c=0 elseif a.PARTIAL then
+c=math.min(c,gf(a)) end local fs=k.bt or k.H fs(a,c) if a.ax and a.allowed then fs(a,0) a.allowed,a.Q=false,di(c)
+if not k.aT then a.ttl=bb(a.ax) end end a.aa=c fr(a) end local function ca(a,c) local k=a.n
+local T=k.G(a,c==0 and 1 or c) T=T and bb(av(T))or-1 return T==0 and 1 or T end local em,cB,dS,dK=4000,1000,1000,2*500
+local function io(g,bW,n,ad,aq) local bg=w('ZCOUNT',g,bW,n) local aE=math.min(bg,aq) if aE>0 then
+local F=bW=='0'and w('ZCOUNT',g,'-inf','(0')or 0 w('ZREMRANGEBYRANK',g,B('%.0f',F),B('%.0f',F+aE-1))
+ad,bg,em=ad-aE,bg-aE,aq-aE end return ad,bg end local function eB(a,bW,dt,cq) local g=a.g local ad,bg=w('ZCARD',g),0
+if ad>0 and dt>=0 and cq~='delete'then local n=B('%.0f',dt) local aq=cq=='read'and 0 or em if ad<=aq then
+local aE=w('ZREMRANGEBYSCORE',g,bW,n) ad,em=ad-aE,aq-aE else ad,bg=io(g,bW,n,ad,aq) end end a.c,a.aw,a.ap=ad-bg,bg,ad>0
+end local function dr(g,bl) bl=B('%.0f',bl) local ai=w('ZRANGE',g,bl,bl,'WITHSCORES')[2] return ai and tonumber(ai) end
+local function br(g,p) if not redis.REDIS_VERSION_NUM then return fA(g,p) end local e=w('PEXPIRETIME',g)
+return e>=0 and e or nil end local function gp(a,c,aB,df,eo) local aA=a.limit-c if aA<0 then return nil
+elseif aB<=aA then return 0 end local aG=df(a,aB-aA-1) if eo and(not aG or eo<aG)then aG=eo end
+return aG and(aG>=(2^53)and(1/0)or math.max(0,aG-a.now_ms)) end local function dj(a,O) local p,q=a.now_ms,a.a
+if O and 2*(O-p)>=3*q then return nil end return p+2*q end local function cz(gE,eD) local bD=0 for F=1,#eD,1000 do
+local o={unpack(gE)} for d=F,math.min(F+999,#eD)do o[#o+1]=eD[d] end bD=bD+w(unpack(o)) end return bD end
+local function gg(g,ai,ad) local dl={} for I,hG in ipairs(ad)do dl[#dl+1]=ai dl[#dl+1]=hG end cz({'ZADD',g,'XX'},dl) end
+local function cK(x) if#x>1 and x:byte()==48 then return nil
+elseif#x<20 or(#x==20 and not cx('18446744073709551615',x))then return cC(x) end end local function dV(f,ie)
+local h,l,be,bf,K=bK(f,ie) if not h then return nil elseif bh(f,':0%d')then return nil end local n=#bf<17 and bf+0
+return#h<16 and h+0 or cK(h), #l<16 and l+0 or cK(l), #be<16 and be+0 or cK(be), n and n<9e15 and n or cK(bf), K end
+local function ey(ac) return ac and ac-ac==0 and ac>=1 and ac<=1e15 end
+local cc=setmetatable({(2^24)-1,(2^24)-1,2^15-1},cT) local function bj(d) return G(cc,d) end local function bk(h,l)
+return G(l,h)and l or h end local function fn(a) local k=a.n return k.aL(a)..' '..k.bG(a) end local function hf(a)
+aY(B('ERR clock %.0f %s',a.now_ms,fn(a))) end local function bv(a,aV,fd,ex) ge(a) if#aV~=gi(a,aV,1,fd,ex)-1 then
+U('KEYS') elseif a.aU then hf(a) end end local function hK(O,hN,ae) if O-O~=0 then U('INEXACT_STATE') end
+local bL=W(O,W(hN,ae)) bL=G(bL,ae)and ae or bL return bL~=O and bL or nil end local function da(a,t,j) local k=a.n
+local v,ef=a.b,k.aW if t=='keep'and(not v or not ef)then return nil end local O=v and br(a.g,a.now_ms)
+if O and O>=(2^53)then O=dc(cg(O)) end if t=='keep'then local ae=k.f(a,v) return O and G(O,ae)and M(ae,5000)or nil end
+local ae=k.f(a,j) local aP=M(ae,5000) if not v then return aP elseif not O then return aP end if ef and t=='rebase'then
+return hK(O,k.f(a,v),ae) elseif G(O,ae)then return aP elseif not G(aP,O)or(ef and G(M(k.f(a,v),5000),O))then return nil
+end return aP end local function dh(a) local f=w('GET',a.g) if f then local k=a.n
+a.b=k.au(f)or en(f,k.K,'FOREIGN_VALUE') end end local function dz(a,t,j) local g=a.g if t=='delete'then w('UNLINK',g)
+return end local k=a.n local y=da(a,t,j) if t=='keep'then bC(g,y) elseif y then
+w('SET',g,k.av(j),'PXAT',y==0 and'1'or S(y)) else w('SET',g,k.av(j),'KEEPTTL') end end
+local cv=setmetatable({(2^24)-1,(2^24)-1,2^16-1},cT) local fg=setmetatable({6553600,11973543,3552},cT)
+local gw=setmetatable({9437184,14339741,14210},cT) local fo,gK=string.byte,string.char local function gH(J)
+if J=='FIXED'then local function gT(cS,fR) if fR<2 then cS=cS-1 end local hR=(fR+10)%12
+local hz=math.floor(cS/4)-math.floor(cS/100)+math.floor(cS/400) return 365*cS+hz+math.floor((153*hR+2)/5)-719468 end
+local function dE(d) return gT(math.floor(d/12),d%12) end local function fS(cW)
+local bA=1970*12+math.floor(cW/30.436875)+1 while dE(bA)>cW do bA=bA-1 end return bA,cW-dE(bA) end
+local function eW(cd,bA) local e=cd.bC+bA local F=dE(e) return(F+math.min(cd.br,dE(e+1)-F-1))*86400000+cd.bN end
+local function gJ(bZ,ce,p) local ar=ce%86400000 local bA,cW=fS((ce-ar)/86400000) local cd={bC=bA,br=cW,bN=ar}
+local fl=fS(math.floor(p/86400000))-bA local aP=fl-fl%bZ local F,n=eW(cd,aP),eW(cd,aP+bZ) if F>p then F,n=eW(cd,aP-bZ),F
+end return F,n,n-F end local function eR(a,p) local cu,ce=a.J,a.Z if cu=='MONTH'or cu=='YEAR'then
+local F,n,aQ=gJ(cu=='YEAR'and 12 or 1,ce or 0,p) return math.max(0,F),n,aQ end ce=ce or(cu=='WEEK'and 4*86400000)or 0
+local aQ=a.a local fk=(p%aQ-ce%aQ)%aQ return math.max(0,p-fk),p-fk+aQ,aQ end local function hu(a)
+local al=a.J and a.J:lower()or B('%.0fms',a.a) return':'..al..(a.Z and B(':%.0f',a.Z/1000)or'') end
+local function fq(a,Y) return B(':%s:%.0f',a.J and a.J:lower()or B('%.0fms',a.a),Y) end local function dn(a)
+if a.J or a.Z then return eR(a,a.now_ms) end local p,q=a.now_ms,a.a local F=p-p%q return F,F+q end local function iF(a)
+if a.J or a.Z then return fq(a,(dn(a))) end local p,q=a.now_ms,a.a local as=(p-p%q)/q
+return B(as<2147483648 and':%d'or':%.0f',as) end local function hQ(a) local I,n=dn(a) if a.J or a.Z then return fq(a,n)
+end return':'..S(n/a.a) end local function iQ(a) if a.J or a.Z then return(select(3,eR(a,a.now_ms))) end return a.a end
+local function dM(a) if a.J or a.Z then local I,n=eR(a,a.now_ms) return n end return a.now_ms+a.a end
+local function gm(y,p) if not y then return-2 end local ac=(y>p and y-p or 0)+500 return(ac-ac%1000)/1000 end
+local function az(a,c) local r,p,H=a.b,a.now_ms,a.limit local v,ae=r and r.i or 0,c==0 and 1 or c
+local z=ae<=H and v+ae<=H local dB=(z or v>=H)and c>0 local j=dB and v+c or v if j>=(2^53)then U('INEXACT_REPLY') end
+local y=r and not(dB and v==0)and r.f or nil if not y and(r or dB)then y=(a.J or a.Z)and dM(a)or p+a.a end
+a.allowed,a.count,a.ttl,a.e=z,j,gm(y,p),'keep' if dB or(r and not r.f)then a.e,a.l='charge',{i=j,f=y} end end
+local function at(a,I,r) local af,H=r and r.i or 0,a.limit a.F=af>0 and af or 0 a.remaining=a.F<H and H-a.F or 0 end
+local function T(a,c) local H=a.limit if c>H then return nil elseif a.F+c<=H then return 0 end if a.J or a.Z then
+local I,n=dn(a) return n-a.now_ms end return a.a-a.now_ms%a.a end local function bp(a,t,j) local g,v=a.g,a.b
+if t=='delete'then w('UNLINK',g) elseif t~='keep'then local cA=j.i-(v and v.i or 0) if cA~=0 then
+w('INCRBY',g,cA==1 and'1'or B('%.0f',cA)) end if not v or j.f~=v.f then bC(g,j.f) end end end local function iP(r,p)
+return r and r.i or 0,gm(r and r.f,p) end local function gY(a,c) local v=a.b and a.b.i or 0
+local db=di(c)<=a.limit and v+di(c)<=a.limit az(a,db and c or 0) a.allowed,a.Q=db,di(c) end local function fz(a)
+local I,n=dn(a) return n end local function fF(a,C) return not C or not G(C,(dn(a))) end local function aD(a,C,c)
+local r=a.b if not r or not fF(a,C)then return'keep' end local af=r.i if af>0 and c>0 then
+af=math.max(0,math.min(af,a.limit)-c) end if af==r.i and r.f then return'keep' end return'refund',{i=af,f=r.f or dM(a)}
+end local function aC(a,C,c) local r=a.b if c==0 or not fF(a,C)then return'keep' end local v=r and r.i or 0
+if v+c+1>=(2^53)then U('INEXACT_REPLY') end local O=v~=0 and r.f return'charge',{i=v+c,f=O or dM(a)} end
+local function ct(a,aJ,aN) local r,aR=a.b,aJ.p or 0 if aJ.t~=fz(a)then return'keep' elseif aN>=aR then
+return aC(a,nil,aN-aR) elseif not r or r.i<=0 then return'keep' end local af=math.max(0,r.i-(aR-aN))
+return'refund',{i=af,f=r.f or dM(a)} end return{ K='FIXED', D=' COST PARTIAL ALWAYS ANCHOR RESERVE RESERVATION ',
+aT=true, ba=hu, aL=iF, bG=hQ, bh=iQ, W=fM, H=az, N=at, G=T, S=bp, bg=iP, bt=gY, t=fz, refund=aD, ah=aC, aK=ct, }
+elseif J=='WINDOW'then local function bx(a,r) local p=a.now_ms local y=r and r.f if not r then return nil,0
+elseif y and y<=p then return nil,0 end local aP=p+a.a return y and y<aP and y or aP,r.i>0 and r.i or 0 end
+local function gn(r,D) if D and D~=r.f then return'rebase',{i=r.i,f=D} end return'keep' end local function at(a,I,r)
+local D,R=bx(a,r) a.k,a.F,a.remaining=D,R,R<a.limit and a.limit-R or 0 end local function T(a,c) local H=a.limit
+if c>H then return nil elseif a.F+c<=H then return 0 end return ag(W(E(a.k,1000),a.v),1000) end local function az(a,c)
+local r,H=a.b,a.limit local D,R=bx(a,r) local z=R+(c==0 and 1 or c)<=H a.allowed,a.count=z,av(R) if z and c>0 then
+D=D and r.i>=0 and D or a.now_ms+a.a a.e,a.l='charge',{i=R+c,f=D} else a.e,a.l=gn(r,D) end at(a,a.e,cM(a.e,a.l,r))
+if z then a.ttl=bb(av(T(a,H))) else a.ttl=ca(a,c) end end local function bp(a,t,j) local g,v=a.g,a.b if t=='delete'then
+w('UNLINK',g) elseif t=='keep'then return elseif v and v.f==j.f then local cA=j.i-v.i
+w('INCRBY',g,cA==1 and'1'or B('%.0f',cA)) elseif v and v.i==j.i then bC(g,j.f) else w('SET',g,S(j.i),'PXAT',S(j.f)) end
+end local function bF(a,r) local y=r and r.f return y and y>a.now_ms and y or a.now_ms+a.a end local function aD(a,C,c)
+local r=a.b local D,R=bx(a,r) local hv=D and C and G(M(C,a.a),D) if not D or R==0 or hv or c==0 then return gn(r,D)
+elseif c>=R then return'delete' end return'refund',{i=R-c,f=D} end local function aC(a,C,c)
+if c==0 or(C and not G(a.now_ms,M(C,a.a)))then return'keep' end local D,R=bx(a,a.b) if R+c>=(2^53)then
+U('INEXACT_REPLY') end D=D and a.b.i>=0 and D or a.now_ms+a.a return'charge',{i=R+c,f=D} end local function ct(a,aJ,aN)
+local r,aR=a.b,aJ.p or 0 if aJ.t<=a.now_ms then return'keep' elseif aN>=aR then local t,j=aC(a,nil,aN-aR)
+if t=='charge'and not bx(a,r)then j.f=math.min(aJ.t,a.now_ms+a.a) end return t,j
+elseif not r or r.i<=0 or r.f~=aJ.t then return'keep' end local af=r.i-(aR-aN) if af<=0 then return'delete' end
+return'refund',{i=af,f=r.f} end local function es(a,t,j) local r=a.b if t=='rebase'then return'keep'
+elseif t=='charge'and r and r.i>=0 and bx(a,r)then return'charge',{i=j.i,f=r.f} end return t,j end return{ K='WINDOW',
+D=' COST PARTIAL ALWAYS RESERVE RESERVATION ', W=fM, H=az, N=at, G=T, S=bp, aO=es, t=bF, refund=aD, ah=aC, aK=ct, }
+elseif J=='SLIDING'then local function dg(a,cq) eB(a,'0',a.now_ms-a.a,cq) a.aP=500 if cq=='write'then dK=(dK-dK%2)/2
+a.aP=dK end end local function az(a,c) local g,aa=a.g,a.c local z=aa+(c==0 and 1 or c)<=a.limit
+a.allowed,a.count,a.ttl,a.e=z,aa,bb(a.a),'keep' if z and c>0 then a.e,a.l='charge',{aC=c}
+elseif not z and aa>0 and w('ZCOUNT',g,'('..B('%.0f',a.now_ms),'+inf')>0 then a.e,a.l='rebase',{bO=true} end end
+local function hO(a) local g=a.g local bW=a.ap and dr(g,0) return bW and bW<0 and w('ZCOUNT',g,'-inf','(0')or 0 end
+local function fO(a,bl) local ai=bl>=0 and bl<a.c+a.aw and dr(a.g,bl) return ai and math.max(0,math.ceil(ai)) end
+local function df(a,d) local p,dY=a.now_ms,a.aM a.aI=a.aI or hO(a) if d>=a.c+dY-a.aI then return nil end
+local bl=d+a.aI+a.aw local e=fO(a,bl) if e and dY>0 and e>p then e=nil end if not e then local de=fO(a,bl-dY)
+e=de and de>p and de or p end if a.bJ then a.aQ=a.aQ or w('ZCOUNT',a.g,'-inf',S(p))+a.aP e=bl<a.aQ and math.min(e,p)or e
+end return e+a.a end local function at(a,t,j) a.aI,a.aQ,a.aM,a.bJ=nil,nil,t=='charge'and j.aC or 0,t=='rebase'
+local bm=a.limit-a.c-a.aM a.remaining=bm>0 and bm or 0 a.ay=a.ap and br(a.g,a.now_ms)or nil end local function T(a,c)
+return gp(a,c,a.c+a.aM,df,(dj(a,a.ay)or a.ay)+1) end local function gA(g,ac,Q) local ai=B('%.0f',ac)
+local d=w('ZCOUNT',g,ai,ai) while Q>1 do local o={} for I=1,math.min(Q,1000)do o[#o+1]=ai o[#o+1]=B('%s-0.%.0f',ai,d)
+d=d+1 end Q=Q-w('ZADD',g,'NX',unpack(o)) end while Q>0 do Q=Q-w('ZADD',g,'NX',ai,ai..'-0.'..S(d)) d=d+1 end end
+local function gQ(a,t,j) local g=a.g if t=='delete'then w('UNLINK',g) return end
+local y=dj(a,a.ap and br(g,a.now_ms)or nil) if j.bO then local ai=B('%.0f',a.now_ms)
+gg(g,ai,w('ZRANGEBYSCORE',g,'('..ai,'+inf','LIMIT','0',S(a.aP))) bC(g,y) return end local ad=a.c+a.aw
+local F,n=ad-j.remove,ad-1 if j.bf then n=w('ZCOUNT',g,'-inf',S(j.bf))-1 F=math.max(0,n+1-j.remove) end
+if n<0 or F>0 or n+1<ad then bC(g,y) end if n>=0 then w('ZREMRANGEBYRANK',g,B('%.0f',F),B('%.0f',n)) end end
+local function bp(a,t,j) local g=a.g if t=='charge'then local y=dj(a,a.ap and br(g,a.now_ms)or nil)
+gA(g,j.bv or a.now_ms,j.aC) bC(g,y) elseif t~='keep'then gQ(a,t,j) elseif a.ap then bC(g,dj(a,br(g,a.now_ms))) end end
+local function aD(a,C,c) local Q=math.min(a.c,c) if Q==0 then return'keep' end return'refund',{remove=Q,bf=C} end
+local function aC(a,C,c) if c==0 then return'keep' elseif not C or not G(C,a.now_ms)then return'charge',{aC=c}
+elseif C<=a.now_ms-a.a then return'keep' end return'charge',{aC=c,bv=C} end return{ K='SLIDING', D=' COST PARTIAL ',
+aT=true, bj=true, W=dg, H=az, N=at, G=T, S=bp, refund=aD, ah=aC, } elseif J=='COUNTER'then local function bG(f)
+local q,as,ak,ao,K=dV(f,'^C:(%d+):(%d+):(%d+):(%d+)(.*)$') if not ey(q)or not as or not ak or not ao or K~=''then
+return nil end local aX=E(as,q) local Y=E(aX,1000) if Y-Y~=0 or ak-ak~=0 or ao-ao~=0 then if bj(Y)or bj(ak)or bj(ao)then
+return nil end end if aX==0 and ao~=0 then return nil end return{a=q,B=aX,current=ak,previous=ao} end
+local function bH(A) local q,ak,ao=A.a,A.current,A.previous local as=aT(A.B,q) local hy=as-as~=0 or ak-ak~=0 or ao-ao~=0
+if hy then as,ak,ao=S(as),S(ak),S(ao) return'C:'..S(q)..':'..as..':'..ak..':'..ao end
+return B('C:%.0f:%.0f:%.0f:%.0f',q,as,ak,ao) end local function y(I,A)
+local dU=A.current~=0 and 2 or A.previous~=0 and 1 or 0 return M(A.B,A.a*dU) end local function cN(q,aX,ak,ao)
+return{a=q,B=aX,current=ak,previous=ao} end local function fW(d) return bk(d,cc) end local function ik(a,ay,aX)
+local q=a.a if G(a.now_ms,ay.B)then return cN(q,aX,bk(M(ay.current,ay.previous),a.limit),0) end local cV=cN(q,aX,0,0)
+local function bv(Q,fw) if fw>aX then cV.current=fW(M(cV.current,Q)) elseif fw+q>aX then
+cV.previous=fW(M(cV.previous,Q)) end end bv(ay.current,ay.B+ay.a) bv(ay.previous,ay.B) return cV end
+local function dx(a,ay) local p,q=a.now_ms,a.a local aX=p-p%q if not ay then return cN(q,aX,0,0)
+elseif ay.B==aX and ay.a==q then return ay end return ik(a,ay,aX) end local function fc(a,A) local ao=A.previous
+return ao==0 and 0 or E(ao,W(a.q,a.v-A.B*1000)) end local function aW(a,A,dT) a.bq=A
+a.remaining=W(W(a.limit,A.current),dT==0 and 0 or ag(dT,a.q)) end local function at(a,I,ay) local A=dx(a,ay)
+aW(a,A,fc(a,A)) end local function gk(a,aA,Q) return Q==0 and 0 or W(a.q,(aT(E(aA,a.q),Q))) end local function T(a,c)
+local aA,A=a.limit-c,a.bq local ak,Y=A.current,E(A.B,1000) if aA<0 then return nil elseif G(aA,ak)then
+Y=M(M(Y,a.q),gk(a,aA,ak)) else Y=M(Y,gk(a,aA-ak,A.previous)) end return ag(W(Y,a.v),1000) end local function az(a,c)
+local ay,H,al=a.b,a.limit,a.q local A=dx(a,ay) local ak,ao=A.current,fc(a,A) local ae=E(M(ak,c==0 and 1 or c),al)
+local z=not G(E(H,al),M(ae,ao)) a.allowed,a.e=z,'keep' a.count=av(ao==0 and ak or M(ak,(aT(ao,al)))) if z and c>0 then
+A=cN(a.a,A.B,M(ak,c),A.previous) a.e,a.l='charge',A elseif ay and H>0 and(G(a.now_ms,ay.B)or ay.a~=a.a)then
+if ak~=0 or A.previous~=0 then a.e,a.l='rebase',A end end if z then a.ttl=av(ag(W(E(y(a,A),1000),a.v),1000000)) else
+aW(a,A,ao) a.ttl=ca(a,c) end end local function gb(A,C) if not C or not G(C,A.B)then return'current' end
+return C+A.a>=A.B and'previous'or nil end local function aD(a,C,c) local A=dx(a,a.b) local bv=gb(A,C)
+local hk=bv=='current'and c or 0 local fD=bv=='previous'and c or 0 if not C then fD=W(c,A.current) end
+local ak,ao=W(A.current,hk),W(A.previous,fD) if not G(ak,A.current)and not G(ao,A.previous)then return'keep'
+elseif ak==0 and ao==0 then return'delete' end return'refund',cN(A.a,A.B,ak,ao) end local function aC(a,C,c)
+local A=dx(a,a.b) local bv=gb(A,C) if c==0 or not bv then return'keep' end local aB=cN(A.a,A.B,A.current,A.previous)
+aB[bv]=M(aB[bv],c) local dT=M(E(aB.current,a.q),fc(a,aB)) if bj(aB[bv])or G(E(cc,a.q),dT)then U('OVERFLOW') end
+return'charge',aB end local function bF(a) return a.now_ms-a.now_ms%a.a+2*a.a end local function ct(a,aJ,aN)
+local aR=aJ.p or 0 if aJ.t<=a.now_ms then return'keep' elseif aN<aR then return aD(a,aJ.z,aR-aN) end
+return aC(a,aJ.z,aN-aR) end return{ K='COUNTER', D=' COST PARTIAL ALWAYS RESERVE RESERVATION ', au=bG, av=bH, f=y,
+expiry_after=da, W=dh, H=az, N=at, G=T, S=dz, t=bF, refund=aD, ah=aC, aK=ct, } elseif J=='TOKEN'then
+local function dm(a,i) local o,al,u=i.w,a.q,i.x if i.a~=a.a and o~=0 then o=ag(E(o,al),E(i.a,1000)) end
+u=bk(M(E(u,al),o),a.I) return i.r==0 and u or M(u,E(i.r,al)) end local function bu(a,i) if not i then return 0 end
+return W(dm(a,i),E(W(a.v,i.at),a.limit)) end local function dk(aH) return bk(aH,cv) end local function et(aH)
+return G(cv,aH) end local function eT(a) if a.limit>0 and G(E(a.limit,fg),a.I)then U('SPAN') end end
+local function bQ(a,an) local ar=ag(an,a.limit) return ar-ar==0 and ar or dk(ar) end local function aW(a,an) a.aS=an
+a.remaining=a.limit==0 and 0 or W(a.o,ag(an,a.q)) end local function at(a,I,i) aW(a,bu(a,i)) end local function T(a,c)
+local H,aA=a.limit,a.o-c if H==0 or aA<0 then return nil end local ar=ag(W(a.aS,E(aA,a.q)),H)
+if ar-ar~=0 and et(M(ar,a.v))then return nil end return ag(ar,1000) end local function cp(a) a.I=E(a.o,a.q)
+if a.I-a.I~=0 then eT(a) end end local function ev(u,o,q,e) local eZ=bj(u)or(not G(u,cc)and o~=0)
+return eZ or bj(e)or not G(o,E(q,1000)) end local function ee(K) local x=bK(K,'^:(%d+)$') local au=x and cK(x)
+return au and au~=0 and not bj(au)and au or nil end local function bG(f)
+local u,o,q,e,K=dV(f,'^T:(%d+):(%d+):(%d+):(%d+)(.*)$') if not ey(q)or not u or not o or not e then return nil end
+local au=0 if K~=''then au=ee(K) if not au then return nil end end if u-u~=0 or e-e~=0 or o-o~=0 or o>=q*1000 then
+if ev(u,o,q,e)then return nil end end return{x=u,w=o,a=q,at=e,r=au} end local function ej(i)
+local u,o,q,e=i.x,i.w,i.a,i.at local f='T:'..S(u)..':'..S(o)..':'..S(q)..':'..S(e) return i.r==0 and f or f..':'..S(i.r)
+end local function bH(i) local u,o,q,e=i.x,i.w,i.a,i.at if i.r~=0 or u-u~=0 or o-o~=0 or e-e~=0 then return ej(i) end
+return B('T:%.0f:%.0f:%.0f:%.0f',u,o,q,e) end local function y(a,i) local e=i.at if a.limit>0 then e=M(e,bQ(a,dm(a,i)))
+e=e-e==0 and e or dk(e) end return ag(e,1000) end local function az(a,c) local i,H,al,bt=a.b,a.limit,a.q,a.v
+local v=bu(a,i) local ae=M(v,E(c==0 and 1 or c,al)) local z=H>0 and not G(a.I,ae) local aS,o=aT(v,al)
+a.allowed,a.count,a.e=z,av(o==0 and aS or M(aS,1)),'keep' if z and c>0 then a.e='charge'
+a.l={x=M(aS,c),w=o,a=a.a,at=bt,r=0} a.ttl=av(ag(bQ(a,ae),1000000)) else if i and H>0 and G(bt,i.at)then a.e='rebase'
+a.l={x=i.x,w=i.w,a=i.a,at=bt,r=i.r} end if z then a.ttl=av(ag(bQ(a,v),1000000)) else aW(a,v) a.ttl=ca(a,c) end end
+a.aE=false and z and bQ(a,v)or 0 end local function aD(a,I,c) local i=a.b if not i or c==0 or bu(a,i)==0 then
+return'keep' end local u,o=i.x,i.w if not G(u,a.o)then u,o=a.o,0 end local K=W(c,i.r) if G(u,K)then u,o=0,0 else
+u=W(u,K) end local aZ= {x=u,w=o,a=i.a,at=i.at,r=W(i.r,c)} if bu(a,aZ)==0 then return'delete' end return'refund',aZ end
+local function aC(a,I,c) if c==0 or a.limit==0 then return'keep' end local an=M(bu(a,a.b),E(c,a.q))
+if G(E(cc,a.q),an)then U('OVERFLOW') end local aS,o=aT(an,a.q) local aq=o==0 and a.o or a.o-1
+local u,au=bk(aS,aq),W(aS,aq) return'charge',{x=u,w=o,a=a.a,at=a.v,r=au} end return{ K='TOKEN',
+D=' COST PARTIAL BURST ALWAYS ', aW=true, delays=false, aB=cp, au=bG, av=bH, f=y, expiry_after=da, W=dh, H=az, N=at,
+G=T, S=dz, refund=aD, ah=aC, } elseif J=='LEAKY'then local function dm(a,i) local o,al,u=i.w,a.q,i.x
+if i.a~=a.a and o~=0 then o=ag(E(o,al),E(i.a,1000)) end u=bk(M(E(u,al),o),a.I) return i.r==0 and u or M(u,E(i.r,al)) end
+local function bu(a,i) if not i then return 0 end return W(dm(a,i),E(W(a.v,i.at),a.limit)) end local function dk(aH)
+return bk(aH,cv) end local function et(aH) return G(cv,aH) end local function eT(a)
+if a.limit>0 and G(E(a.limit,fg),a.I)then U('SPAN') end end local function bQ(a,an) local ar=ag(an,a.limit)
+return ar-ar==0 and ar or dk(ar) end local function aW(a,an) a.aS=an a.remaining=a.limit==0 and 0 or W(a.o,ag(an,a.q))
+end local function at(a,I,i) aW(a,bu(a,i)) end local function T(a,c) local H,aA=a.limit,a.o-c if H==0 or aA<0 then
+return nil end local ar=ag(W(a.aS,E(aA,a.q)),H) if ar-ar~=0 and et(M(ar,a.v))then return nil end return ag(ar,1000) end
+local function cp(a) a.I=E(a.o,a.q) if a.I-a.I~=0 then eT(a) end end local function ev(u,o,q,e)
+local eZ=bj(u)or(not G(u,cc)and o~=0) return eZ or bj(e)or not G(o,E(q,1000)) end local function ee(K)
+local x=bK(K,'^:(%d+)$') local au=x and cK(x) return au and au~=0 and not bj(au)and au or nil end local function bG(f)
+local u,o,q,e,K=dV(f,'^L:(%d+):(%d+):(%d+):(%d+)(.*)$') if not ey(q)or not u or not o or not e then return nil end
+local au=0 if K~=''then au=ee(K) if not au then return nil end end if u-u~=0 or e-e~=0 or o-o~=0 or o>=q*1000 then
+if ev(u,o,q,e)then return nil end end return{x=u,w=o,a=q,at=e,r=au} end local function ej(i)
+local u,o,q,e=i.x,i.w,i.a,i.at local f='L:'..S(u)..':'..S(o)..':'..S(q)..':'..S(e) return i.r==0 and f or f..':'..S(i.r)
+end local function bH(i) local u,o,q,e=i.x,i.w,i.a,i.at if i.r~=0 or u-u~=0 or o-o~=0 or e-e~=0 then return ej(i) end
+return B('L:%.0f:%.0f:%.0f:%.0f',u,o,q,e) end local function y(a,i) local e=i.at if a.limit>0 then e=M(e,bQ(a,dm(a,i)))
+e=e-e==0 and e or dk(e) end return ag(e,1000) end local function az(a,c) local i,H,al,bt=a.b,a.limit,a.q,a.v
+local v=bu(a,i) local ae=M(v,E(c==0 and 1 or c,al)) local z=H>0 and not G(a.I,ae) local aS,o=aT(v,al)
+a.allowed,a.count,a.e=z,av(o==0 and aS or M(aS,1)),'keep' if z and c>0 then a.e='charge'
+a.l={x=M(aS,c),w=o,a=a.a,at=bt,r=0} a.ttl=av(ag(bQ(a,ae),1000000)) else if i and H>0 and G(bt,i.at)then a.e='rebase'
+a.l={x=i.x,w=i.w,a=i.a,at=bt,r=i.r} end if z then a.ttl=av(ag(bQ(a,v),1000000)) else aW(a,v) a.ttl=ca(a,c) end end
+a.aE=true and z and bQ(a,v)or 0 end local function aD(a,I,c) local i=a.b if not i or c==0 or bu(a,i)==0 then
+return'keep' end local u,o=i.x,i.w if not G(u,a.o)then u,o=a.o,0 end local K=W(c,i.r) if G(u,K)then u,o=0,0 else
+u=W(u,K) end local aZ= {x=u,w=o,a=i.a,at=i.at,r=W(i.r,c)} if bu(a,aZ)==0 then return'delete' end return'refund',aZ end
+local function aC(a,I,c) if c==0 or a.limit==0 then return'keep' end local an=M(bu(a,a.b),E(c,a.q))
+if G(E(cc,a.q),an)then U('OVERFLOW') end local aS,o=aT(an,a.q) local aq=o==0 and a.o or a.o-1
+local u,au=bk(aS,aq),W(aS,aq) return'charge',{x=u,w=o,a=a.a,at=a.v,r=au} end return{ K='LEAKY',
+D=' COST PARTIAL BURST ', aW=true, delays=true, aB=cp, au=bG, av=bH, f=y, expiry_after=da, W=dh, H=az, N=at, G=T, S=dz,
+refund=aD, ah=aC, } elseif J=='GCRA'then local function iu(a) if G(gw,a.aj)then U('SPAN') end end local function gZ(f)
+local x=ch(f,'18446744073709551615') if not x then return nil end return{ad=#x>3 and cC(x:sub(1,-4))or 0,ao=x:sub(-3)+0}
+end local function hc(aF) return aF.ad==0 and B('%d',aF.ao)or S(aF.ad)..B('%03d',aF.ao) end local function cp(a)
+a.ab,a.aj=0,0 if a.limit>0 then local gq=E(a.q,1000) if G(gq,a.limit)then U('SPAN') end a.ab=ag(gq,a.limit)
+a.aj=E(a.o,a.ab) if a.aj-a.aj~=0 then iu(a) end end end local function bG(f)
+local aH,eH=bK(f,'^([1-9]%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d)(%d%d%d)$') if not aH or aH:byte()>56 then return gZ(f) end
+return{ad=aH+0,ao=eH+0} end local function bH(aF) local aH=aF.ad if aH-aH~=0 or aH<1000000 then return hc(aF) end
+return B('%.0f%03d',aH,aF.ao) end local function y(I,aF) return ag(aF.ao==0 and aF.ad or M(aF.ad,1),1000) end
+local function dR(a,aj) local aH,eH=aT(aj,1000) return{ad=M(a.v,aH),ao=eH} end local function dw(a,aF)
+local aj,gl=0,a.aj if aF and not G(aF.ad,a.v)then aj=M(E(W(aF.ad,a.v),1000),aF.ao) if G(gl,aj)then return gl,true end
+end return aj,false end local function go(a,aj) return a.ab==0 and 0 or ag(aj,a.ab) end local function aW(a,aj) a.bk=aj
+a.remaining=a.ab==0 and 0 or W(a.o,go(a,aj)) end local function at(a,I,aF) aW(a,(dw(a,aF))) end local function T(a,c)
+local cE=a.ab if cE==0 or c>a.o then return nil end return ag(W(a.bk,W(a.aj,E(c,cE))),1000000) end
+local function az(a,c) local aj,gG=dw(a,a.b) local cE=a.ab local j=M(aj,E(c==0 and 1 or c,cE))
+local z=cE~=0 and not G(a.aj,j) a.allowed,a.count,a.e=z,av(go(a,aj)),'keep' if z and c==0 then
+a.ttl=av(ag(aj,1000000000)) elseif z then a.e,a.l='charge',dR(a,j) a.ttl=av(ag(j,1000000000)) else if gG and cE~=0 then
+a.e,a.l='rebase',dR(a,aj) end aW(a,aj) a.ttl=ca(a,c) end end local function aD(a,I,c) local aj=dw(a,a.b)
+local aZ=E(c,a.ab) if aj==0 or aZ==0 then return'keep' elseif not G(aZ,aj)then return'delete' end
+return'refund',dR(a,W(aj,aZ)) end local function aC(a,I,c) if c==0 or a.ab==0 then return'keep' end local aj=dw(a,a.b)
+return'charge',dR(a,bk(M(aj,E(c,a.ab)),a.aj)) end return{ K='GCRA', D=' COST PARTIAL BURST ', aB=cp, au=bG, av=bH, f=y,
+expiry_after=da, W=dh, H=az, N=at, G=T, S=dz, refund=aD, ah=aC, } elseif J=='ROLLING'then local cU=4096 local dv=8192
+local aI=2^32 local function aM(f,d) local h,l,be,bf,ci,cj,bI=fo(f,15*d+3,15*d+9) if bI>=32 then U('INEXACT_STATE') end
+return h+256*(l+256*(be+256*(bf+256*(ci+256*(cj+256*bI))))) end local function by(f,d)
+local h,l,be,bf,ci,cj,bI,hp=fo(f,15*d+10,15*d+17) return ci+256*(cj+256*(bI+256*hp)),h+256*(l+256*(be+256*bf)) end
+local function cy(ac,P,L) local h,l=ac%16777216,P%65536 local be,bf=L%65536,(ac-ac%16777216)/16777216
+local ci,cj,bI=(P-l)/65536,(L-be)/65536,bf%65536 return gK( h%256,(h-h%256)/256%256,(h-h%65536)/65536,
+bI%256,(bI-bI%256)/256,(bf-bI)/65536%256,(bf-bf%16777216)/16777216, be%256,(be-be%256)/256,cj%256,(cj-cj%256)/256,
+l%256,(l-l%256)/256,ci%256,(ci-ci%256)/256 ) end local function iK(P,L,ht,hB) local R=(P-ht)*aI+(L-hB)
+return R<0 and R+aI*aI or R end local function cP(P,L,hW,hX) P,L=P+hW,L+hX if L>=aI then P,L=P+1,L-aI end
+return P%aI,L,P>=aI end local function eq(R) local L=R%aI return(R-L)/aI,L end local function dA(f,aa,ac)
+if aa==0 or aM(f,aa-1)<=ac then return aa end local cw,ds=0,aa while ds>1 do local ep=(ds-ds%2)/2
+if aM(f,cw+ep)<=ac then cw=cw+ep end ds=ds-ep end return aM(f,cw)<=ac and cw+1 or cw end local function gd(a,f)
+local aa=(#f-2)/15 if bO(f,1,2)~='R:'or aa%1~=0 or aa<1 or aa>dv then return nil end local bg,F,P,L=a.now_ms-a.a,0,0,0
+if bg>=0 and aM(f,0)<=bg then F=dA(f,aa,bg) P,L=by(f,F-1) local dI,eA=by(f,aa-1) if dI<P or(dI==P and eA<L)then
+return nil end end return{y=f,c=aa,u=F,hi=P,lo=L} end local function dg(a) local f=w('GET',a.g) if f then
+a.b=gd(a,f)or en(f,'ROLLING','FOREIGN_VALUE') end end local function cR(m,d) local P,L=by(m.y,d)
+return iK(P,L,m.hi,m.lo) end local function du(m) return m and m.c>0 and cR(m,m.c-1)or 0 end local function cr(a,h,l)
+local q=a.a if h==l then return true elseif q<=cU or math.abs(h-l)>=q/cU+1 then return false end
+return(aT(E(h,cU),q))==(aT(E(l,cU),q)) end local function ei(m,bJ,aU,K,co) local f,v,F=m.y,m.c,m.u
+local aa,eK=bJ+(v-K)+1,15*bJ+2 local j={y=bO(f,1,eK)..aU,c=aa,u=F,hi=m.hi,lo=m.lo} j.write,j.bb,j.ar='SETRANGE',eK,aU
+if K<v then j.ar=aU..bO(f,15*K+3) j.y=bO(f,1,eK)..j.ar elseif bJ==v then j.write='APPEND' end
+if v==0 or(F>0 and F*2>=v)or co or aa<v or aa>dv then j.write='SET' end return j end
+local function bL(f,hj,iJ,bE,cf,P,L) local an={} for d=hj,iJ-1 do local dJ,dL=bE,cf if not bE then dJ,dL=by(f,d)
+dJ,dL=cP(dJ,dL,P,L) end an[#an+1]=cy(aM(f,d),dJ,dL) end return table.concat(an) end local function gM(a,m,ax,e,P,L,co)
+local f,aa,bJ,K=m.y,m.c,ax,ax local bc,bo,ac=m.hi,m.lo,e if ax>m.u then bc,bo=by(f,ax-1) end
+if ax>m.u and cr(a,aM(f,ax-1),e)then bJ=ax-1 elseif cr(a,aM(f,ax),e)then ac,K=aM(f,ax),ax+1 bc,bo=by(f,ax) end
+bc,bo=cP(bc,bo,P,L) local de=bL(f,K,aa,nil,nil,P,L) local aS={y=bO(f,1,15*K+2)..de,c=aa,u=m.u,hi=m.hi,lo=m.lo}
+return ei(aS,bJ,cy(ac,bc,bo),K,co) end local function aB(a,m,e,R) local f,aa=m.y,m.c local ax=dA(f,aa,e) local P,L=eq(R)
+local bc,bo,co,bJ=m.hi,m.lo,false,aa if aa>0 then local dI,eA=by(f,aa-1) bc,bo,co=cP(dI,eA,P,L) if ax<aa then
+return gM(a,m,ax,e,P,L,co) elseif aa>m.u then bJ=cr(a,aM(f,aa-1),e)and aa-1 or aa else bc,bo=cP(m.hi,m.lo,P,L) end else
+bc,bo=P,L end return ei(m,bJ,cy(e,bc,bo),aa,co) end local function hL(a,m) local f,p=m.y,a.now_ms local ax=dA(f,m.c,p)
+local ez=ax>m.u and cr(a,aM(f,ax-1),p) local P,L=by(f,m.c-1) return ei(m,ez and ax-1 or ax,cy(p,P,L),m.c,false) end
+local function iy(a,m) local f,am=m.y,{} for d=m.u,m.c-1 do local P,L=by(f,d)
+P,L=cP(P,L,(aI-m.hi-(m.lo>0 and 1 or 0))%aI,(aI-m.lo)%aI) local n=am[#am]
+if(n or P>0 or L>0)and not(n and n.hi==P and n.lo==L)then am[#am+1]={ms=aM(f,d),hi=P,lo=L} end end if#am>cU+1 then
+local cl={} for I,aU in ipairs(am)do local ez=#cl>0 and cr(a,aU.ms,cl[#cl].ms) cl[ez and#cl or#cl+1]=aU end am=cl end
+if#am>dv then local n,aj=am[#am],0 while aj<#am and am[aj+1].ms<=a.now_ms do aj=aj+1 end
+for d=#am,math.min(aj,dv-1)+1,-1 do am[d]=nil end am[#am+1]=n end local an={'R:'} for d,aU in ipairs(am)do
+an[d+1]=cy(aU.ms,aU.hi,aU.lo) end return table.concat(an) end local function at(a,I,m) local R=du(m)
+a.bB,a.F,a.remaining=m,R,R<a.limit and a.limit-R or 0 end local function T(a,c) local aA,m,R=a.limit-c,a.bB,a.F
+if aA<0 then return nil elseif R<=aA then return 0 end local eG,bV,bT=R-aA,m.u,m.c-1 if cR(m,bV)>=eG then bT=bV
+elseif cR(m,bT>0 and bT-1 or 0)<eG then bV=bT end while bV<bT do local eF=(bV+bT-(bV+bT)%2)/2 if cR(m,eF)>=eG then bT=eF
+else bV=eF+1 end end local aG=aM(m.y,bV)+a.a-a.now_ms return aG>0 and aG or 0 end local function az(a,c)
+local m,H=a.b,a.limit local R=du(m) local z=R+(c==0 and 1 or c)<=H a.allowed,a.count,a.e=z,av(R),'keep'
+if z and c>0 then a.e='charge' a.l=aB(a,m or{y='R:',c=0,u=0,hi=0,lo=0},a.now_ms,c)
+elseif not z and R>0 and aM(m.y,m.c-1)>a.now_ms then a.e,a.l='rebase',hL(a,m) end at(a,a.e,cM(a.e,a.l,m)) if z then
+a.ttl=bb(av(T(a,H))) else a.ttl=ca(a,c) end end local function iB(a,j,y,O) local g,f=a.g,j.write=='SET'and iy(a,j)or j.y
+if y then w('SET',g,f,'PXAT',S(y)) elseif O then w('SET',g,f,'KEEPTTL') end end local function bp(a,t,j)
+local g,v=a.g,a.b if t=='delete'then w('UNLINK',g) return end local O=v and not a.bl and br(g,a.now_ms)or nil
+local y=dj(a,O) if t~='keep'then local gr=j.write if gr=='SET'or a.aF then iB(a,j,y,O) return elseif gr=='APPEND'then
+w('APPEND',g,j.ar) else w('SETRANGE',g,B('%d',j.bb),j.ar) end elseif du(v)==0 then return end bC(g,y) end
+local function aD(a,C,c) local m=a.b if not m then return'keep' end local f,n=m.y,m.c if C then C=C-C==0 and C or(2^53)
+n=dA(f,m.c,C) local eu=n>m.u and aM(f,n-1)==C if not eu and n<m.c and cr(a,aM(f,n),C)then n=n+1 end end
+local R,bE,cf=0,m.hi,m.lo if n>m.u then R=cR(m,n-1) bE,cf=by(f,n-1) end local Q=math.min(c,R) if Q==0 then return'keep'
+elseif Q==du(m)then return'delete' end local P,L=eq(Q) P,L=(aI-P-(L>0 and 1 or 0))%aI,(aI-L)%aI bE,cf=cP(bE,cf,P,L)
+local Y=n while Y>0 do local bc,bo=by(f,Y-1) if bc<bE or(bc==bE and bo<=cf)then break end Y=Y-1 end
+local fp=bL(f,Y,n,bE,cf)..bL(f,n,m.c,nil,nil,P,L) local j={y=bO(f,1,15*Y+2)..fp,c=m.c,u=m.u}
+j.hi,j.lo,j.write,j.bb,j.ar=m.hi,m.lo,'SETRANGE',15*Y+2,fp if m.u>0 and m.u*2>=m.c then j.write='SET' end
+return'refund',j end local function aC(a,C,c) local p,m=a.now_ms,a.b C=C and G(C,p)and C or p
+if c==0 or(C<p and C<=p-a.a)then return'keep' end local R=du(m)+c if R>=(2^53)then
+U(R>2^63 and'OVERFLOW'or'INEXACT_REPLY') end return'charge',aB(a,m or{y='R:',c=0,u=0,hi=0,lo=0},C,c) end
+local function bF(a) return a.now_ms+a.a end local function hn(a,gC) local m,am,v,ed=a.b,{},0,false
+for d=m and m.u or 0,m and m.c-1 or-1 do local dt=av(cR(m,d)) am[#am+1]={ms=aM(m.y,d),F=math.max(0,dt-v)}
+v=math.max(v,dt) end local eS,cm=0,{} for I,ab in ipairs(gC)do local e,aG=ab.Y.z,ab.Y.p if aG>0 and a.now_ms<ab.Y.t then
+local n=0 while am[n+1]and am[n+1].ms<=e do n=n+1 end local eu=n>0 and am[n].ms==e
+if not eu and am[n+1]and cr(a,am[n+1].ms,e)then n=n+1 end for d=eS+1,n do cm[#cm+1]=am[d] end eS=math.max(eS,n)
+while aG>0 and#cm>0 do local dN=cm[#cm] local cQ=math.min(aG,dN.F) dN.F,aG=dN.F-cQ,aG-cQ ab.aG=ab.aG or cQ>0
+if dN.F==0 then cm[#cm]=nil end end ed=ed or ab.aG end end if not ed then return end local an,fb={'R:'},0
+for I,aU in ipairs(am)do if aU.F>0 then fb=fb+aU.F an[#an+1]=cy(aU.ms,eq(fb)) end end a.aF,a.X=true,a.b
+a.b=#an>1 and gd(a,table.concat(an))or nil a.bl=not a.b end local function ct(a,aJ,aN) local aR=aJ.p or 0
+if aJ.t<=a.now_ms then return'keep' elseif aN<aR then return aD(a,aJ.z,aR-aN) end return aC(a,aJ.z,aN-aR) end return{
+K='ROLLING', D=' COST PARTIAL ALWAYS RESERVE RESERVATION ', W=dg, H=az, N=at, G=T, S=bp, t=bF, aY=hn, refund=aD, ah=aC,
+aK=ct, } elseif J=='LEASE'then local function el(ai) return ai<2^64 and math.max(0,math.ceil(ai))or(1/0) end
+local function fx(a,aw) local ai=a.c>0 and w('ZSCORE',a.g,aw) local D=ai and el(tonumber(ai))
+return D and D>a.now_ms and D or nil end local function dg(a,cq) eB(a,'-inf',a.now_ms,cq) a.j=a.ID and fx(a,a.ID)
+a.aJ=a.j and a.c-1 or a.c end local function ek(a,d) local ai=dr(a.g,d+a.aw) return ai and el(ai)or(1/0) end
+local function fy(a,d) local D=ek(a,d) return a.j and D>=a.j and ek(a,d+1)or D end local function hd(a,d,eM)
+if d<a.aJ then local D=fy(a,d) if D<=eM then return D end end return d>0 and math.max(fy(a,d-1),eM)or eM end
+local function df(a,d) local D=a.ae and hd(a,d,a.ae)or ek(a,d) return D~=(1/0)and D or nil end local function at(a,t,j)
+a.ae=t=='charge'and j.ae or nil a.ay=a.ae and a.aJ+1 or a.c a.remaining=math.max(0,a.limit-a.ay) end
+local function T(a,c) return gp(a,c,a.ay,df,nil) end local function az(a) local p,H,bN,fY=a.now_ms,a.limit,a.j,a.aJ
+local z=H>0 and(bN~=nil or fY<H) local D=p+a.a a.allowed,a.count,a.e=z,fY,'keep' if z and bN~=D then
+a.e,a.l='charge',{ae=D} end if z then a.ttl=av(ag(W(E(D,1000),a.v),1000000)) else at(a,'keep') a.ttl=ca(a,1) end end
+local function dC(g,n,O) if n>=(2^53)or O~=n then w('PEXPIREAT',g,n<2^63 and B('%.0f',n)or'9223372036854775807') end end
+local function dH(g) local ai=dr(g,-1) return ai and el(ai) end local function hJ(g,D,dd,p) local O=br(g,p)
+gg(g,B('%.0f',D),dd) dC(g,dH(g),O) end local function bp(a,t,j) local g,p=a.g,a.now_ms if t=='delete'then w('UNLINK',g)
+elseif t=='keep'then if a.c>0 then dC(g,dH(g),br(g,p)) end elseif a.ID then local O=a.ap and br(g,p)or nil if a.j then
+w('ZADD',g,'XX',B('%.0f',j.ae),a.ID) else w('ZADD',g,B('%.0f',j.ae),a.ID) end dC(g,a.aJ+a.aw==0 and j.ae or dH(g),O) end
+end local function iL(a) return a.j and 0 or 1 end local function fE(a,bi) eB(a,'-inf',a.now_ms,'write') local O={}
+for I,aw in ipairs(bi)do O[#O+1]=fx(a,aw)and aw end return O end local function il(a,bi)
+local im=cz({'ZREM',a.g},fE(a,bi)) local n=a.c>0 and dH(a.g) if n then dC(a.g,n,br(a.g,a.now_ms)) end return im end
+local function ip(a,bi) local dd=fE(a,bi) if#dd>0 then hJ(a.g,a.now_ms+a.a,dd,a.now_ms) end return#dd end return{
+K='LEASE', D=' ID ', no_correction='LEASE_CORRECTION', bd='concurrent-requests', be=iL, W=dg, H=az, N=at, G=T, S=bp,
+release=il, renew=ip, } elseif J=='LOCKOUT'then local function cp(a) local ea=a.BLOCK or a.a
+local fN=a.MAX or math.max(ea,86400000) if fN<ea then U('MAX_BELOW_BLOCK') end a.aV,a.aH=ea,fN end local function bG(f)
+local aO,Y,n,cH,i=dV(f,'^O:(%d+):(%d+):(%d+):(%d+):(%d+)$') if not aO or not Y or not n or not cH or#i>2 or i+0>64 then
+return nil elseif G(n,Y)or G(1e15,cH)then return nil elseif aO-aO~=0 or n-n~=0 then if bj(aO)or bj(E(n,1000))then
+return nil end U('INEXACT_STATE') end return{ak=aO,ai=Y,V=n,P=cH,af=i+0} end local function bH(s)
+local Y,n=S(s.ai),S(s.V) return B('O:%s:%s:%s:%s:%d',S(s.ak),Y,n,S(s.P),s.af) end local function cF(a,s)
+local p=a.now_ms if not s or s.V<=p then return s end local Y=math.min(s.ai,p) return{ak=s.ak,ai=Y,V=p,P=s.P,af=s.af}
+end local function fG(a,s) return s and a.now_ms<s.V+s.P end local function bx(a,s)
+local D=s and(s.P>0 and s.V+s.P or s.ai+a.a) if D and a.now_ms<D and s.ak>0 then return s.ak,s.ai end return 0,a.now_ms
+end local function fK(a,s) if s.P==0 then return s.af end local fa,aQ=0,a.aV while aQ<a.aH do fa,aQ=fa+1,2*aQ end
+return math.min(s.af+1,fa) end local function fL(a,s) local ii=math.max(0,a.now_ms-s.V-s.P)
+return math.max(0,fK(a,s)-(aT(ii,a.aH))) end local function y(a,s) local e=M(s.V+s.P,E(fK(a,s),a.aH)) if e-e~=0 then
+return bk(e,ag(cv,1000)) end return math.max(e,s.ai+a.a) end local function aW(a,s) local aO,Y=bx(a,s) if fG(a,s)then
+a.k,a.remaining=s.V+s.P,0 else a.k,a.remaining=Y+a.a,math.max(0,a.limit-aO) end end local function at(a,I,s)
+aW(a,cF(a,s)) end local function T(a,c) local H,fC=a.limit,a.remaining if c>H or H==0 then return nil
+elseif c<=fC and fC>0 then return 0 end return a.k-a.now_ms end local function az(a,c)
+local p,H,s=a.now_ms,a.limit,cF(a,a.b) local aO,Y=bx(a,s) local j=aO+(c==0 and 1 or c) local z=not fG(a,s)and j<=H
+a.allowed,a.count,a.e=z,aO,'keep' if z and c>0 then local i,cH=s and fL(a,s)or 0,0 if j==H then
+cH=math.min(a.aV*2^i,a.aH) end s={ak=j,ai=Y,V=p,P=cH,af=i} a.e,a.l='charge',s elseif s~=a.b and G(p,y(a,s))then
+a.e,a.l='rebase',s end aW(a,s) if z then a.ttl=bb(T(a,H)) else a.ttl=ca(a,c) end end local function bp(a,t,j)
+if t=='delete'then w('UNLINK',a.g) elseif t~='keep'then w('SET',a.g,bH(j),'PXAT',S(y(a,j))) end end
+local function es(I,t,j) if t=='rebase'then return'keep' end return t,j end local function aD(a,C,c) local s=cF(a,a.b)
+local aO,Y=bx(a,s) if aO==0 or c==0 or C and G(C,Y)then return'keep' end aO=math.max(0,aO-c)
+local aZ={ak=aO,ai=Y,V=s.V,P=0,af=s.af} if bx(a,aZ)==0 and fL(a,aZ)==0 then return'delete' end return'refund',aZ end
+return{ K='LOCKOUT', D=' COST BLOCK MAX ', no_correction='NO_SETTLEMENT', aB=cp, au=bG, W=dh, H=az, N=at, G=T, S=bp,
+aO=es, refund=aD, } end end local function gI(J) J=J:upper() local k=dW[J] if not k then k=gH(J)or U('ALGORITHM')
+dW[J]=k end return k end local function he(dq) if type(dq)=='table'then return dq elseif bh(dq,'^%u+ ')then
+return redis.error_reply(dq) end error(dq,0) end local function gy(h,l) h,l=cg(h),cg(l) local bD,bR={},0
+for d=1,math.max(#h,#l)+1 do local bq=(h[d]or 0)+(l[d]or 0)+bR bR=bq>=(2^24)and 1 or 0 bD[d]=bq-bR*(2^24) end
+return dc(bD) end local ff={FULL=true,LINE=true,HEADERS=true} local function ga(bM,f,fI)
+local x=f and ch(f,'9223372036854775807') local d=x and cC(x) if not d or d==0 and fI>0 then
+aY(B('ERR invalid %s: expected an integer from %d to 9223372036854775807',bM,fI)) elseif d-d~=0 then
+aY(B('ERR invalid %s: the Lua library takes integers up to 9007199254740991',bM)) end return d end local fh={
+{'COST','COST n','RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take'}, {'PARTIAL','PARTIAL','RL.<ALGO> and RL.PEEK take'},
+{'ALWAYS','ALWAYS','RL.<ALGO> and RL.PEEK take'}, {'RESERVED','RESERVED n','RL.SETTLE takes'},
+{'ACTUAL','ACTUAL m','RL.SETTLE takes'}, {'AT','AT ms','RL.REFUND and RL.SETTLE take'},
+{'BURST','BURST n','RL.<ALGO>, RL.PEEK, RL.MULTI, RL.REFUND and RL.SETTLE take'},
+{'BLOCK','BLOCK d','RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take'},
+{'MAX','MAX d','RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take'},
+{'ANCHOR','ANCHOR t','RL.<ALGO>, RL.PEEK, RL.MULTI, RL.REFUND, RL.SETTLE and RL.RESET take'},
+{'ID','ID id','RL.<ALGO>, RL.PEEK and RL.MULTI take'}, {'AS','AS name','RL.<ALGO>, RL.PEEK and RL.MULTI take'},
+{'SHADOW','SHADOW','RL.<ALGO>, RL.PEEK and RL.MULTI take'}, {'RESERVE','RESERVE id ttl','RL.<ALGO> and RL.MULTI take'},
+{'RESERVATION','RESERVATION id','RL.SETTLE takes'}, } local function hw(J,X) local F,n=0,0
+local gh,hF=math.min(#J,#X),math.max(#J,#X) while F<gh and J:byte(F+1)==X:byte(F+1)do F=F+1 end
+while n<gh-F and J:byte(-1-n)==X:byte(-1-n)do n=n+1 end return F+n>=2 and hF-F-n<=2 end local function hh(a,bz,J)
+local cn={} for I,ba in ipairs(fh)do if bU(bz,ba[1])and gj(a,ba[1])then cn[#cn+1]=ba[2] end end
+for I,bs in ipairs({'FULL','LINE','HEADERS'})do cn[#cn+1]=bs end for I,X in ipairs(cn)do
+if hw(J:upper(),bK(X,'^%u+'))then aY('ERR syntax error: no such option, but there is '..X) end end
+local n=table.remove(cn) local iN=table.concat(cn,', ')
+aY('ERR syntax error: after limit come '..iN..' or '..n..', each at most once') end local function fV(bs,fU) if bs then
+U(bs==fU and'FORM_TWICE'or'TWO_FORMS') end return fU end local function is(ba,a,bz) local X,k=ba[1],a.n
+if not bU(bz,X)then aY(B('ERR invalid %s: only %s it',X,ba[3])) elseif not gj(a,X)then
+aY(B('ERR invalid %s: %s takes none',X,k.K)) elseif a[X]~=nil then
+aY(B('ERR syntax error: %s comes at most once',ba[2])) end end
+local fi={ms=1,['']=1000,s=1000,m=60000,h=3600000,d=86400000} local function eQ(f) local as,cu=bK(f,'^(%d+)(%l*)$')
+local ac=as and fi[cu]and ch(as,'18446744073709551615')and as*fi[cu] return ac and ac>=1 and ac<=1e15 and ac or nil end
+local function eP(f,aq) return f and#f>=1 and#f<=aq and f end local function ic(X,f,dP) if X=='RESERVE'then
+local bd=dP and eQ(dP) return eP(f,128)and bd and{id=f,ttl=bd}or U('RESERVE') elseif X=='RESERVATION'then
+return eP(f,128)or U('RESERVATION') end if X=='BLOCK'or X=='MAX'then
+local iI='expected a positive integer of seconds, or one with a unit ms, s, m, h or d, up to 10^12 seconds'
+return f and eQ(f)or aY('ERR invalid '..X..': '..iI) end if X=='ID'then return eP(f,512)or U('ID') end
+if X=='ANCHOR'then local x=f and ch(f,'253402300799') return x and x+0 or U('ANCHOR') end if X=='AS'then
+return f and#f>=1 and#f<=64 and not bh(f,'[^%w._-]')and f or U('AS') elseif X=='AT'then
+local x=f and ch(f,'9223372036854775807') return x and bk(cC(x),(aT(cv,1000)))or U('AT') end
+return ga(X,f,X=='BURST'and 1 or 0) end local function iq(a) if a.ALWAYS and(a.PARTIAL or a.RESERVE)then
+U(a.PARTIAL and'PARTIAL_AND_ALWAYS'or'RESERVE_AND_ALWAYS') elseif a.RESERVATION and(a.RESERVED or a.AT)then
+U(a.RESERVED and'RESERVATION_AND_RESERVED'or'RESERVATION_AND_AT') end end local function ia(a,ap,e,bz) while ap[e]do
+local J,ba=ap[e]:upper(),nil for I,cF in ipairs(fh)do ba=cF[1]==J and cF or ba end if ba then is(ba,a,bz)
+if ba[2]==J then a[J]=true e=e+1 else a[J]=ic(J,ap[e+1],ap[e+2]) e=e+(J=='RESERVE'and 3 or 2) end iq(a)
+elseif ff[J]and bU(bz,'form')then a.form=fV(a.form,J) e=e+1 else return e end end return e end
+local gv={DAY=86400000,WEEK=7*86400000,MONTH=31*86400000,YEAR=366*86400000} local function iR(a,f) local k=a.n
+local q=eQ(f) if not q then a.J=f:upper() q=gv[a.J] if not q then U(bU(k.D,'ANCHOR')and'CALENDAR_WINDOW'or'WINDOW')
+elseif not bU(k.D,'ANCHOR')then aY(B('ERR invalid window: %s takes no windows of the calendar',k.K)) end end return q
+end local function hI(a) local k=a.n if not k.bj then return 0 elseif a.o<a.p then return a.PARTIAL and a.o or 0 end
+return a.p end local function ir(ad,f) if ad>1000 then U(f) end end local function hr(g)
+return g:sub(-9)==':reserved'or g:sub(-14)==':reserved:ends' end local function it(g) if hr(g)then U('RESERVED_KEY') end
+end local function iG(a,aV,e,g) local k=a.n local dF,D=aV[e]or'',aV[e+1] local bM=(k.ba and k.ba(a)or'')..':reserved'
+if(dF~=g..bM and dF~='{'..g..'}'..bM)or D~=dF..':ends'then U('KEYS') end a.aZ,a.U=dF,D return e+2 end
+local function gU(a) local k=a.n local c=a.p k.H(a,0) local t,j=k.ah(a,nil,c) if c>0 then a.e,a.l=t,j end
+local s=cM(a.e,a.l,a.b) k.N(a,a.e,s) a.allowed=a.o>0 and k.G(a,0)==0 a.Q=a.o>0 and c or di(c) if k.bg then
+a.count,a.ttl=k.bg(s,a.now_ms) elseif a.allowed then a.ttl=bb(av(k.G(a,a.o))) else local T=k.G(a,a.Q)
+a.ttl=T and math.max(1,bb(av(T)))or-1 end end local function gV(a) local k=a.n local c=a.p if a.PARTIAL then
+c=math.min(c,gf(a)) end a.aa=c if a.ALWAYS then gU(a) else k.H(a,c) end end local function cI(f)
+local x=ch(f,'9223372036854775807')or U('FOREIGN_RESERVATION') local d=cC(x) return d-d==0 and d or U('INEXACT_STATE')
+end local function cX(f) local c,gL,cZ,bF,bd=bK(f,'^(%d*):(%d+):(%d+):(%d+):(%d+)$')
+if not c or#bd>16 or tonumber(bd)>1e15 or bd=='0'then U('FOREIGN_RESERVATION') end return{ p=c~=''and cI(c)or nil,
+z=cI(gL), k=cI(cZ), t=cI(bF), ttl=cI(bd), } end local function eV(b,aK) b.M,b.am={},{} for I,ab in ipairs(aK)do
+if ab.A.p then b.M[#b.M+1]={id=ab.id,Y=ab.A} elseif ab.id~=b.id then b.am[#b.am+1]=ab.id end end
+cB=math.max(0,cB-#b.M-#b.am) table.sort(b.M,function(h,l) if h.Y.z~=l.Y.z then return h.Y.z<l.Y.z end
+return cx(h.id,l.id) end) b.bQ=true end local function ix(b) local F=w('ZRANGE',b.U,'0',B('%.0f',cB),'WITHSCORES')
+local bi,D,aK,eO={},{},{},false b.ag=nil for d=1,#F,2 do local cZ=tonumber(F[d+1]) if cZ>b.now_ms or#bi==cB then b.ag=cZ
+break end bi[#bi+1],D[#D+1]=F[d],cZ end local bn=#bi>0 and w('HMGET',b.g,unpack(bi))or{} for d,aw in ipairs(bi)do
+local aL=bn[d]and cX(bn[d]) if not aL or aL.k~=D[d]then return false end aK[d]={id=aw,A=aL} eO=eO or aw==b.id end
+if b.j and b.j.k<=b.now_ms and not eO then aK[#aK+1]={id=b.id,A=b.j} end eV(b,aK) local eN=0 for I,Z in ipairs(b.M)do
+eN=Z.id==b.id and 1 or eN end local hY=#b.M+#b.am-eN b.Q=b.c-(b.X and 1 or 0)==hY and 0 or nil return true end
+local function fQ(aL) return aL.p and math.max(aL.k+aL.ttl,aL.t)or aL.k end local function iw(b) local Z,cO,bN={},{},nil
+local dZ=w('HGETALL',b.g) for d=1,#dZ,2 do local aw=dZ[d] if aw~=''then local ab={id=aw,A=cX(dZ[d+1])}
+if ab.A.k<=b.now_ms then Z[#Z+1]=ab elseif aw~=b.id then cO[#cO+1]=ab end end end if#Z>cB then
+table.sort(Z,function(h,l) if h.A.k~=l.A.k then return h.A.k<l.A.k end return cx(h.id,l.id) end) for d=#Z,cB+1,-1 do
+local ab=table.remove(Z,d) if ab.id==b.id then bN=ab else cO[#cO+1]=ab end end Z[#Z+1]=bN end b.ag,b.Q,b.aA=nil,0,cO
+for I,ab in ipairs(cO)do b.ag=math.min(b.ag or ab.A.k,ab.A.k) b.Q=math.max(b.Q,fQ(ab.A)) end eV(b,Z) end
+local function gB(b,aq) local bZ=b.al==1 and w('ZSCORE',b.U,'') b.bx=bZ and true or false b.ag=nil if aq>0 then
+local aK=w('HSCAN',b.g,bZ and S(-1-tonumber(bZ))or'0','COUNT',S(aq)) b.az,b.aD,b.aA=tonumber(aK[1]),not bZ,{}
+for d=1,#aK[2],2 do local aw=aK[2][d] if aw~=''and aw~=b.id then b.aA[#b.aA+1]={id=aw,A=cX(aK[2][d+1])}
+elseif aw~=''then cX(aK[2][d+1]) end end table.sort(b.aA,function(h,l) return cx(h.id,l.id) end) b.as=b.az==0 end
+if b.j and b.j.k<=b.now_ms then eV(b,{{id=b.id,A=b.j}}) b.Q=b.c==1 and 0 or nil end end local function hE(a,aw)
+local g=a.aZ local aK=w('HMGET',g,aw,'') local b={g=g,U=a.U,id=aw,now_ms=a.now_ms,M={},am={}}
+b.X=aK[1]and cX(aK[1])or nil b.j=b.X b.al=aK[2]and cI(aK[2])or nil b.c=w('HLEN',g)-(b.al and 1 or 0) b.f=br(g,b.now_ms)
+b.aR=w('ZCARD',b.U) b.ag=dr(b.U,0) local hV=b.c==b.aR and(b.al==0 or b.c==0 and not b.al)
+local hi=math.min(b.ag or math.huge,b.j and b.j.k or math.huge) b.as=hV and(hi>b.now_ms or ix(b)) if not b.as then
+local bS=b.c+(b.al and 1 or 0) local aq=bS<=dS and bS or math.min(dS,500) dS=dS-aq if aq==bS then b.as,b.aD=true,true
+iw(b) else gB(b,aq) end end return b end local function hD(a) local k=a.n a.aN=hE(a,a.RESERVE.id) k.W(a,'write') gX(a)
+end local function fX(b,c,bd,bF) local p=b.now_ms b.j={p=c,z=p,k=p+bd,t=bF,ttl=bd} end local function ih(b,dO,bd)
+if dO.k<b.now_ms+bd then fX(b,dO.p,bd,dO.t) b.j.z=dO.z end end local function hU(a) local db=not a.aq if a.PARTIAL then
+db=a.aa>0 and not a.ax end return not a.ac and a.allowed and db end local function gP(a,t,j) local k=a.n if a.aF then
+j=cM(t,j,a.b) a.b=a.X if not j then t=a.X and'delete'or'keep' elseif t~='charge'then t='refund' end end k.S(a,t,j) end
+local function fv(aL) local ap={aL.p and S(aL.p)or''} for d,af in ipairs({aL.z,aL.k,aL.t,aL.ttl})do ap[d+1]=S(af) end
+return table.concat(ap,':') end local function gO(b) local Q,I,ae=fZ(b) if Q==0 and not b.j then if b.c>0 or b.al then
+w('UNLINK',b.g) end if b.aR>0 then w('UNLINK',b.U) end return end local bS,ad,aE={},{},{} local function cs(cG,F,dP)
+cG[#cG+1]=F cG[#cG+1]=dP end for I,aw in ipairs(b.am)do aE[#aE+1]=aw end for I,ab in ipairs(b.aA or{})do
+cs(ad,S(ab.A.k),ab.id) end for I,Z in ipairs(b.M)do local bX=Z.id~=b.id and eE(Z,b.now_ms) if bX then cs(bS,Z.id,fv(bX))
+cs(ad,S(bX.k),Z.id) elseif Z.id~=b.id then aE[#aE+1]=Z.id end end if b.j and b.j~=b.X then cs(bS,b.id,fv(b.j))
+elseif not b.j and b.X then aE[#aE+1]=b.id end if b.j then ae=math.max(ae,fQ(b.j)) local hq=not b.X or b.j.k~=b.X.k
+if b.aD or b.bx or b.as and hq then cs(ad,S(b.j.k),b.id) end end local fP=b.as and 0 or 1 if b.al~=fP then
+cs(bS,'',S(fP)) end cz({'HSET',b.g},bS) cz({'HDEL',b.g},aE) if b.az and b.az>0 then cs(ad,'-'..S(b.az+1),'') end
+if b.aD and b.aR>0 then w('UNLINK',b.U) end cz({'ZADD',b.U},ad) if b.az==0 then aE[#aE+1]='' end cz({'ZREM',b.U},aE)
+local O,aP,y=b.f,ae+5000,nil local iM=not O and not b.Q and b.c>0 if not iM and(not O or O<ae or(b.Q and O>aP))then y=aP
+end bC(b.g,y) if y or b.aD and O then bC(b.U,y or O) end end local function gR(a,z) local k=a.n
+if not z and a.e=='charge'then a.e,a.l='keep',nil end if a.SHADOW and k.aO then a.e,a.l=k.aO(a,a.e,a.l) end local b=a.aN
+if b and z and a.ac then ih(b,a.ac,a.RESERVE.ttl) elseif b and z and hU(a)then local j=cM(a.e,a.l,a.b)
+fX(b,a.aa,a.RESERVE.ttl,k.t(a,j)) end gP(a,a.e,a.l) if b then gO(b) end end local function id(a)
+return a.ac and a.ac.p or a.aq and a.p or a.aa end local function hl(a,aB) local bm,iv,bB,eU,hb=dD(a) return{
+'allowed',fB(a), 'count',a.count, 'ttl',a.ttl, 'limit',a.o, 'remaining',bm, 'retry_after_ms',iv, 'next_ms',bB,
+'reset_ms',eU, 'delay_ms',hb, 'now_ms',a.now_ms, 'shadow',a.aq and 1 or 0, 'charged',aB, } end local function hM(ah)
+local cQ={} for I,a in ipairs(ah)do local k=a.n local F,as=a.AS or k.K:lower(),2 a.an=F while cQ[a.an]do
+a.an=B('%s-%d',F,as) as=as+1 end cQ[a.an]=true end end local function cD(d) return B('%.0f',bk(d,999999999999999)) end
+local function ig(a) local k=a.n if k.bd then local ij,al=cD(a.limit),cD(bb(a.a))
+return B('"%s";q=%s;w=%s;qu="%s"',a.an,ij,al,k.bd) end local q=k.bh and k.bh(a)or a.a local eg,K=1000,q%1000
+while K>0 do eg,K=K,eg%K end local dU=1000/eg local al=aT(E(q,dU),1000)
+return B('"%s";q=%s;w=%s',a.an,cD(E(a.limit,dU)),cD(al)) end local function hx(ab,cJ) if ab.allowed~=cJ.allowed then
+return not ab.allowed end local T,eL=ab.retry_after_ms,cJ.retry_after_ms if T~=eL then return T<0 or(eL>=0 and T>eL) end
+return ab.remaining<cJ.remaining end local function hs(ah) local eX,gc=ah[1],{} hM(ah) for d,a in ipairs(ah)do
+gc[d]=ig(a) a.remaining,a.retry_after_ms,a.next_ms,a.reset_ms=dD(a) if hx(a,eX)then eX=a end end local a=eX local bn={
+'X-RateLimit-Limit', B('%.0f',a.o), 'X-RateLimit-Remaining', B('%.0f',a.remaining), } local function dG(bM,af)
+bn[#bn+1]=bM bn[#bn+1]=af end if a.reset_ms>=0 then dG('X-RateLimit-Reset',B('%.0f',bb(a.now_ms+a.reset_ms))) end
+dG('RateLimit-Policy',table.concat(gc,', ')) local hH=a.next_ms>=0 and';t='..cD(bb(a.next_ms))or''
+dG('RateLimit',B('"%s";r=%s%s',a.an,cD(a.remaining),hH)) if not a.allowed and a.retry_after_ms>=0 then
+dG('Retry-After',B('%.0f',bb(a.retry_after_ms))) end return bn end
+dX={FORMS=ff,bi=gy,bm=fn,bn=gI,bo=gR,bp=fr,bs=gV,bu=fu,error_reply=he,E=U,aX=aY,bw=hh,I=hl,by=hs,bz=bU,bA=hD,bD=hI,bE=fT,bF=fV,bH=ga,bI=ia,bc=id,bK=ir,bL=it,bM=iG,bP=iR}
+end return dX end local eh,bP=pcall(iz,KEYS,ARGV) return eh and bP or N().error_reply(bP)

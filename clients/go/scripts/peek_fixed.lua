@@ -1,934 +1,192 @@
 -- RL.PEEK FIXED, without the module: docs/lua.md. Put together by scripts/generate-lua; do not edit.
-local COLD, cold
-local find, format, match, part_of = string.find, string.format, string.match, string.sub
-local function parse_request(words, at, accepted)
-local window, limit, option = words[at], words[at + 1], words[at + 2]
-if not limit then
-cold().fail('ARITY')
-end
-local r = {
-key = '',
-now = 0,
-now_ms = 0,
-window_ms = 0,
-window = 0,
-limit = 0,
-capacity = 0,
-cost = 1,
-form = nil,
-delay = 0,
-state = nil,
-after = nil,
-allowed = false,
-count = 0,
-ttl = 0,
-change = 'keep',
-remaining = 0,
-decided_cost = 1,
-}
-at = at + 2
-if option == 'LINE' and not words[at + 1] and accepted ~= ' COST BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE ' then
-r.form, at = option, at + 1
-elseif option then
-local value = words[at + 1] or ''
-local is_short = accepted == ' form COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE ' and words[at + 2] == 'LINE' and not words[at + 3] and #value < 16
-if is_short and option == 'COST' and (' COST PARTIAL ALWAYS ANCHOR RESERVE RESERVATION ') ~= ' ID ' and find(value, '^[1-9]%d*$') then
-r.form, r.cost, at = 'LINE', value + 0, at + 3
-elseif is_short and option == 'ID' and (' COST PARTIAL ALWAYS ANCHOR RESERVE RESERVATION ') == ' ID ' and value ~= '' then
-r.form, r.ID, at = 'LINE', value, at + 3
-else
-at = cold().parse_options(r, words, at, accepted)
-r.cost = r.COST or 1
-end
-r.anchor_ms = r.ANCHOR and r.ANCHOR * 1000
-end
-local is_plain = #limit < 16 and find(limit, '^[1-9]%d*$')
-r.limit = is_plain and limit + 0 or cold().parse_count('limit', limit, 0)
-is_plain = #window < 10 and find(window, '^[1-9]%d*$')
-local window_ms = is_plain and window * 1000 or cold().window_of(r, window)
-r.window_ms, r.window, r.capacity = window_ms, window_ms < 9e12 and window_ms * 1000 or cold().mul_large(window_ms, 1000), r.BURST or r.limit
-return r, at
-end
-local function parse_all(words, accepted)
-local r, at = parse_request(words, 1, accepted)
-if words[at] then
-cold().fail_with_usage(r, accepted, words[at])
-end
-return r
-end
-local call = redis.call
-local function read_clock(r)
-local time = call('TIME')
-local now = time[1] * 1000000 + time[2]
-r.now, r.now_ms = now, (now - now % 1000) / 1000
-end
-local function suffix(r)
-if r.unit or r.anchor_ms then
-return cold().calendar_suffix(r, (cold().period(r)))
-end
-local now_ms, window_ms = r.now_ms, r.window_ms
-local number = (now_ms - now_ms % window_ms) / window_ms
-return format(number < 2147483648 and ':%d' or ':%.0f', number)
-end
-local function take_keys(r, keys, at, with_book, is_reset)
-local key = keys[at]
-if suffix then
-local own, other = suffix(r), keys[at + 1]
-local length = #own
-if not other then
-cold().fail('KEYS')
-elseif part_of(key, -length) ~= own then
-key = other
-if part_of(key, -length) ~= own then
-r.wrong_clock = true
-end
-end
-r.key, key, at = key, part_of(key, 1, -length - 1), at + 2
-else
-if not key then
-cold().fail('KEYS')
-end
-r.key, at = key, at + 1
-end
-if is_reset then
-r.name = key
-elseif find(key, ':reserved', 1, true) then
-cold().require_other_name(key)
-end
-if with_book then
-at = r.wrong_clock and at + 2 or cold().take_book(r, keys, at, key)
-end
-return at
-end
-local function place(r, keys, with_book, is_reset)
-read_clock(r)
-if #keys ~= take_keys(r, keys, 1, with_book, is_reset) - 1 then
-cold().fail('KEYS')
-elseif r.wrong_clock then
-cold().fail_by_clock(r)
-end
-end
-local function load_counter(r)
-local key = r.key
-local text = call('GET', key)
-if text then
-local value = #text < 16 and find(text, '^[1-9]%d*$') and text + 0 or cold().value_of(text)
-local expires_at = redis.REDIS_VERSION_NUM and call('PEXPIRETIME', key) or cold().expiry_by_ttl(key, r.now_ms) or -1
-expires_at = expires_at >= 0 and expires_at or nil
-if expires_at and expires_at >= (2 ^ 53) then
-cold().fail('INEXACT_STATE')
-end
-r.state = { value = value, expires_at = expires_at }
-end
-end
-local function ttl_of_script(expires_at, now_ms)
-if not expires_at then
-return -2
-end
-local ms = (expires_at > now_ms and expires_at - now_ms or 0) + 500
-return (ms - ms % 1000) / 1000
-end
-local function decide(r, cost)
-local counter, now_ms, limit = r.state, r.now_ms, r.limit
-local before, needed = counter and counter.value or 0, cost == 0 and 1 or cost
-local allowed = needed <= limit and before + needed <= limit
-local counted = (allowed or before >= limit) and cost > 0
-local after = counted and before + cost or before
-if after >= (2 ^ 53) then
-cold().fail('INEXACT_REPLY')
-end
-local expires_at = counter and not (counted and before == 0) and counter.expires_at or nil
-if not expires_at and (counter or counted) then
-expires_at = (r.unit or r.anchor_ms) and cold().new_expiry(r) or now_ms + r.window_ms
-end
-r.allowed, r.count, r.ttl, r.change = allowed, after, ttl_of_script(expires_at, now_ms), 'keep'
-if counted or (counter and not counter.expires_at) then
-r.change, r.after = 'charge', { value = after, expires_at = expires_at }
-end
-end
-local function decide_request(r)
-if r.PARTIAL or r.ALWAYS then
-cold().decide_rare(r)
-else
-local cost = r.cost
-r.decided_cost = cost
-decide(r, cost)
-end
-if r.SHADOW then
-cold().conclude(r)
-end
-end
-local function wait(r, cost)
-local limit = r.limit
-if cost > limit then
-return nil
-elseif r.units + cost <= limit then
-return 0
-end
-if r.unit or r.anchor_ms then
-local _, last = cold().period(r)
-return last - r.now_ms
-end
-return r.window_ms - r.now_ms % r.window_ms
-end
-local function forecast(r, _, counter)
-local value, limit = counter and counter.value or 0, r.limit
-r.units = value > 0 and value or 0
-r.remaining = r.units < limit and limit - r.units or 0
-end
-local function figures(r)
-local change, wait = r.change, wait
-forecast(r, change, change == 'keep' and r.state or change ~= 'delete' and r.after or nil)
-local remaining, capacity, retry, next_ms, reset = r.remaining, r.capacity, 0, 0, 0
-if not r.allowed then
-local cost = r.decided_cost
-retry = wait(r, r.needed or (cost == 0 and 1 or cost)) or -1
-if r.full_for and retry >= 0 then
-retry = math.max(retry, r.full_for)
-end
-end
-if remaining < capacity then
-next_ms = wait(r, remaining + 1) or -1
-reset = remaining + 1 == capacity and next_ms or wait(r, capacity) or -1
-end
-if retry - retry ~= 0 or next_ms - next_ms ~= 0 or reset - reset ~= 0 or retry >= (2 ^ 53) or reset >= (2 ^ 53) then
-cold().fail('INEXACT_REPLY')
-end
-return remaining, retry, next_ms, reset, 0
-end
-local function line(r, charged)
-local remaining, retry, next_ms, reset, delay = figures(r)
-local count, ttl, limit, now_ms = r.count, r.ttl, r.capacity, r.now_ms
-local largest = limit + count + ttl + retry + next_ms + reset + delay + charged
-if largest >= 2147483648 or now_ms < 1000000 or now_ms >= 2e15 then
-return cold().long_line(r, charged)
-end
-local late = now_ms % 1000000
-local shadow = r.shadowed and 1 or 0
-return format(
-'%d %d %d %d %d %d %d %d %d %d%06d %d %d',
-r.allowed and (r.PARTIAL and cold().part_allowed(r) or 1) or 0, count, ttl, limit, remaining, retry, next_ms, reset, delay,
-(now_ms - late) / 1000000, late, shadow, charged
-)
-end
-local function reply(r, charged)
-local form = r.form
-if form == 'LINE' then
-return line(r, charged)
-elseif form then
-return cold().other_reply(r, charged)
-end
-return { r.allowed and (r.PARTIAL and cold().part_allowed(r) or 1) or 0, r.count, r.ttl }
-end
-local function run_peek(keys, words)
-local r = parse_all(words, ' form COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID AS SHADOW ')
-place(r, keys)
-load_counter(r, 'read')
-decide_request(r)
-return reply(r, 0)
-end
-function cold()
-if not COLD then
-local errors = {}
-errors.NOT_A_COUNTER = 'ERR value is not an integer or out of range'
-errors.INEXACT_STATE = 'ERR the key holds a number above 9007199254740991, which needs the module'
-errors.AT = 'ERR invalid AT: expected an integer of Unix milliseconds from 0 to 9223372036854775807'
-errors.ANCHOR = 'ERR invalid ANCHOR: expected an integer of Unix seconds from 0 to 253402300799'
-errors.ID = 'ERR invalid ID: expected 1 to 512 bytes'
-errors.AS = 'ERR invalid AS: expected a name of 1 to 64 characters of A-Z a-z 0-9 . _ -'
-errors.RESERVE = 'ERR invalid RESERVE: expected an id of 1 to 128 bytes, and a ttl: a positive integer of seconds, or one '
-.. 'with a unit ms, s, m, h or d, up to 10^12 seconds'
-errors.RESERVATION = 'ERR invalid RESERVATION: expected an id of 1 to 128 bytes'
-errors.PARTIAL_AND_ALWAYS = 'ERR syntax error: PARTIAL and ALWAYS exclude each other'
-errors.RESERVE_AND_ALWAYS = 'ERR syntax error: RESERVE and ALWAYS exclude each other'
-errors.RESERVATION_AND_RESERVED = 'ERR syntax error: RESERVED and RESERVATION exclude each other'
-errors.RESERVATION_AND_AT = 'ERR syntax error: RESERVATION and AT exclude each other'
-errors.FORM_TWICE = 'ERR syntax error: FULL, LINE or HEADERS comes at most once'
-errors.TWO_FORMS = 'ERR syntax error: FULL, LINE and HEADERS exclude each other'
-errors.CALENDAR_WINDOW = 'ERR invalid window: expected a positive integer of seconds, or one with a unit ms, s, m, h or '
-.. 'd, up to 10^12 seconds; or day, week, month or year'
-errors.WINDOW = 'ERR invalid window: expected a positive integer of seconds, or one with a unit ms, s, m, h or d, up to '
-.. '10^12 seconds'
-errors.RESERVED_KEY = 'ERR invalid key: expected one that ends neither in :reserved nor in :reserved:ends, the names of '
-.. 'reservations'
-errors.KEYS = 'ERR invalid KEYS: expected those that this call needs; see docs/lua.md'
-errors.INEXACT_REPLY = 'ERR the reply has a number above 9007199254740991, which needs the module'
-errors.ARITY = 'ERR wrong number of arguments'
-local function calendar_suffix(r, start)
-return format(':%s:%.0f', r.unit and r.unit:lower() or format('%.0fms', r.window_ms), start)
-end
-local function days_before(year, month)
-if month < 2 then
-year = year - 1
-end
-local of_march = (month + 10) % 12
-local leap_days = math.floor(year / 4) - math.floor(year / 100) + math.floor(year / 400)
-return 365 * year + leap_days + math.floor((153 * of_march + 2) / 5) - 719468
-end
-local function first_of_month(n)
-return days_before(math.floor(n / 12), n % 12)
-end
-local function month_of(day)
-local months = 1970 * 12 + math.floor(day / 30.436875) + 1
-while first_of_month(months) > day do
-months = months - 1
-end
-return months, day - first_of_month(months)
-end
-local function start_after(anchor, months)
-local at = anchor.months + months
-local first = first_of_month(at)
-return (first + math.min(anchor.day, first_of_month(at + 1) - first - 1)) * 86400000 + anchor.time
-end
-local function calendar_period(step, anchor_ms, now_ms)
-local time = anchor_ms % 86400000
-local months, day = month_of((anchor_ms - time) / 86400000)
-local anchor = { months = months, day = day, time = time }
-local apart = month_of(math.floor(now_ms / 86400000)) - months
-local latest = apart - apart % step
-local first, last = start_after(anchor, latest), start_after(anchor, latest + step)
-if first > now_ms then
-first, last = start_after(anchor, latest - step), first
-end
-return first, last, last - first
-end
-local function period_of(r, now_ms)
-local unit, anchor_ms = r.unit, r.anchor_ms
-if unit == 'MONTH' or unit == 'YEAR' then
-local first, last, length = calendar_period(unit == 'YEAR' and 12 or 1, anchor_ms or 0, now_ms)
-return math.max(0, first), last, length
-end
-anchor_ms = anchor_ms or (unit == 'WEEK' and 4 * 86400000) or 0
-local length = r.window_ms
-local ago = (now_ms % length - anchor_ms % length) % length
-return math.max(0, now_ms - ago), now_ms - ago + length, length
-end
-local function period(r)
-if r.unit or r.anchor_ms then
-return period_of(r, r.now_ms)
-end
-local now_ms, window_ms = r.now_ms, r.window_ms
-local first = now_ms - now_ms % window_ms
-return first, first + window_ms
-end
-local function new_expiry(r)
-if r.unit or r.anchor_ms then
-local _, last = period_of(r, r.now_ms)
-return last
-end
-return r.now_ms + r.window_ms
-end
-local function fail_with(text)
-error({ err = text }, 0)
-end
-local function fail(name)
-fail_with(errors[name])
-end
-local function error_reply(raised)
-if type(raised) == 'table' then
-return raised
-elseif find(raised, '^%u+ ') then
-return redis.error_reply(raised)
-end
-error(raised, 0)
-end
-local function digits_of(n)
-if n - n ~= 0 then
-return n
-end
-local digits, count = {}, 0
-while n > 0 do
-local digit = n % (2 ^ 24)
-count = count + 1
-digits[count] = digit
-n = (n - digit) / (2 ^ 24)
-end
-return digits
-end
-local LARGE = {
-__sub = function()
-return 1
-end,
-}
-local function from_digits(digits)
-local count = #digits
-while count > 0 and digits[count] == 0 do
-digits[count] = nil
-count = count - 1
-end
-if count > 3 or (count == 3 and digits[3] >= (2 ^ 53) / (2 ^ 24) / (2 ^ 24)) then
-return setmetatable(digits, LARGE)
-end
-return (digits[1] or 0) + (digits[2] or 0) * (2 ^ 24) + (digits[3] or 0) * (2 ^ 24) * (2 ^ 24)
-end
-local function mul_large(a, b)
-a, b = digits_of(a), digits_of(b)
-local product = {}
-for n = 1, #a + #b do
-product[n] = 0
-end
-for n = 1, #a do
-local carry = 0
-for m = 1, #b do
-local digit = product[n + m - 1] + a[n] * b[m] + carry
-carry = math.floor(digit / (2 ^ 24))
-product[n + m - 1] = digit - carry * (2 ^ 24)
-end
-product[n + #b] = carry
-end
-return from_digits(product)
-end
-local function expiry_by_ttl(key, now_ms)
-local left = call('PTTL', key)
-return left >= 0 and now_ms + left or nil
-end
-local function bytes_before(a, b)
-for at = 1, math.min(#a, #b) do
-local x, y = a:byte(at), b:byte(at)
-if x ~= y then
-return x < y
-end
-end
-return #a < #b
-end
-local function digits_up_to(text, most)
-if text ~= '0' and not find(text, '^[1-9]%d*$') then
-return nil
-end
-return (#text < #most or (#text == #most and not bytes_before(most, text))) and text or nil
-end
-local function fail_with_foreign_value(text, word, otherwise)
-local writers = { C = 'COUNTER', L = 'LEAKY', O = 'LOCKOUT', R = 'ROLLING', T = 'TOKEN' }
-local writer = writers[match(text, '^(%u):')]
-if not writer or writer == word then
-fail(otherwise)
-end
-fail_with('ERR the key holds a state of ' .. writer .. ': use another key for each algorithm')
-end
-local function add_large(a, b)
-a, b = digits_of(a), digits_of(b)
-local sum, carry = {}, 0
-for n = 1, math.max(#a, #b) + 1 do
-local digit = (a[n] or 0) + (b[n] or 0) + carry
-carry = digit >= (2 ^ 24) and 1 or 0
-sum[n] = digit - carry * (2 ^ 24)
-end
-return from_digits(sum)
-end
-local function add(a, b)
-if a - a == 0 and b - b == 0 and a + b < (2 ^ 53) then
-return a + b
-end
-return add_large(a, b)
-end
-local function mul(a, b)
-if a - a == 0 and b - b == 0 and a * b < (2 ^ 53) then
-return a * b
-end
-return mul_large(a, b)
-end
-local function from_text(digits)
-if #digits <= 15 or (#digits == 16 and bytes_before(digits, '9007199254740992')) then
-return digits + 0
-end
-local head = #digits % 7
-local n = head > 0 and digits:sub(1, head) + 0 or 0
-for at = head + 1, #digits, 7 do
-n = add(mul(n, 10000000), digits:sub(at, at + 6) + 0)
-end
-return n
-end
-local function value_of(text)
-local sign, digits = match(text, '^(%-?)(%d+)$')
-local negative = sign == '-'
-digits = digits and digits_up_to(digits, negative and '9223372036854775808' or '9223372036854775807')
-if not digits or (negative and digits == '0') then
-fail_with_foreign_value(text, nil, 'NOT_A_COUNTER')
-end
-local value = from_text(digits)
-if value - value ~= 0 then
-fail('INEXACT_STATE')
-end
-return negative and -value or value
-end
-local function parse_count(name, text, least)
-local digits = text and digits_up_to(text, '9223372036854775807')
-local n = digits and from_text(digits)
-if not n or n == 0 and least > 0 then
-fail_with(format('ERR invalid %s: expected an integer from %d to 9223372036854775807', name, least))
-elseif n - n ~= 0 then
-fail_with(format('ERR invalid %s: the Lua library takes integers up to 9007199254740991', name))
-end
-return n
-end
-local OPTIONS = {
-{ 'COST', 'COST n', 'RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take' },
-{ 'PARTIAL', 'PARTIAL', 'RL.<ALGO> and RL.PEEK take' },
-{ 'ALWAYS', 'ALWAYS', 'RL.<ALGO> and RL.PEEK take' },
-{ 'RESERVED', 'RESERVED n', 'RL.SETTLE takes' },
-{ 'ACTUAL', 'ACTUAL m', 'RL.SETTLE takes' },
-{ 'AT', 'AT ms', 'RL.REFUND and RL.SETTLE take' },
-{ 'BURST', 'BURST n', 'RL.<ALGO>, RL.PEEK, RL.MULTI, RL.REFUND and RL.SETTLE take' },
-{ 'BLOCK', 'BLOCK d', 'RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take' },
-{ 'MAX', 'MAX d', 'RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take' },
-{ 'ANCHOR', 'ANCHOR t', 'RL.<ALGO>, RL.PEEK, RL.MULTI, RL.REFUND, RL.SETTLE and RL.RESET take' },
-{ 'ID', 'ID id', 'RL.<ALGO>, RL.PEEK and RL.MULTI take' },
-{ 'AS', 'AS name', 'RL.<ALGO>, RL.PEEK and RL.MULTI take' },
-{ 'SHADOW', 'SHADOW', 'RL.<ALGO>, RL.PEEK and RL.MULTI take' },
-{ 'RESERVE', 'RESERVE id ttl', 'RL.<ALGO> and RL.MULTI take' },
-{ 'RESERVATION', 'RESERVATION id', 'RL.SETTLE takes' },
-}
-local function is_in(list, word)
-return not find(word, ' ', 1, true) and find(list, ' ' .. word .. ' ', 1, true) ~= nil
-end
-local function takes(r, option)
-return not is_in(' COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID RESERVE RESERVATION ', option) or is_in((' COST PARTIAL ALWAYS ANCHOR RESERVE RESERVATION '), option)
-end
-local function is_nearly(word, option)
-local first, last = 0, 0
-local shorter, longer = math.min(#word, #option), math.max(#word, #option)
-while first < shorter and word:byte(first + 1) == option:byte(first + 1) do
-first = first + 1
-end
-while last < shorter - first and word:byte(-1 - last) == option:byte(-1 - last) do
-last = last + 1
-end
-return first + last >= 2 and longer - first - last <= 2
-end
-local function fail_with_usage(r, accepted, word)
-local options = {}
-for _, row in ipairs(OPTIONS) do
-if is_in(accepted, row[1]) and takes(r, row[1]) then
-options[#options + 1] = row[2]
-end
-end
-for _, form in ipairs({ 'FULL', 'LINE', 'HEADERS' }) do
-options[#options + 1] = form
-end
-for _, option in ipairs(options) do
-if is_nearly(word:upper(), match(option, '^%u+')) then
-fail_with('ERR syntax error: no such option, but there is ' .. option)
-end
-end
-local last = table.remove(options)
-local usage = table.concat(options, ', ')
-fail_with('ERR syntax error: after limit come ' .. usage .. ' or ' .. last .. ', each at most once')
-end
-local function require_option(row, r, accepted)
-local option, algorithm = row[1], r.algorithm
-if not is_in(accepted, option) then
-fail_with(format('ERR invalid %s: only %s it', option, row[3]))
-elseif not takes(r, option) then
-fail_with(format('ERR invalid %s: %s takes none', option, ('FIXED')))
-elseif r[option] ~= nil then
-fail_with(format('ERR syntax error: %s comes at most once', row[2]))
-end
-end
-local UNITS = { ms = 1, [''] = 1000, s = 1000, m = 60000, h = 3600000, d = 86400000 }
-local function parse_window(text)
-local number, unit = match(text, '^(%d+)(%l*)$')
-local ms = number and UNITS[unit] and digits_up_to(number, '18446744073709551615') and number * UNITS[unit]
-return ms and ms >= 1 and ms <= 1e15 and ms or nil
-end
-local function parse_id(text, most)
-return text and #text >= 1 and #text <= most and text
-end
-local function less_large(a, b)
-local a_is_number, b_is_number = a - a == 0, b - b == 0
-if a_is_number or b_is_number then
-return a_is_number
-elseif #a ~= #b then
-return #a < #b
-end
-for n = #a, 1, -1 do
-if a[n] ~= b[n] then
-return a[n] < b[n]
-end
-end
-return false
-end
-local function less(a, b)
-if a - a == 0 and b - b == 0 then
-return a < b
-end
-return less_large(a, b)
-end
-local function min(a, b)
-return less(b, a) and b or a
-end
-local function approximately(n)
-if n - n == 0 then
-return n
-end
-local sum = 0
-for index = #n, 1, -1 do
-sum = sum * (2 ^ 24) + n[index]
-end
-return sum
-end
-local function sub_large(a, b)
-if not less_large(b, a) then
-return 0
-end
-b = digits_of(b)
-local difference, borrow = {}, 0
-for n = 1, #a do
-local digit = a[n] - (b[n] or 0) - borrow
-borrow = digit < 0 and 1 or 0
-difference[n] = digit + borrow * (2 ^ 24)
-end
-return from_digits(difference)
-end
-local function sub(a, b)
-if a - a == 0 and b - b == 0 then
-return a > b and a - b or 0
-end
-return sub_large(a, b)
-end
-local function divide_large(a, b)
-local quotient = 0
-while not less(a, b) do
-local part = math.max(1, math.floor(approximately(a) / approximately(b) * (1 - 2 ^ -45)))
-part = from_digits(digits_of(part))
-quotient = add(quotient, part)
-a = sub(a, mul(part, b))
-end
-return quotient, a
-end
-local function divide(a, b)
-if a - a == 0 and b - b == 0 then
-local rest = a % b
-return (a - rest) / b, rest
-end
-return divide_large(a, b)
-end
-local MAX_UNSIGNED = setmetatable({ (2 ^ 24) - 1, (2 ^ 24) - 1, 2 ^ 16 - 1 }, LARGE)
-local function parse_value(option, text, second)
-if option == 'RESERVE' then
-local ttl = second and parse_window(second)
-return parse_id(text, 128) and ttl and { id = text, ttl = ttl } or fail('RESERVE')
-elseif option == 'RESERVATION' then
-return parse_id(text, 128) or fail('RESERVATION')
-end
-if option == 'ANCHOR' then
-local digits = text and digits_up_to(text, '253402300799')
-return digits and digits + 0 or fail('ANCHOR')
-end
-if option == 'AS' then
-return text and #text >= 1 and #text <= 64 and not find(text, '[^%w._-]') and text or fail('AS')
-elseif option == 'AT' then
-local digits = text and digits_up_to(text, '9223372036854775807')
-return digits and min(from_text(digits), (divide(MAX_UNSIGNED, 1000))) or fail('AT')
-end
-return parse_count(option, text, option == 'BURST' and 1 or 0)
-end
-local function require_compatible(r)
-if r.ALWAYS and (r.PARTIAL or r.RESERVE) then
-fail(r.PARTIAL and 'PARTIAL_AND_ALWAYS' or 'RESERVE_AND_ALWAYS')
-elseif r.RESERVATION and (r.RESERVED or r.AT) then
-fail(r.RESERVED and 'RESERVATION_AND_RESERVED' or 'RESERVATION_AND_AT')
-end
-end
-local FORMS = { FULL = true, LINE = true, HEADERS = true }
-local function next_form(form, named)
-if form then
-fail(form == named and 'FORM_TWICE' or 'TWO_FORMS')
-end
-return named
-end
-local function parse_options(r, words, at, accepted)
-while words[at] do
-local word, row = words[at]:upper(), nil
-for _, known in ipairs(OPTIONS) do
-row = known[1] == word and known or row
-end
-if row then
-require_option(row, r, accepted)
-if row[2] == word then
-r[word] = true
-at = at + 1
-else
-r[word] = parse_value(word, words[at + 1], words[at + 2])
-at = at + (word == 'RESERVE' and 3 or 2)
-end
-require_compatible(r)
-elseif FORMS[word] and is_in(accepted, 'form') then
-r.form = next_form(r.form, word)
-at = at + 1
-else
-return at
-end
-end
-return at
-end
-local LONGEST = { DAY = 86400000, WEEK = 7 * 86400000, MONTH = 31 * 86400000, YEAR = 366 * 86400000 }
-local function window_of(r, text)
-local window_ms = parse_window(text)
-if not window_ms then
-r.unit = text:upper()
-window_ms = LONGEST[r.unit]
-if not window_ms then
-fail(is_in((' COST PARTIAL ALWAYS ANCHOR RESERVE RESERVATION '), 'ANCHOR') and 'CALENDAR_WINDOW' or 'WINDOW')
-elseif not is_in((' COST PARTIAL ALWAYS ANCHOR RESERVE RESERVATION '), 'ANCHOR') then
-fail_with(format('ERR invalid window: %s takes no windows of the calendar', ('FIXED')))
-end
-end
-return window_ms
-end
-local function has_name_of_reservations(key)
-return key:sub(-9) == ':reserved' or key:sub(-14) == ':reserved:ends'
-end
-local function require_other_name(key)
-if has_name_of_reservations(key) then
-fail('RESERVED_KEY')
-end
-end
-local function text_of_large(n)
-local tail = ''
-while n - n ~= 0 do
-local rest
-n, rest = divide(n, 10000000)
-tail = format('%07.0f', rest) .. tail
-end
-return format('%.0f', n) .. tail
-end
-local function text_of(n)
-if n - n ~= 0 then
-return text_of_large(n)
-end
-if n < 2147483648 then
-return format('%d', n)
-elseif n < 2e15 then
-local rest = n % 1000000
-return format('%d%06d', (n - rest) / 1000000, rest)
-end
-return format('%.0f', n)
-end
-local function next_suffix(r)
-local _, last = period(r)
-if r.unit or r.anchor_ms then
-return calendar_suffix(r, last)
-end
-return ':' .. text_of(last / r.window_ms)
-end
-local function both_suffixes(r)
-return suffix(r) .. ' ' .. next_suffix(r)
-end
-local function fail_by_clock(r)
-fail_with(format('ERR clock %.0f %s', r.now_ms, both_suffixes(r)))
-end
-local function infix(r)
-local window = r.unit and r.unit:lower() or format('%.0fms', r.window_ms)
-return ':' .. window .. (r.anchor_ms and format(':%.0f', r.anchor_ms / 1000) or '')
-end
-local function take_book(r, keys, at, key)
-local hash, ends = keys[at] or '', keys[at + 1]
-local name = (infix and infix(r) or '') .. ':reserved'
-if (hash ~= key .. name and hash ~= '{' .. key .. '}' .. name) or ends ~= hash .. ':ends' then
-fail('KEYS')
-end
-r.hash, r.ends = hash, ends
-return at + 2
-end
-local function seconds_of(ms)
-local rest = ms % 1000
-return ms < 0 and -1 or rest == 0 and ms / 1000 or (ms - rest) / 1000 + 1
-end
-local function conclude(r)
-local only_a_part = r.PARTIAL and r.decided_cost < r.cost
-r.shadowed = r.SHADOW and not r.open and (only_a_part or not r.allowed)
-if not r.allowed and (r.shadowed or r.open) then
-r.allowed = true
-if not true then
-local _, _, _, reset_ms = figures(r)
-r.ttl = seconds_of(reset_ms)
-end
-end
-end
-local function remaining_of(r)
-forecast(r, 'keep', r.state)
-return r.remaining
-end
-local function is_current_period(r, at_ms)
-return not at_ms or not less(at_ms, (period(r)))
-end
-local function overcharge(r, at_ms, cost)
-local counter = r.state
-if cost == 0 or not is_current_period(r, at_ms) then
-return 'keep'
-end
-local before = counter and counter.value or 0
-if before + cost + 1 >= (2 ^ 53) then
-fail('INEXACT_REPLY')
-end
-local held = before ~= 0 and counter.expires_at
-return 'charge', { value = before + cost, expires_at = held or new_expiry(r) }
-end
-local function state_after(change, after, before)
-if change == 'keep' then
-return before
-end
-return change ~= 'delete' and after or nil
-end
-local function needed_for(cost)
-return cost == 0 and 1 or cost
-end
-local function verdict_after(counter, now_ms)
-return counter and counter.value or 0, ttl_of_script(counter and counter.expires_at, now_ms)
-end
-local function exact(n)
-if n - n ~= 0 or n >= (2 ^ 53) then
-fail('INEXACT_REPLY')
-end
-return n
-end
-local function decide_always(r)
-local cost = r.cost
-decide(r, 0)
-local change, after = overcharge(r, nil, cost)
-if cost > 0 then
-r.change, r.after = change, after
-end
-local state = state_after(r.change, r.after, r.state)
-forecast(r, r.change, state)
-r.allowed = r.capacity > 0 and wait(r, 0) == 0
-r.needed = r.capacity > 0 and cost or needed_for(cost)
-if verdict_after then
-r.count, r.ttl = verdict_after(state, r.now_ms)
-elseif r.allowed then
-r.ttl = seconds_of(exact(wait(r, r.capacity)))
-else
-local wait = wait(r, r.needed)
-r.ttl = wait and math.max(1, seconds_of(exact(wait))) or -1
-end
-end
-local function decide_rare(r)
-local cost = r.cost
-if r.PARTIAL then
-cost = math.min(cost, remaining_of(r))
-end
-r.decided_cost = cost
-if r.ALWAYS then
-decide_always(r)
-else
-decide(r, cost)
-end
-end
-local function part_allowed(r)
-return r.open and r.open.cost or r.shadowed and r.cost or r.decided_cost
-end
-local function first_integer(r)
-if not r.allowed then
-return 0
-end
-return r.PARTIAL and part_allowed(r) or 1
-end
-local function full(r, charged)
-local remaining, retry_after_ms, next_ms, reset_ms, delay_ms = figures(r)
-return {
-'allowed', first_integer(r),
-'count', r.count,
-'ttl', r.ttl,
-'limit', r.capacity,
-'remaining', remaining,
-'retry_after_ms', retry_after_ms,
-'next_ms', next_ms,
-'reset_ms', reset_ms,
-'delay_ms', delay_ms,
-'now_ms', r.now_ms,
-'shadow', r.shadowed and 1 or 0,
-'charged', charged,
-}
-end
-local function long_line(r, charged)
-local pairs_of, figures_only = full(r, charged), {}
-for n = 2, #pairs_of, 2 do
-figures_only[#figures_only + 1] = format('%.0f', pairs_of[n])
-end
-return table.concat(figures_only, ' ')
-end
-local function name_policies(requests)
-local taken = {}
-for _, r in ipairs(requests) do
-local first, number = r.AS or ('FIXED'):lower(), 2
-r.name = first
-while taken[r.name] do
-r.name = format('%s-%d', first, number)
-number = number + 1
-end
-taken[r.name] = true
-end
-end
-local function window_at(r)
-if r.unit or r.anchor_ms then
-return (select(3, period_of(r, r.now_ms)))
-end
-return r.window_ms
-end
-local function header_integer(n)
-return format('%.0f', min(n, 999999999999999))
-end
-local function policy_item(r)
-local window_ms = window_at and window_at(r) or r.window_ms
-local divisor, rest = 1000, window_ms % 1000
-while rest > 0 do
-divisor, rest = rest, divisor % rest
-end
-local windows = 1000 / divisor
-local window = divide(mul(window_ms, windows), 1000)
-return format('"%s";q=%s;w=%s', r.name, header_integer(mul(r.limit, windows)), header_integer(window))
-end
-local function is_stricter(one, other)
-if one.allowed ~= other.allowed then
-return not one.allowed
-end
-local wait, other_wait = one.retry_after_ms, other.retry_after_ms
-if wait ~= other_wait then
-return wait < 0 or (other_wait >= 0 and wait > other_wait)
-end
-return one.remaining < other.remaining
-end
-local function headers(requests)
-local strictest, policies = requests[1], {}
-name_policies(requests)
-for n, r in ipairs(requests) do
-policies[n] = policy_item(r)
-r.remaining, r.retry_after_ms, r.next_ms, r.reset_ms = figures(r)
-if is_stricter(r, strictest) then
-strictest = r
-end
-end
-local r = strictest
-local texts = {
-'X-RateLimit-Limit',
-format('%.0f', r.capacity),
-'X-RateLimit-Remaining',
-format('%.0f', r.remaining),
-}
-local function header(name, value)
-texts[#texts + 1] = name
-texts[#texts + 1] = value
-end
-if r.reset_ms >= 0 then
-header('X-RateLimit-Reset', format('%.0f', seconds_of(r.now_ms + r.reset_ms)))
-end
-header('RateLimit-Policy', table.concat(policies, ', '))
-local more = r.next_ms >= 0 and ';t=' .. header_integer(seconds_of(r.next_ms)) or ''
-header('RateLimit', format('"%s";r=%s%s', r.name, header_integer(r.remaining), more))
-if not r.allowed and r.retry_after_ms >= 0 then
-header('Retry-After', format('%.0f', seconds_of(r.retry_after_ms)))
-end
-return texts
-end
-local function other_reply(r, charged)
-if r.form == 'FULL' then
-return full(r, charged)
-end
-return { first_integer(r), r.count, r.ttl, headers({ r }) }
-end
-COLD = { calendar_suffix = calendar_suffix, conclude = conclude, decide_rare = decide_rare, error_reply = error_reply, expiry_by_ttl = expiry_by_ttl, fail = fail, fail_by_clock = fail_by_clock, fail_with_usage = fail_with_usage, long_line = long_line, mul_large = mul_large, new_expiry = new_expiry, other_reply = other_reply, parse_count = parse_count, parse_options = parse_options, part_allowed = part_allowed, period = period, require_other_name = require_other_name, take_book = take_book, value_of = value_of, window_of = window_of }
-end
-return COLD
-end
-local done, result = pcall(run_peek, KEYS, ARGV)
-return done and result or cold().error_reply(result)
+local aD,j local K,m,az,aV=string.find,string.format,string.match,string.sub local function cV(s,e,y)
+local U,w,i=s[e],s[e+1],s[e+2] if not w then j().g('ARITY') end local a={ r='', M=0, now_ms=0, b=0, X=0, limit=0, e=0,
+f=1, form=nil, delay=0, l=nil, p=nil, allowed=false, count=0, ttl=0, i='keep', remaining=0, o=1, } e=e+2
+if i=='LINE'and not s[e+1]and y~=' COST BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE 'then a.form,e=i,e+1 elseif i then
+local u=s[e+1]or''
+local bx=y==' form COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE 'and s[e+2]=='LINE'and not s[e+3]and#u<16
+if bx and i=='COST'and(' COST PARTIAL ALWAYS ANCHOR RESERVE RESERVATION ')~=' ID 'and K(u,'^[1-9]%d*$')then
+a.form,a.f,e='LINE',u+0,e+3
+elseif bx and i=='ID'and(' COST PARTIAL ALWAYS ANCHOR RESERVE RESERVATION ')==' ID 'and u~=''then
+a.form,a.ID,e='LINE',u,e+3 else e=j().Q(a,s,e,y) a.f=a.COST or 1 end a.c=a.ANCHOR and a.ANCHOR*1000 end
+local aM=#w<16 and K(w,'^[1-9]%d*$') a.limit=aM and w+0 or j().P('limit',w,0) aM=#U<10 and K(U,'^[1-9]%d*$')
+local t=aM and U*1000 or j().Y(a,U) a.b,a.X,a.e=t,t<9e12 and t*1000 or j().J(t,1000),a.BURST or a.limit return a,e end
+local function cT(s,y) local a,e=cV(s,1,y) if s[e]then j().G(a,y,s[e]) end return a end local ar=redis.call
+local function cZ(a) local ap=ar('TIME') local aS=ap[1]*1000000+ap[2] a.M,a.now_ms=aS,(aS-aS%1000)/1000 end
+local function bd(a) if a.a or a.c then return j().z(a,(j().x(a))) end local n,t=a.now_ms,a.b local M=(n-n%t)/t
+return m(M<2147483648 and':%d'or':%.0f',M) end local function dp(a,I,e,bf,aN) local k=I[e] if bd then
+local aU,ae=bd(a),I[e+1] local J=#aU if not ae then j().g('KEYS') elseif aV(k,-J)~=aU then k=ae if aV(k,-J)~=aU then
+a.y=true end end a.r,k,e=k,aV(k,1,-J-1),e+2 else if not k then j().g('KEYS') end a.r,e=k,e+1 end if aN then a.k=k
+elseif K(k,':reserved',1,true)then j().S(k) end if bf then e=a.y and e+2 or j().U(a,I,e,k) end return e end
+local function cX(a,I,bf,aN) cZ(a) if#I~=dp(a,I,1,bf,aN)-1 then j().g('KEYS') elseif a.y then j().F(a) end end
+local function cH(a) local k=a.r local f=ar('GET',k) if f then local u=#f<16 and K(f,'^[1-9]%d*$')and f+0 or j().W(f)
+local z=redis.REDIS_VERSION_NUM and ar('PEXPIRETIME',k)or j().E(k,a.now_ms)or-1 if z<0 then z=nil elseif z>=(2^53)then
+j().g('INEXACT_STATE') end a.l={n=u,j=z} end end local function bV(z,n) if not z then return-2 end
+local C=(z>n and z-n or 0)+500 return(C-C%1000)/1000 end local function aG(a,h) local r,n,w=a.l,a.now_ms,a.limit
+local E,bH=r and r.n or 0,h==0 and 1 or h local bn=bH<=w and E+bH<=w local as=(bn or E>=w)and h>0
+local V=as and E+h or E if V>=(2^53)then j().g('INEXACT_REPLY') end local z=r and not(as and E==0)and r.j or nil
+if not z and(r or as)then z=(a.a or a.c)and j().K(a)or n+a.b end a.allowed,a.count,a.ttl,a.i=bn,V,bV(z,n),'keep'
+if as or(r and not r.j)then a.i,a.p='charge',{n=V,j=z} end end local function cm(a) if a.PARTIAL or a.ALWAYS then
+j().D(a) else local h=a.f a.o=h aG(a,h) end if a.SHADOW then j().A(a) end end local function x(a,h) local w=a.limit
+if h>w then return nil elseif a.u+h<=w then return 0 end if a.a or a.c then local D,o=j().x(a) return o-a.now_ms end
+return a.b-a.now_ms%a.b end local function aJ(a,D,r) local u,w=r and r.n or 0,a.limit a.u=u>0 and u or 0
+a.remaining=a.u<w and w-a.u or 0 end local function at(a) local R,x=a.i,x
+aJ(a,R,R=='keep'and a.l or R~='delete'and a.p or nil) local T,aF,N,P,ab=a.remaining,a.e,0,0,0 if not a.allowed then
+local h=a.o N=x(a,a.v or(h==0 and 1 or h))or-1 if a.H and N>=0 then N=math.max(N,a.H) end end if T<aF then
+P=x(a,T+1)or-1 ab=T+1==aF and P or x(a,aF)or-1 end if N-N~=0 or P-P~=0 or ab-ab~=0 or N>=(2^53)or ab>=(2^53)then
+j().g('INEXACT_REPLY') end return T,N,P,ab,0 end local function cF(a,S) local T,N,P,ab,cn=at(a) local dh=a.q and 1 or 0
+return m( '%.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f %d %.0f',
+a.allowed and(a.PARTIAL and j().w(a)or 1)or 0,a.count,a.ttl,a.e,T,N,P,ab, cn,a.now_ms,dh,S ) end local function db(a,S)
+local Y=a.form if Y=='LINE'then return cF(a,S) elseif Y then return j().N(a,S) end
+return{a.allowed and(a.PARTIAL and j().w(a)or 1)or 0,a.count,a.ttl} end local function dg(I,s)
+local a=cT(s,' form COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID AS SHADOW ') cX(a,I) cH(a,'read') cm(a) return db(a,0)
+end function j() if not aD then local p={} p.NOT_A_COUNTER='ERR value is not an integer or out of range'
+p.INEXACT_STATE='ERR the key holds a number above 9007199254740991, which needs the module'
+p.AT='ERR invalid AT: expected an integer of Unix milliseconds from 0 to 9223372036854775807'
+p.ANCHOR='ERR invalid ANCHOR: expected an integer of Unix seconds from 0 to 253402300799'
+p.ID='ERR invalid ID: expected 1 to 512 bytes'
+p.AS='ERR invalid AS: expected a name of 1 to 64 characters of A-Z a-z 0-9 . _ -'
+p.RESERVE='ERR invalid RESERVE: expected an id of 1 to 128 bytes, and a ttl: a positive integer of seconds, or one '
+..'with a unit ms, s, m, h or d, up to 10^12 seconds'
+p.RESERVATION='ERR invalid RESERVATION: expected an id of 1 to 128 bytes'
+p.PARTIAL_AND_ALWAYS='ERR syntax error: PARTIAL and ALWAYS exclude each other'
+p.RESERVE_AND_ALWAYS='ERR syntax error: RESERVE and ALWAYS exclude each other'
+p.RESERVATION_AND_RESERVED='ERR syntax error: RESERVED and RESERVATION exclude each other'
+p.RESERVATION_AND_AT='ERR syntax error: RESERVATION and AT exclude each other'
+p.FORM_TWICE='ERR syntax error: FULL, LINE or HEADERS comes at most once'
+p.TWO_FORMS='ERR syntax error: FULL, LINE and HEADERS exclude each other'
+p.CALENDAR_WINDOW='ERR invalid window: expected a positive integer of seconds, or one with a unit ms, s, m, h or '
+..'d, up to 10^12 seconds; or day, week, month or year'
+p.WINDOW='ERR invalid window: expected a positive integer of seconds, or one with a unit ms, s, m, h or d, up to '
+..'10^12 seconds'
+p.RESERVED_KEY='ERR invalid key: expected one that ends neither in :reserved nor in :reserved:ends, the names of '
+..'reservations' p.KEYS='ERR invalid KEYS: expected those that this call needs; see docs/lua.md'
+p.INEXACT_REPLY='ERR the reply has a number above 9007199254740991, which needs the module'
+p.ARITY='ERR wrong number of arguments' local function br(a,dj)
+return m(':%s:%.0f',a.a and a.a:lower()or m('%.0fms',a.b),dj) end local function cj(ah,bD) if bD<2 then ah=ah-1 end
+local cO=(bD+10)%12 local cE=math.floor(ah/4)-math.floor(ah/100)+math.floor(ah/400)
+return 365*ah+cE+math.floor((153*cO+2)/5)-719468 end local function au(b) return cj(math.floor(b/12),b%12) end
+local function bE(ai) local L=1970*12+math.floor(ai/30.436875)+1 while au(L)>ai do L=L-1 end return L,ai-au(L) end
+local function ba(W,L) local e=W.I+L local l=au(e) return(l+math.min(W.B,au(e+1)-l-1))*86400000+W.V end
+local function ch(bb,X,n) local ap=X%86400000 local L,ai=bE((X-ap)/86400000) local W={I=L,B=ai,V=ap}
+local bo=bE(math.floor(n/86400000))-L local aO=bo-bo%bb local l,o=ba(W,aO),ba(W,aO+bb) if l>n then l,o=ba(W,aO-bb),l end
+return l,o,o-l end local function aX(a,n) local ac,X=a.a,a.c if ac=='MONTH'or ac=='YEAR'then
+local l,o,J=ch(ac=='YEAR'and 12 or 1,X or 0,n) return math.max(0,l),o,J end X=X or(ac=='WEEK'and 4*86400000)or 0
+local J=a.b local bm=(n%J-X%J)%J return math.max(0,n-bm),n-bm+J,J end local function aW(a) if a.a or a.c then
+return aX(a,a.now_ms) end local n,t=a.now_ms,a.b local l=n-n%t return l,l+t end local function bI(a) if a.a or a.c then
+local D,o=aX(a,a.now_ms) return o end return a.now_ms+a.b end local function H(f) error({err=f},0) end
+local function v(O) H(p[O]) end local function cr(am) if type(am)=='table'then return am elseif K(am,'^%u+ ')then
+return redis.error_reply(am) end error(am,0) end local function ad(b) if b-b~=0 then return b end local g,F={},0
+while b>0 do local G=b%(2^24) F=F+1 g[F]=G b=(b-G)/(2^24) end return g end local bh={ __sub=function() return 1 end, }
+local function av(g) local F=#g while F>0 and g[F]==0 do g[F]=nil F=F-1 end
+if F>3 or(F==3 and g[3]>=(2^53)/(2^24)/(2^24))then return setmetatable(g,bh) end
+return(g[1]or 0)+(g[2]or 0)*(2^24)+(g[3]or 0)*(2^24)*(2^24) end local function bF(c,d) c,d=ad(c),ad(d) local al={}
+for b=1,#c+#d do al[b]=0 end for b=1,#c do local Q=0 for aQ=1,#d do local G=al[b+aQ-1]+c[b]*d[aQ]+Q
+Q=math.floor(G/(2^24)) al[b+aQ-1]=G-Q*(2^24) end al[b+#d]=Q end return av(al) end local function cs(k,n)
+local bA=ar('PTTL',k) return bA>=0 and n+bA or nil end local function bq(c,d) for e=1,math.min(#c,#d)do
+local bZ,ca=c:byte(e),d:byte(e) if bZ~=ca then return bZ<ca end end return#c<#d end local function aj(f,ak)
+if f~='0'and not K(f,'^[1-9]%d*$')then return nil end return(#f<#ak or(#f==#ak and not bq(ak,f)))and f or nil end
+local function cu(f,q,cR) local dv={C='COUNTER',L='LEAKY',O='LOCKOUT',R='ROLLING',T='TOKEN'} local bg=dv[az(f,'^(%u):')]
+if not bg or bg==q then v(cR) end H('ERR the key holds a state of '..bg..': use another key for each algorithm') end
+local function ce(c,d) c,d=ad(c),ad(d) local ag,Q={},0 for b=1,math.max(#c,#d)+1 do local G=(c[b]or 0)+(d[b]or 0)+Q
+Q=G>=(2^24)and 1 or 0 ag[b]=G-Q*(2^24) end return av(ag) end local function bl(c,d)
+if c-c==0 and d-d==0 and c+d<(2^53)then return c+d end return ce(c,d) end local function aA(c,d)
+if c-c==0 and d-d==0 and c*d<(2^53)then return c*d end return bF(c,d) end local function aK(g)
+if#g<=15 or(#g==16 and bq(g,'9007199254740992'))then return g+0 end local aL=#g%7 local b=aL>0 and g:sub(1,aL)+0 or 0
+for e=aL+1,#g,7 do b=bl(aA(b,10000000),g:sub(e,e+6)+0) end return b end local function dt(f)
+local di,g=az(f,'^(%-?)(%d+)$') local aR=di=='-' g=g and aj(g,aR and'9223372036854775808'or'9223372036854775807')
+if not g or(aR and g=='0')then cu(f,nil,'NOT_A_COUNTER') end local u=aK(g) if u-u~=0 then v('INEXACT_STATE') end
+return aR and-u or u end local function bJ(O,f,bz) local g=f and aj(f,'9223372036854775807') local b=g and aK(g)
+if not b or b==0 and bz>0 then H(m('ERR invalid %s: expected an integer from %d to 9223372036854775807',O,bz))
+elseif b-b~=0 then H(m('ERR invalid %s: the Lua library takes integers up to 9007199254740991',O)) end return b end
+local bi={ {'COST','COST n','RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take'},
+{'PARTIAL','PARTIAL','RL.<ALGO> and RL.PEEK take'}, {'ALWAYS','ALWAYS','RL.<ALGO> and RL.PEEK take'},
+{'RESERVED','RESERVED n','RL.SETTLE takes'}, {'ACTUAL','ACTUAL m','RL.SETTLE takes'},
+{'AT','AT ms','RL.REFUND and RL.SETTLE take'},
+{'BURST','BURST n','RL.<ALGO>, RL.PEEK, RL.MULTI, RL.REFUND and RL.SETTLE take'},
+{'BLOCK','BLOCK d','RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take'},
+{'MAX','MAX d','RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take'},
+{'ANCHOR','ANCHOR t','RL.<ALGO>, RL.PEEK, RL.MULTI, RL.REFUND, RL.SETTLE and RL.RESET take'},
+{'ID','ID id','RL.<ALGO>, RL.PEEK and RL.MULTI take'}, {'AS','AS name','RL.<ALGO>, RL.PEEK and RL.MULTI take'},
+{'SHADOW','SHADOW','RL.<ALGO>, RL.PEEK and RL.MULTI take'}, {'RESERVE','RESERVE id ttl','RL.<ALGO> and RL.MULTI take'},
+{'RESERVATION','RESERVATION id','RL.SETTLE takes'}, } local function Z(cG,q)
+return not K(q,' ',1,true)and K(cG,' '..q..' ',1,true)~=nil end local function bT(a,i)
+return not Z(' COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID RESERVE RESERVATION ',i)or Z((' COST PARTIAL ALWAYS ANCHOR RESERVE RESERVATION '),i)
+end local function cC(q,i) local l,o=0,0 local bQ,cI=math.min(#q,#i),math.max(#q,#i)
+while l<bQ and q:byte(l+1)==i:byte(l+1)do l=l+1 end while o<bQ-l and q:byte(-1-o)==i:byte(-1-o)do o=o+1 end
+return l+o>=2 and cI-l-o<=2 end local function cv(a,y,q) local aa={} for D,B in ipairs(bi)do
+if Z(y,B[1])and bT(a,B[1])then aa[#aa+1]=B[2] end end for D,Y in ipairs({'FULL','LINE','HEADERS'})do aa[#aa+1]=Y end
+for D,i in ipairs(aa)do if cC(q:upper(),az(i,'^%u+'))then H('ERR syntax error: no such option, but there is '..i) end
+end local o=table.remove(aa) local ds=table.concat(aa,', ')
+H('ERR syntax error: after limit come '..ds..' or '..o..', each at most once') end local function dd(B,a,y)
+local i,dw=B[1],a.Z if not Z(y,i)then H(m('ERR invalid %s: only %s it',i,B[3])) elseif not bT(a,i)then
+H(m('ERR invalid %s: %s takes none',i,('FIXED'))) elseif a[i]~=nil then
+H(m('ERR syntax error: %s comes at most once',B[2])) end end
+local bj={ms=1,['']=1000,s=1000,m=60000,h=3600000,d=86400000} local function bL(f) local M,ac=az(f,'^(%d+)(%l*)$')
+local C=M and bj[ac]and aj(M,'18446744073709551615')and M*bj[ac] return C and C>=1 and C<=1e15 and C or nil end
+local function bK(f,ak) return f and#f>=1 and#f<=ak and f end local function bB(c,d) local bk,cf=c-c==0,d-d==0
+if bk or cf then return bk elseif#c~=#d then return#c<#d end for b=#c,1,-1 do if c[b]~=d[b]then return c[b]<d[b] end end
+return false end local function aP(c,d) if c-c==0 and d-d==0 then return c<d end return bB(c,d) end
+local function bC(c,d) return aP(d,c)and d or c end local function bp(b) if b-b==0 then return b end local ag=0
+for cA=#b,1,-1 do ag=ag*(2^24)+b[cA] end return ag end local function dm(c,d) if not bB(d,c)then return 0 end d=ad(d)
+local bs,aE={},0 for b=1,#c do local G=c[b]-(d[b]or 0)-aE aE=G<0 and 1 or 0 bs[b]=G+aE*(2^24) end return av(bs) end
+local function dl(c,d) if c-c==0 and d-d==0 then return c>d and c-d or 0 end return dm(c,d) end local function cp(c,d)
+local aY=0 while not aP(c,d)do local aC=math.max(1,math.floor(bp(c)/bp(d)*(1-2^-45))) aC=av(ad(aC)) aY=bl(aY,aC)
+c=dl(c,aA(aC,d)) end return aY,c end local function aH(c,d) if c-c==0 and d-d==0 then local A=c%d return(c-A)/d,A end
+return cp(c,d) end local cd=setmetatable({(2^24)-1,(2^24)-1,2^16-1},bh) local function cW(i,f,bP) if i=='RESERVE'then
+local bU=bP and bL(bP) return bK(f,128)and bU and{id=f,ttl=bU}or v('RESERVE') elseif i=='RESERVATION'then
+return bK(f,128)or v('RESERVATION') end if i=='ANCHOR'then local g=f and aj(f,'253402300799')
+return g and g+0 or v('ANCHOR') end if i=='AS'then return f and#f>=1 and#f<=64 and not K(f,'[^%w._-]')and f or v('AS')
+elseif i=='AT'then local g=f and aj(f,'9223372036854775807') return g and bC(aK(g),(aH(cd,1000)))or v('AT') end
+return bJ(i,f,i=='BURST'and 1 or 0) end local function dc(a) if a.ALWAYS and(a.PARTIAL or a.RESERVE)then
+v(a.PARTIAL and'PARTIAL_AND_ALWAYS'or'RESERVE_AND_ALWAYS') elseif a.RESERVATION and(a.RESERVED or a.AT)then
+v(a.RESERVED and'RESERVATION_AND_RESERVED'or'RESERVATION_AND_AT') end end local cb={FULL=true,LINE=true,HEADERS=true}
+local function cM(Y,bG) if Y then v(Y==bG and'FORM_TWICE'or'TWO_FORMS') end return bG end local function cU(a,s,e,y)
+while s[e]do local q,B=s[e]:upper(),nil for D,by in ipairs(bi)do B=by[1]==q and by or B end if B then dd(B,a,y)
+if B[2]==q then a[q]=true e=e+1 else a[q]=cW(q,s[e+1],s[e+2]) e=e+(q=='RESERVE'and 3 or 2) end dc(a)
+elseif cb[q]and Z(y,'form')then a.form=cM(a.form,q) e=e+1 else return e end end return e end
+local cc={DAY=86400000,WEEK=7*86400000,MONTH=31*86400000,YEAR=366*86400000} local function du(a,f) local t=bL(f)
+if not t then a.a=f:upper() t=cc[a.a] if not t then
+v(Z((' COST PARTIAL ALWAYS ANCHOR RESERVE RESERVATION '),'ANCHOR')and'CALENDAR_WINDOW'or'WINDOW')
+elseif not Z((' COST PARTIAL ALWAYS ANCHOR RESERVE RESERVATION '),'ANCHOR')then
+H(m('ERR invalid window: %s takes no windows of the calendar',('FIXED'))) end end return t end local function cx(k)
+return k:sub(-9)==':reserved'or k:sub(-14)==':reserved:ends' end local function de(k) if cx(k)then v('RESERVED_KEY') end
+end local function dr(b) local be='' while b-b~=0 do local A b,A=aH(b,10000000) be=m('%07.0f',A)..be end
+return m('%.0f',b)..be end local function dq(b) if b-b~=0 then return dr(b) end return m('%.0f',b) end
+local function cN(a) local D,o=aW(a) if a.a or a.c then return br(a,o) end return':'..dq(o/a.b) end local function cg(a)
+return bd(a)..' '..cN(a) end local function ct(a) H(m('ERR clock %.0f %s',a.now_ms,cg(a))) end local function bw(a)
+local U=a.a and a.a:lower()or m('%.0fms',a.b) return':'..U..(a.c and m(':%.0f',a.c/1000)or'') end
+local function dn(a,I,e,k) local aw,bt=I[e]or'',I[e+1] local O=(bw and bw(a)or'')..':reserved'
+if(aw~=k..O and aw~='{'..k..'}'..O)or bt~=aw..':ends'then v('KEYS') end a.ab,a.aa=aw,bt return e+2 end
+local function af(C) local A=C%1000 return C<0 and-1 or A==0 and C/1000 or(C-A)/1000+1 end local function ci(a)
+local cP=a.PARTIAL and a.o<a.f a.q=a.SHADOW and not a.t and(cP or not a.allowed) if not a.allowed and(a.q or a.t)then
+a.allowed=true if not true then local D,D,D,aZ=at(a) a.ttl=af(aZ) end end end local function da(a) aJ(a,'keep',a.l)
+return a.remaining end local function cB(a,aq) return not aq or not aP(aq,(aW(a))) end local function cS(a,aq,h)
+local r=a.l if h==0 or not cB(a,aq)then return'keep' end local E=r and r.n or 0 if E+h+1>=(2^53)then v('INEXACT_REPLY')
+end local cz=E~=0 and r.j return'charge',{n=E+h,j=cz or bI(a)} end local function dk(R,V,E) if R=='keep'then return E
+end return R~='delete'and V or nil end local function cL(h) return h==0 and 1 or h end local function bW(r,n)
+return r and r.n or 0,bV(r and r.j,n) end local function bu(b) if b-b~=0 or b>=(2^53)then v('INEXACT_REPLY') end
+return b end local function ck(a) local h=a.f aG(a,0) local R,V=cS(a,nil,h) if h>0 then a.i,a.p=R,V end
+local bR=dk(a.i,a.p,a.l) aJ(a,a.i,bR) a.allowed=a.e>0 and x(a,0)==0 a.v=a.e>0 and h or cL(h) if bW then
+a.count,a.ttl=bW(bR,a.now_ms) elseif a.allowed then a.ttl=af(bu(x(a,a.e))) else local x=x(a,a.v)
+a.ttl=x and math.max(1,af(bu(x)))or-1 end end local function cl(a) local h=a.f if a.PARTIAL then h=math.min(h,da(a)) end
+a.o=h if a.ALWAYS then ck(a) else aG(a,h) end end local function bM(a) return a.t and a.t.f or a.q and a.f or a.o end
+local function bv(a) if not a.allowed then return 0 end return a.PARTIAL and bM(a)or 1 end local function cw(a,S)
+local T,df,P,aZ,co=at(a) return{ 'allowed',bv(a), 'count',a.count, 'ttl',a.ttl, 'limit',a.e, 'remaining',T,
+'retry_after_ms',df, 'next_ms',P, 'reset_ms',aZ, 'delay_ms',co, 'now_ms',a.now_ms, 'shadow',a.q and 1 or 0, 'charged',S,
+} end local function cK(an) local bS={} for D,a in ipairs(an)do local l,M=a.AS or('FIXED'):lower(),2 a.k=l
+while bS[a.k]do a.k=m('%s-%d',l,M) M=M+1 end bS[a.k]=true end end local function bX(a) if a.a or a.c then
+return(select(3,aX(a,a.now_ms))) end return a.b end local function ay(b) return m('%.0f',bC(b,999999999999999)) end
+local function cY(a) local t=bX and bX(a)or a.b local aI,A=1000,t%1000 while A>0 do aI,A=A,aI%A end local bY=1000/aI
+local U=aH(aA(t,bY),1000) return m('"%s";q=%s;w=%s',a.k,ay(aA(a.limit,bY)),ay(U)) end local function cD(aB,ae)
+if aB.allowed~=ae.allowed then return not aB.allowed end local x,aT=aB.retry_after_ms,ae.retry_after_ms if x~=aT then
+return x<0 or(aT>=0 and x>aT) end return aB.remaining<ae.remaining end local function cy(an) local bc,bN=an[1],{} cK(an)
+for b,a in ipairs(an)do bN[b]=cY(a) a.remaining,a.retry_after_ms,a.next_ms,a.reset_ms=at(a) if cD(a,bc)then bc=a end end
+local a=bc local ao={ 'X-RateLimit-Limit', m('%.0f',a.e), 'X-RateLimit-Remaining', m('%.0f',a.remaining), }
+local function ax(O,u) ao[#ao+1]=O ao[#ao+1]=u end if a.reset_ms>=0 then
+ax('X-RateLimit-Reset',m('%.0f',af(a.now_ms+a.reset_ms))) end ax('RateLimit-Policy',table.concat(bN,', '))
+local cJ=a.next_ms>=0 and';t='..ay(af(a.next_ms))or'' ax('RateLimit',m('"%s";r=%s%s',a.k,ay(a.remaining),cJ))
+if not a.allowed and a.retry_after_ms>=0 then ax('Retry-After',m('%.0f',af(a.retry_after_ms))) end return ao end
+local function cQ(a,S) if a.form=='FULL'then return cw(a,S) end return{bv(a),a.count,a.ttl,cy({a})} end
+aD={z=br,A=ci,D=cl,error_reply=cr,E=cs,g=v,F=ct,G=cv,J=bF,K=bI,N=cQ,P=bJ,Q=cU,w=bM,x=aW,S=de,U=dn,W=dt,Y=du} end
+return aD end local cq,bO=pcall(dg,KEYS,ARGV) return cq and bO or j().error_reply(bO)

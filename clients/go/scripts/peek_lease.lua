@@ -1,795 +1,168 @@
 -- RL.PEEK LEASE, without the module: docs/lua.md. Put together by scripts/generate-lua; do not edit.
-local COLD, cold
-local find, format, match, part_of = string.find, string.format, string.match, string.sub
-local function parse_request(words, at, accepted)
-local window, limit, option = words[at], words[at + 1], words[at + 2]
-if not limit then
-cold().fail('ARITY')
-end
-local r = {
-key = '',
-now = 0,
-now_ms = 0,
-window_ms = 0,
-window = 0,
-limit = 0,
-capacity = 0,
-cost = 1,
-form = nil,
-delay = 0,
-state = nil,
-after = nil,
-allowed = false,
-count = 0,
-ttl = 0,
-change = 'keep',
-remaining = 0,
-decided_cost = 1,
-}
-at = at + 2
-if option == 'LINE' and not words[at + 1] and accepted ~= ' COST BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE ' then
-r.form, at = option, at + 1
-elseif option then
-local value = words[at + 1] or ''
-local is_short = accepted == ' form COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE ' and words[at + 2] == 'LINE' and not words[at + 3] and #value < 16
-if is_short and option == 'COST' and (' ID ') ~= ' ID ' and find(value, '^[1-9]%d*$') then
-r.form, r.cost, at = 'LINE', value + 0, at + 3
-elseif is_short and option == 'ID' and (' ID ') == ' ID ' and value ~= '' then
-r.form, r.ID, at = 'LINE', value, at + 3
-else
-at = cold().parse_options(r, words, at, accepted)
-r.cost = r.COST or 1
-end
-end
-local is_plain = #limit < 16 and find(limit, '^[1-9]%d*$')
-r.limit = is_plain and limit + 0 or cold().parse_count('limit', limit, 0)
-is_plain = #window < 10 and find(window, '^[1-9]%d*$')
-local window_ms = is_plain and window * 1000 or cold().window_of(r, window)
-r.window_ms, r.window, r.capacity = window_ms, window_ms < 9e12 and window_ms * 1000 or cold().mul_large(window_ms, 1000), r.BURST or r.limit
-return r, at
-end
-local function parse_all(words, accepted)
-local r, at = parse_request(words, 1, accepted)
-if words[at] then
-cold().fail_with_usage(r, accepted, words[at])
-end
-return r
-end
-local call = redis.call
-local function read_clock(r)
-local time = call('TIME')
-local now = time[1] * 1000000 + time[2]
-r.now, r.now_ms = now, (now - now % 1000) / 1000
-end
-local function take_keys(r, keys, at, with_book, is_reset)
-local key = keys[at]
-if not key then
-cold().fail('KEYS')
-end
-r.key, at = key, at + 1
-if is_reset then
-r.name = key
-elseif find(key, ':reserved', 1, true) then
-cold().require_other_name(key)
-end
-return at
-end
-local function place(r, keys, with_book, is_reset)
-read_clock(r)
-if #keys ~= take_keys(r, keys, 1, with_book, is_reset) - 1 then
-cold().fail('KEYS')
-end
-end
-local expired_left, ended_left, unordered_left, moved_left = 4000, 1000, 1000, 2 * 500
-local function load_set(r, lowest, through, purpose)
-local key = r.key
-local members, expired = call('ZCARD', key), 0
-if members > 0 and through >= 0 and purpose ~= 'delete' then
-local last = format('%.0f', through)
-local most = purpose == 'read' and 0 or expired_left
-if members <= most then
-local removed = call('ZREMRANGEBYSCORE', key, lowest, last)
-members, expired_left = members - removed, most - removed
-else
-members, expired = cold().remove_some(key, lowest, last, members, most)
-end
-end
-r.len, r.expired, r.exists = members - expired, expired, members > 0
-end
-local function end_of_score(score)
-return score < 2 ^ 64 and math.max(0, math.ceil(score)) or (1 / 0)
-end
-local function end_of(r, id)
-local score = r.len > 0 and call('ZSCORE', r.key, id)
-local ends = score and end_of_score(tonumber(score))
-return ends and ends > r.now_ms and ends or nil
-end
-local function load(r, purpose)
-load_set(r, '-inf', r.now_ms, purpose)
-r.own = r.ID and end_of(r, r.ID)
-r.others = r.own and r.len - 1 or r.len
-end
-local function exact(n)
-if n - n ~= 0 or n >= (2 ^ 53) then
-cold().fail('INEXACT_REPLY')
-end
-return n
-end
-local function divide(a, b)
-if a - a == 0 and b - b == 0 then
-local rest = a % b
-return (a - rest) / b, rest
-end
-return cold().divide_large(a, b)
-end
-local function add(a, b)
-if a - a == 0 and b - b == 0 and a + b < (2 ^ 53) then
-return a + b
-end
-return cold().add_large(a, b)
-end
-local function divide_up(a, b)
-local quotient, rest = divide(a, b)
-return rest == 0 and quotient or add(quotient, 1)
-end
-local function sub(a, b)
-if a - a == 0 and b - b == 0 then
-return a > b and a - b or 0
-end
-return cold().sub_large(a, b)
-end
-local function mul(a, b)
-if a - a == 0 and b - b == 0 and a * b < (2 ^ 53) then
-return a * b
-end
-return cold().mul_large(a, b)
-end
-local function forecast(r, change, after)
-r.hold = change == 'charge' and after.hold or nil
-r.held = r.hold and r.others + 1 or r.len
-r.remaining = math.max(0, r.limit - r.held)
-end
-local function score_at(key, rank)
-rank = format('%.0f', rank)
-local score = call('ZRANGE', key, rank, rank, 'WITHSCORES')[2]
-return score and tonumber(score)
-end
-local function end_of_lease(r, n)
-local score = score_at(r.key, n + r.expired)
-return score and end_of_score(score) or (1 / 0)
-end
-local function end_of_other(r, n)
-local ends = end_of_lease(r, n)
-return r.own and ends >= r.own and end_of_lease(r, n + 1) or ends
-end
-local function end_with_own(r, n, own_end)
-if n < r.others then
-local ends = end_of_other(r, n)
-if ends <= own_end then
-return ends
-end
-end
-return n > 0 and math.max(end_of_other(r, n - 1), own_end) or own_end
-end
-local function leaves_at(r, n)
-local ends = r.hold and end_with_own(r, n, r.hold) or end_of_lease(r, n)
-return ends ~= (1 / 0) and ends or nil
-end
-local function wait_in_order(r, cost, charged, leaves_at, gone_at)
-local room = r.limit - cost
-if room < 0 then
-return nil
-elseif charged <= room then
-return 0
-end
-local left = leaves_at(r, charged - room - 1)
-if gone_at and (not left or gone_at < left) then
-left = gone_at
-end
-return left and (left >= (2 ^ 53) and (1 / 0) or math.max(0, left - r.now_ms))
-end
-local function wait(r, cost)
-return wait_in_order(r, cost, r.held, leaves_at, nil)
-end
-local function seconds_of(ms)
-local rest = ms % 1000
-return ms < 0 and -1 or rest == 0 and ms / 1000 or (ms - rest) / 1000 + 1
-end
-local function ttl_of_denial(r, cost)
-local wait = wait(r, cost == 0 and 1 or cost)
-wait = wait and seconds_of(exact(wait)) or -1
-return wait == 0 and 1 or wait
-end
-local function decide(r)
-local now_ms, limit, own, others = r.now_ms, r.limit, r.own, r.others
-local allowed = limit > 0 and (own ~= nil or others < limit)
-local ends = now_ms + r.window_ms
-r.allowed, r.count, r.change = allowed, others, 'keep'
-if allowed and own ~= ends then
-r.change, r.after = 'charge', { hold = ends }
-end
-if allowed then
-r.ttl = exact(divide_up(sub(mul(ends, 1000), r.now), 1000000))
-else
-forecast(r, 'keep')
-r.ttl = ttl_of_denial(r, 1)
-end
-end
-local function decide_request(r)
-if r.PARTIAL or r.ALWAYS then
-cold().decide_rare(r)
-else
-local cost = r.cost
-r.decided_cost = cost
-decide(r, cost)
-end
-if r.SHADOW then
-cold().conclude(r)
-end
-end
-local function figures(r)
-local change, wait = r.change, wait
-forecast(r, change, change == 'keep' and r.state or change ~= 'delete' and r.after or nil)
-local remaining, capacity, retry, next_ms, reset = r.remaining, r.capacity, 0, 0, 0
-if not r.allowed then
-local cost = r.decided_cost
-retry = wait(r, r.needed or (cost == 0 and 1 or cost)) or -1
-if r.full_for and retry >= 0 then
-retry = math.max(retry, r.full_for)
-end
-end
-if remaining < capacity then
-next_ms = wait(r, remaining + 1) or -1
-reset = remaining + 1 == capacity and next_ms or wait(r, capacity) or -1
-end
-if retry - retry ~= 0 or next_ms - next_ms ~= 0 or reset - reset ~= 0 or retry >= (2 ^ 53) or reset >= (2 ^ 53) then
-cold().fail('INEXACT_REPLY')
-end
-return remaining, retry, next_ms, reset, 0
-end
-local function line(r, charged)
-local remaining, retry, next_ms, reset, delay = figures(r)
-local count, ttl, limit, now_ms = r.count, r.ttl, r.capacity, r.now_ms
-local largest = limit + count + ttl + retry + next_ms + reset + delay + charged
-if largest >= 2147483648 or now_ms < 1000000 or now_ms >= 2e15 then
-return cold().long_line(r, charged)
-end
-local late = now_ms % 1000000
-local shadow = r.shadowed and 1 or 0
-return format(
-'%d %d %d %d %d %d %d %d %d %d%06d %d %d',
-r.allowed and (r.PARTIAL and cold().part_allowed(r) or 1) or 0, count, ttl, limit, remaining, retry, next_ms, reset, delay,
-(now_ms - late) / 1000000, late, shadow, charged
-)
-end
-local function reply(r, charged)
-local form = r.form
-if form == 'LINE' then
-return line(r, charged)
-elseif form then
-return cold().other_reply(r, charged)
-end
-return { r.allowed and (r.PARTIAL and cold().part_allowed(r) or 1) or 0, r.count, r.ttl }
-end
-local function run_peek(keys, words)
-local r = parse_all(words, ' form COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID AS SHADOW ')
-place(r, keys)
-load(r, 'read')
-decide_request(r)
-return reply(r, 0)
-end
-function cold()
-if not COLD then
-local errors = {}
-errors.AT = 'ERR invalid AT: expected an integer of Unix milliseconds from 0 to 9223372036854775807'
-errors.ANCHOR = 'ERR invalid ANCHOR: expected an integer of Unix seconds from 0 to 253402300799'
-errors.ID = 'ERR invalid ID: expected 1 to 512 bytes'
-errors.AS = 'ERR invalid AS: expected a name of 1 to 64 characters of A-Z a-z 0-9 . _ -'
-errors.RESERVE = 'ERR invalid RESERVE: expected an id of 1 to 128 bytes, and a ttl: a positive integer of seconds, or one '
-.. 'with a unit ms, s, m, h or d, up to 10^12 seconds'
-errors.RESERVATION = 'ERR invalid RESERVATION: expected an id of 1 to 128 bytes'
-errors.PARTIAL_AND_ALWAYS = 'ERR syntax error: PARTIAL and ALWAYS exclude each other'
-errors.RESERVE_AND_ALWAYS = 'ERR syntax error: RESERVE and ALWAYS exclude each other'
-errors.RESERVATION_AND_RESERVED = 'ERR syntax error: RESERVED and RESERVATION exclude each other'
-errors.RESERVATION_AND_AT = 'ERR syntax error: RESERVATION and AT exclude each other'
-errors.FORM_TWICE = 'ERR syntax error: FULL, LINE or HEADERS comes at most once'
-errors.TWO_FORMS = 'ERR syntax error: FULL, LINE and HEADERS exclude each other'
-errors.CALENDAR_WINDOW = 'ERR invalid window: expected a positive integer of seconds, or one with a unit ms, s, m, h or '
-.. 'd, up to 10^12 seconds; or day, week, month or year'
-errors.WINDOW = 'ERR invalid window: expected a positive integer of seconds, or one with a unit ms, s, m, h or d, up to '
-.. '10^12 seconds'
-errors.RESERVED_KEY = 'ERR invalid key: expected one that ends neither in :reserved nor in :reserved:ends, the names of '
-.. 'reservations'
-errors.ARITY = 'ERR wrong number of arguments'
-errors.KEYS = 'ERR invalid KEYS: expected those that this call needs; see docs/lua.md'
-errors.INEXACT_REPLY = 'ERR the reply has a number above 9007199254740991, which needs the module'
-local function fail_with(text)
-error({ err = text }, 0)
-end
-local function fail(name)
-fail_with(errors[name])
-end
-local function error_reply(raised)
-if type(raised) == 'table' then
-return raised
-elseif find(raised, '^%u+ ') then
-return redis.error_reply(raised)
-end
-error(raised, 0)
-end
-local function digits_of(n)
-if n - n ~= 0 then
-return n
-end
-local digits, count = {}, 0
-while n > 0 do
-local digit = n % (2 ^ 24)
-count = count + 1
-digits[count] = digit
-n = (n - digit) / (2 ^ 24)
-end
-return digits
-end
-local LARGE = {
-__sub = function()
-return 1
-end,
-}
-local function from_digits(digits)
-local count = #digits
-while count > 0 and digits[count] == 0 do
-digits[count] = nil
-count = count - 1
-end
-if count > 3 or (count == 3 and digits[3] >= (2 ^ 53) / (2 ^ 24) / (2 ^ 24)) then
-return setmetatable(digits, LARGE)
-end
-return (digits[1] or 0) + (digits[2] or 0) * (2 ^ 24) + (digits[3] or 0) * (2 ^ 24) * (2 ^ 24)
-end
-local function add_large(a, b)
-a, b = digits_of(a), digits_of(b)
-local sum, carry = {}, 0
-for n = 1, math.max(#a, #b) + 1 do
-local digit = (a[n] or 0) + (b[n] or 0) + carry
-carry = digit >= (2 ^ 24) and 1 or 0
-sum[n] = digit - carry * (2 ^ 24)
-end
-return from_digits(sum)
-end
-local function less_large(a, b)
-local a_is_number, b_is_number = a - a == 0, b - b == 0
-if a_is_number or b_is_number then
-return a_is_number
-elseif #a ~= #b then
-return #a < #b
-end
-for n = #a, 1, -1 do
-if a[n] ~= b[n] then
-return a[n] < b[n]
-end
-end
-return false
-end
-local function sub_large(a, b)
-if not less_large(b, a) then
-return 0
-end
-b = digits_of(b)
-local difference, borrow = {}, 0
-for n = 1, #a do
-local digit = a[n] - (b[n] or 0) - borrow
-borrow = digit < 0 and 1 or 0
-difference[n] = digit + borrow * (2 ^ 24)
-end
-return from_digits(difference)
-end
-local function mul_large(a, b)
-a, b = digits_of(a), digits_of(b)
-local product = {}
-for n = 1, #a + #b do
-product[n] = 0
-end
-for n = 1, #a do
-local carry = 0
-for m = 1, #b do
-local digit = product[n + m - 1] + a[n] * b[m] + carry
-carry = math.floor(digit / (2 ^ 24))
-product[n + m - 1] = digit - carry * (2 ^ 24)
-end
-product[n + #b] = carry
-end
-return from_digits(product)
-end
-local function less(a, b)
-if a - a == 0 and b - b == 0 then
-return a < b
-end
-return less_large(a, b)
-end
-local function approximately(n)
-if n - n == 0 then
-return n
-end
-local sum = 0
-for index = #n, 1, -1 do
-sum = sum * (2 ^ 24) + n[index]
-end
-return sum
-end
-local function divide_large(a, b)
-local quotient = 0
-while not less(a, b) do
-local part = math.max(1, math.floor(approximately(a) / approximately(b) * (1 - 2 ^ -45)))
-part = from_digits(digits_of(part))
-quotient = add(quotient, part)
-a = sub(a, mul(part, b))
-end
-return quotient, a
-end
-local function remove_some(key, lowest, last, members, most)
-local expired = call('ZCOUNT', key, lowest, last)
-local removed = math.min(expired, most)
-if removed > 0 then
-local first = lowest == '0' and call('ZCOUNT', key, '-inf', '(0') or 0
-call('ZREMRANGEBYRANK', key, format('%.0f', first), format('%.0f', first + removed - 1))
-members, expired, expired_left = members - removed, expired - removed, most - removed
-end
-return members, expired
-end
-local function bytes_before(a, b)
-for at = 1, math.min(#a, #b) do
-local x, y = a:byte(at), b:byte(at)
-if x ~= y then
-return x < y
-end
-end
-return #a < #b
-end
-local function digits_up_to(text, most)
-if text ~= '0' and not find(text, '^[1-9]%d*$') then
-return nil
-end
-return (#text < #most or (#text == #most and not bytes_before(most, text))) and text or nil
-end
-local function from_text(digits)
-if #digits <= 15 or (#digits == 16 and bytes_before(digits, '9007199254740992')) then
-return digits + 0
-end
-local head = #digits % 7
-local n = head > 0 and digits:sub(1, head) + 0 or 0
-for at = head + 1, #digits, 7 do
-n = add(mul(n, 10000000), digits:sub(at, at + 6) + 0)
-end
-return n
-end
-local function parse_count(name, text, least)
-local digits = text and digits_up_to(text, '9223372036854775807')
-local n = digits and from_text(digits)
-if not n or n == 0 and least > 0 then
-fail_with(format('ERR invalid %s: expected an integer from %d to 9223372036854775807', name, least))
-elseif n - n ~= 0 then
-fail_with(format('ERR invalid %s: the Lua library takes integers up to 9007199254740991', name))
-end
-return n
-end
-local OPTIONS = {
-{ 'COST', 'COST n', 'RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take' },
-{ 'PARTIAL', 'PARTIAL', 'RL.<ALGO> and RL.PEEK take' },
-{ 'ALWAYS', 'ALWAYS', 'RL.<ALGO> and RL.PEEK take' },
-{ 'RESERVED', 'RESERVED n', 'RL.SETTLE takes' },
-{ 'ACTUAL', 'ACTUAL m', 'RL.SETTLE takes' },
-{ 'AT', 'AT ms', 'RL.REFUND and RL.SETTLE take' },
-{ 'BURST', 'BURST n', 'RL.<ALGO>, RL.PEEK, RL.MULTI, RL.REFUND and RL.SETTLE take' },
-{ 'BLOCK', 'BLOCK d', 'RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take' },
-{ 'MAX', 'MAX d', 'RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take' },
-{ 'ANCHOR', 'ANCHOR t', 'RL.<ALGO>, RL.PEEK, RL.MULTI, RL.REFUND, RL.SETTLE and RL.RESET take' },
-{ 'ID', 'ID id', 'RL.<ALGO>, RL.PEEK and RL.MULTI take' },
-{ 'AS', 'AS name', 'RL.<ALGO>, RL.PEEK and RL.MULTI take' },
-{ 'SHADOW', 'SHADOW', 'RL.<ALGO>, RL.PEEK and RL.MULTI take' },
-{ 'RESERVE', 'RESERVE id ttl', 'RL.<ALGO> and RL.MULTI take' },
-{ 'RESERVATION', 'RESERVATION id', 'RL.SETTLE takes' },
-}
-local function is_in(list, word)
-return not find(word, ' ', 1, true) and find(list, ' ' .. word .. ' ', 1, true) ~= nil
-end
-local function takes(r, option)
-return not is_in(' COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID RESERVE RESERVATION ', option) or is_in((' ID '), option)
-end
-local function is_nearly(word, option)
-local first, last = 0, 0
-local shorter, longer = math.min(#word, #option), math.max(#word, #option)
-while first < shorter and word:byte(first + 1) == option:byte(first + 1) do
-first = first + 1
-end
-while last < shorter - first and word:byte(-1 - last) == option:byte(-1 - last) do
-last = last + 1
-end
-return first + last >= 2 and longer - first - last <= 2
-end
-local function fail_with_usage(r, accepted, word)
-local options = {}
-for _, row in ipairs(OPTIONS) do
-if is_in(accepted, row[1]) and takes(r, row[1]) then
-options[#options + 1] = row[2]
-end
-end
-for _, form in ipairs({ 'FULL', 'LINE', 'HEADERS' }) do
-options[#options + 1] = form
-end
-for _, option in ipairs(options) do
-if is_nearly(word:upper(), match(option, '^%u+')) then
-fail_with('ERR syntax error: no such option, but there is ' .. option)
-end
-end
-local last = table.remove(options)
-local usage = table.concat(options, ', ')
-fail_with('ERR syntax error: after limit come ' .. usage .. ' or ' .. last .. ', each at most once')
-end
-local function require_option(row, r, accepted)
-local option, algorithm = row[1], r.algorithm
-if not is_in(accepted, option) then
-fail_with(format('ERR invalid %s: only %s it', option, row[3]))
-elseif not takes(r, option) then
-fail_with(format('ERR invalid %s: %s takes none', option, ('LEASE')))
-elseif r[option] ~= nil then
-fail_with(format('ERR syntax error: %s comes at most once', row[2]))
-end
-end
-local function parse_id(text, most)
-return text and #text >= 1 and #text <= most and text
-end
-local function min(a, b)
-return less(b, a) and b or a
-end
-local MAX_UNSIGNED = setmetatable({ (2 ^ 24) - 1, (2 ^ 24) - 1, 2 ^ 16 - 1 }, LARGE)
-local function parse_value(option, text, second)
-if option == 'ID' then
-return parse_id(text, 512) or fail('ID')
-end
-if option == 'AS' then
-return text and #text >= 1 and #text <= 64 and not find(text, '[^%w._-]') and text or fail('AS')
-elseif option == 'AT' then
-local digits = text and digits_up_to(text, '9223372036854775807')
-return digits and min(from_text(digits), (divide(MAX_UNSIGNED, 1000))) or fail('AT')
-end
-return parse_count(option, text, option == 'BURST' and 1 or 0)
-end
-local function require_compatible(r)
-if r.ALWAYS and (r.PARTIAL or r.RESERVE) then
-fail(r.PARTIAL and 'PARTIAL_AND_ALWAYS' or 'RESERVE_AND_ALWAYS')
-elseif r.RESERVATION and (r.RESERVED or r.AT) then
-fail(r.RESERVED and 'RESERVATION_AND_RESERVED' or 'RESERVATION_AND_AT')
-end
-end
-local FORMS = { FULL = true, LINE = true, HEADERS = true }
-local function next_form(form, named)
-if form then
-fail(form == named and 'FORM_TWICE' or 'TWO_FORMS')
-end
-return named
-end
-local function parse_options(r, words, at, accepted)
-while words[at] do
-local word, row = words[at]:upper(), nil
-for _, known in ipairs(OPTIONS) do
-row = known[1] == word and known or row
-end
-if row then
-require_option(row, r, accepted)
-if row[2] == word then
-r[word] = true
-at = at + 1
-else
-r[word] = parse_value(word, words[at + 1], words[at + 2])
-at = at + (word == 'RESERVE' and 3 or 2)
-end
-require_compatible(r)
-elseif FORMS[word] and is_in(accepted, 'form') then
-r.form = next_form(r.form, word)
-at = at + 1
-else
-return at
-end
-end
-return at
-end
-local UNITS = { ms = 1, [''] = 1000, s = 1000, m = 60000, h = 3600000, d = 86400000 }
-local function parse_window(text)
-local number, unit = match(text, '^(%d+)(%l*)$')
-local ms = number and UNITS[unit] and digits_up_to(number, '18446744073709551615') and number * UNITS[unit]
-return ms and ms >= 1 and ms <= 1e15 and ms or nil
-end
-local LONGEST = { DAY = 86400000, WEEK = 7 * 86400000, MONTH = 31 * 86400000, YEAR = 366 * 86400000 }
-local function window_of(r, text)
-local window_ms = parse_window(text)
-if not window_ms then
-r.unit = text:upper()
-window_ms = LONGEST[r.unit]
-if not window_ms then
-fail(is_in((' ID '), 'ANCHOR') and 'CALENDAR_WINDOW' or 'WINDOW')
-elseif not is_in((' ID '), 'ANCHOR') then
-fail_with(format('ERR invalid window: %s takes no windows of the calendar', ('LEASE')))
-end
-end
-return window_ms
-end
-local function has_name_of_reservations(key)
-return key:sub(-9) == ':reserved' or key:sub(-14) == ':reserved:ends'
-end
-local function require_other_name(key)
-if has_name_of_reservations(key) then
-fail('RESERVED_KEY')
-end
-end
-local function conclude(r)
-local only_a_part = r.PARTIAL and r.decided_cost < r.cost
-r.shadowed = r.SHADOW and not r.open and (only_a_part or not r.allowed)
-if not r.allowed and (r.shadowed or r.open) then
-r.allowed = true
-if not (nil) then
-local _, _, _, reset_ms = figures(r)
-r.ttl = seconds_of(reset_ms)
-end
-end
-end
-local function remaining_of(r)
-forecast(r, 'keep', r.state)
-return r.remaining
-end
-local function state_after(change, after, before)
-if change == 'keep' then
-return before
-end
-return change ~= 'delete' and after or nil
-end
-local function needed_for(cost)
-return cost == 0 and 1 or cost
-end
-local function decide_always(r)
-local cost = r.cost
-decide(r, 0)
-local change, after = (nil)(r, nil, cost)
-if cost > 0 then
-r.change, r.after = change, after
-end
-local state = state_after(r.change, r.after, r.state)
-forecast(r, r.change, state)
-r.allowed = r.capacity > 0 and wait(r, 0) == 0
-r.needed = r.capacity > 0 and cost or needed_for(cost)
-if (nil) then
-r.count, r.ttl = (nil)(state, r.now_ms)
-elseif r.allowed then
-r.ttl = seconds_of(exact(wait(r, r.capacity)))
-else
-local wait = wait(r, r.needed)
-r.ttl = wait and math.max(1, seconds_of(exact(wait))) or -1
-end
-end
-local function decide_rare(r)
-local cost = r.cost
-if r.PARTIAL then
-cost = math.min(cost, remaining_of(r))
-end
-r.decided_cost = cost
-if r.ALWAYS then
-decide_always(r)
-else
-decide(r, cost)
-end
-end
-local function part_allowed(r)
-return r.open and r.open.cost or r.shadowed and r.cost or r.decided_cost
-end
-local function first_integer(r)
-if not r.allowed then
-return 0
-end
-return r.PARTIAL and part_allowed(r) or 1
-end
-local function full(r, charged)
-local remaining, retry_after_ms, next_ms, reset_ms, delay_ms = figures(r)
-return {
-'allowed', first_integer(r),
-'count', r.count,
-'ttl', r.ttl,
-'limit', r.capacity,
-'remaining', remaining,
-'retry_after_ms', retry_after_ms,
-'next_ms', next_ms,
-'reset_ms', reset_ms,
-'delay_ms', delay_ms,
-'now_ms', r.now_ms,
-'shadow', r.shadowed and 1 or 0,
-'charged', charged,
-}
-end
-local function long_line(r, charged)
-local pairs_of, figures_only = full(r, charged), {}
-for n = 2, #pairs_of, 2 do
-figures_only[#figures_only + 1] = format('%.0f', pairs_of[n])
-end
-return table.concat(figures_only, ' ')
-end
-local function name_policies(requests)
-local taken = {}
-for _, r in ipairs(requests) do
-local first, number = r.AS or ('LEASE'):lower(), 2
-r.name = first
-while taken[r.name] do
-r.name = format('%s-%d', first, number)
-number = number + 1
-end
-taken[r.name] = true
-end
-end
-local function header_integer(n)
-return format('%.0f', min(n, 999999999999999))
-end
-local function policy_item(r)
-if ('concurrent-requests') then
-local quota, window = header_integer(r.limit), header_integer(seconds_of(r.window_ms))
-return format('"%s";q=%s;w=%s;qu="%s"', r.name, quota, window, ('concurrent-requests'))
-end
-local window_ms = (nil) and (nil)(r) or r.window_ms
-local divisor, rest = 1000, window_ms % 1000
-while rest > 0 do
-divisor, rest = rest, divisor % rest
-end
-local windows = 1000 / divisor
-local window = divide(mul(window_ms, windows), 1000)
-return format('"%s";q=%s;w=%s', r.name, header_integer(mul(r.limit, windows)), header_integer(window))
-end
-local function is_stricter(one, other)
-if one.allowed ~= other.allowed then
-return not one.allowed
-end
-local wait, other_wait = one.retry_after_ms, other.retry_after_ms
-if wait ~= other_wait then
-return wait < 0 or (other_wait >= 0 and wait > other_wait)
-end
-return one.remaining < other.remaining
-end
-local function headers(requests)
-local strictest, policies = requests[1], {}
-name_policies(requests)
-for n, r in ipairs(requests) do
-policies[n] = policy_item(r)
-r.remaining, r.retry_after_ms, r.next_ms, r.reset_ms = figures(r)
-if is_stricter(r, strictest) then
-strictest = r
-end
-end
-local r = strictest
-local texts = {
-'X-RateLimit-Limit',
-format('%.0f', r.capacity),
-'X-RateLimit-Remaining',
-format('%.0f', r.remaining),
-}
-local function header(name, value)
-texts[#texts + 1] = name
-texts[#texts + 1] = value
-end
-if r.reset_ms >= 0 then
-header('X-RateLimit-Reset', format('%.0f', seconds_of(r.now_ms + r.reset_ms)))
-end
-header('RateLimit-Policy', table.concat(policies, ', '))
-local more = r.next_ms >= 0 and ';t=' .. header_integer(seconds_of(r.next_ms)) or ''
-header('RateLimit', format('"%s";r=%s%s', r.name, header_integer(r.remaining), more))
-if not r.allowed and r.retry_after_ms >= 0 then
-header('Retry-After', format('%.0f', seconds_of(r.retry_after_ms)))
-end
-return texts
-end
-local function other_reply(r, charged)
-if r.form == 'FULL' then
-return full(r, charged)
-end
-return { first_integer(r), r.count, r.ttl, headers({ r }) }
-end
-COLD = { add_large = add_large, conclude = conclude, decide_rare = decide_rare, divide_large = divide_large, error_reply = error_reply, fail = fail, fail_with_usage = fail_with_usage, long_line = long_line, mul_large = mul_large, other_reply = other_reply, parse_count = parse_count, parse_options = parse_options, part_allowed = part_allowed, remove_some = remove_some, require_other_name = require_other_name, sub_large = sub_large, window_of = window_of }
-end
-return COLD
-end
-local done, result = pcall(run_peek, KEYS, ARGV)
-return done and result or cold().error_reply(result)
+local aw,j local H,l,bl,cW=string.find,string.format,string.match,string.sub local function cv(o,e,u)
+local R,N,g=o[e],o[e+1],o[e+2] if not N then j().g('ARITY') end local a={ k='', x=0, now_ms=0, p=0, N=0, limit=0, a=0,
+b=1, form=nil, delay=0, t=nil, j=nil, allowed=false, count=0, ttl=0, e='keep', remaining=0, f=1, } e=e+2
+if g=='LINE'and not o[e+1]and u~=' COST BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE 'then a.form,e=g,e+1 elseif g then
+local Y=o[e+1]or''
+local bg=u==' form COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE 'and o[e+2]=='LINE'and not o[e+3]and#Y<16
+if bg and g=='COST'and(' ID ')~=' ID 'and H(Y,'^[1-9]%d*$')then a.form,a.b,e='LINE',Y+0,e+3
+elseif bg and g=='ID'and(' ID ')==' ID 'and Y~=''then a.form,a.ID,e='LINE',Y,e+3 else e=j().I(a,o,e,u) a.b=a.COST or 1
+end end local aI=#N<16 and H(N,'^[1-9]%d*$') a.limit=aI and N+0 or j().H('limit',N,0) aI=#R<10 and H(R,'^[1-9]%d*$')
+local y=aI and R*1000 or j().O(a,R) a.p,a.N,a.a=y,y<9e12 and y*1000 or j().v(y,1000),a.BURST or a.limit return a,e end
+local function cs(o,u) local a,e=cv(o,1,u) if o[e]then j().E(a,u,o[e]) end return a end local K=redis.call
+local function cB(a) local bA=K('TIME') local aM=bA[1]*1000000+bA[2] a.x,a.now_ms=aM,(aM-aM%1000)/1000 end
+local function cO(a,ab,e,bD,aJ) local m=ab[e] if not m then j().g('KEYS') end a.k,e=m,e+1 if aJ then a.c=m
+elseif H(m,':reserved',1,true)then j().K(m) end return e end local function cy(a,ab,bD,aJ) cB(a)
+if#ab~=cO(a,ab,1,bD,aJ)-1 then j().g('KEYS') end end local aF,cU,cY,cV=4000,1000,1000,2*500
+local function ci(a,ah,bz,au) local m=a.k local w,M=K('ZCARD',m),0 if w>0 and bz>=0 and au~='delete'then
+local t=l('%.0f',bz) local x=au=='read'and 0 or aF if w<=x then local P=K('ZREMRANGEBYSCORE',m,ah,t) w,aF=w-P,x-P else
+w,M=j().J(m,ah,t,w,x) end end a.l,a.D,a.Q=w-M,M,w>0 end local function bd(C)
+return C<2^64 and math.max(0,math.ceil(C))or(1/0) end local function bU(a,cb) local C=a.l>0 and K('ZSCORE',a.k,cb)
+local q=C and bd(tonumber(C)) return q and q>a.now_ms and q or nil end local function ch(a,au) ci(a,'-inf',a.now_ms,au)
+a.n=a.ID and bU(a,a.ID) a.r=a.n and a.l-1 or a.l end local function an(d) if d-d~=0 or d>=(2^53)then
+j().g('INEXACT_REPLY') end return d end local function ax(b,c) if b-b==0 and c-c==0 and b+c<(2^53)then return b+c end
+return j().z(b,c) end local function bS(b,c) if b-b==0 and c-c==0 then local r=b%c return r==0 and b/c or(b-r)/c+1 end
+local ae,r=j().C(b,c) return r==0 and ae or ax(ae,1) end local function bw(b,c) if b-b==0 and c-c==0 then
+return b>c and b-c or 0 end return j().L(b,c) end local function ai(b,c) if b-b==0 and c-c==0 and b*c<(2^53)then
+return b*c end return j().v(b,c) end local function ap(a,D,ag) a.i=D=='charge'and ag.i or nil a.u=a.i and a.r+1 or a.l
+a.remaining=math.max(0,a.limit-a.u) end local function cK(m,av) av=l('%.0f',av)
+local C=K('ZRANGE',m,av,av,'WITHSCORES')[2] return C and tonumber(C) end local function aE(a,d) local C=cK(a.k,d+a.D)
+return C and bd(C)or(1/0) end local function bc(a,d) local q=aE(a,d) return a.n and q>=a.n and aE(a,d+1)or q end
+local function bV(a,d,aP) if d<a.r then local q=bc(a,d) if q<=aP then return q end end
+return d>0 and math.max(bc(a,d-1),aP)or aP end local function aK(a,d) local q=a.i and bV(a,d,a.i)or aE(a,d)
+return q~=(1/0)and q or nil end local function cR(a,i,z,aK,aG) local aR=a.limit-i if aR<0 then return nil
+elseif z<=aR then return 0 end local ac=aK(a,z-aR-1) if aG and(not ac or aG<ac)then ac=aG end
+return ac and(ac>=(2^53)and(1/0)or math.max(0,ac-a.now_ms)) end local function k(a,i) return cR(a,i,a.u,aK,nil) end
+local function Q(I) local r=I%1000 return I<0 and-1 or r==0 and I/1000 or(I-r)/1000+1 end local function cP(a,i)
+local k=k(a,i==0 and 1 or i) k=k and Q(an(k))or-1 return k==0 and 1 or k end local function aB(a)
+local cp,N,bp,bo=a.now_ms,a.limit,a.n,a.r local ay=N>0 and(bp~=nil or bo<N) local q=cp+a.p
+a.allowed,a.count,a.e=ay,bo,'keep' if ay and bp~=q then a.e,a.j='charge',{i=q} end if ay then
+a.ttl=an(bS(bw(ai(q,1000),a.x),1000000)) else ap(a,'keep') a.ttl=cP(a,1) end end local function bP(a)
+if a.PARTIAL or a.ALWAYS then j().B(a) else local i=a.b a.f=i aB(a,i) end if a.SHADOW then j().A(a) end end
+local function ao(a) local D,k=a.e,k ap(a,D,D=='keep'and a.t or D~='delete'and a.j or nil)
+local O,aA,E,J,X=a.remaining,a.a,0,0,0 if not a.allowed then local i=a.f E=k(a,a.w or(i==0 and 1 or i))or-1
+if a.F and E>=0 then E=math.max(E,a.F) end end if O<aA then J=k(a,O+1)or-1 X=O+1==aA and J or k(a,aA)or-1 end
+if E-E~=0 or J-J~=0 or X-X~=0 or E>=(2^53)or X>=(2^53)then j().g('INEXACT_REPLY') end return O,E,J,X,0 end
+local function cf(a,z) local O,E,J,X,bQ=ao(a) local cL=a.o and 1 or 0 return l(
+'%.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f %d %.0f',
+a.allowed and(a.PARTIAL and j().y(a)or 1)or 0,a.count,a.ttl,a.a,O,E,J,X, bQ,a.now_ms,cL,z ) end local function cE(a,z)
+local T=a.form if T=='LINE'then return cf(a,z) elseif T then return j().G(a,z) end
+return{a.allowed and(a.PARTIAL and j().y(a)or 1)or 0,a.count,a.ttl} end local function cJ(ab,o)
+local a=cs(o,' form COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID AS SHADOW ') cy(a,ab) ch(a,'read') bP(a)
+return cE(a,0) end function j() if not aw then local n={}
+n.AT='ERR invalid AT: expected an integer of Unix milliseconds from 0 to 9223372036854775807'
+n.ANCHOR='ERR invalid ANCHOR: expected an integer of Unix seconds from 0 to 253402300799'
+n.ID='ERR invalid ID: expected 1 to 512 bytes'
+n.AS='ERR invalid AS: expected a name of 1 to 64 characters of A-Z a-z 0-9 . _ -'
+n.RESERVE='ERR invalid RESERVE: expected an id of 1 to 128 bytes, and a ttl: a positive integer of seconds, or one '
+..'with a unit ms, s, m, h or d, up to 10^12 seconds'
+n.RESERVATION='ERR invalid RESERVATION: expected an id of 1 to 128 bytes'
+n.PARTIAL_AND_ALWAYS='ERR syntax error: PARTIAL and ALWAYS exclude each other'
+n.RESERVE_AND_ALWAYS='ERR syntax error: RESERVE and ALWAYS exclude each other'
+n.RESERVATION_AND_RESERVED='ERR syntax error: RESERVED and RESERVATION exclude each other'
+n.RESERVATION_AND_AT='ERR syntax error: RESERVATION and AT exclude each other'
+n.FORM_TWICE='ERR syntax error: FULL, LINE or HEADERS comes at most once'
+n.TWO_FORMS='ERR syntax error: FULL, LINE and HEADERS exclude each other'
+n.CALENDAR_WINDOW='ERR invalid window: expected a positive integer of seconds, or one with a unit ms, s, m, h or '
+..'d, up to 10^12 seconds; or day, week, month or year'
+n.WINDOW='ERR invalid window: expected a positive integer of seconds, or one with a unit ms, s, m, h or d, up to '
+..'10^12 seconds'
+n.RESERVED_KEY='ERR invalid key: expected one that ends neither in :reserved nor in :reserved:ends, the names of '
+..'reservations' n.ARITY='ERR wrong number of arguments'
+n.KEYS='ERR invalid KEYS: expected those that this call needs; see docs/lua.md'
+n.INEXACT_REPLY='ERR the reply has a number above 9007199254740991, which needs the module' local function G(f)
+error({err=f},0) end local function F(ad) G(n[ad]) end local function bW(ak) if type(ak)=='table'then return ak
+elseif H(ak,'^%u+ ')then return redis.error_reply(ak) end error(ak,0) end local function Z(d) if d-d~=0 then return d
+end local h,A={},0 while d>0 do local B=d%(2^24) A=A+1 h[A]=B d=(d-B)/(2^24) end return h end local aT={
+__sub=function() return 1 end, } local function aq(h) local A=#h while A>0 and h[A]==0 do h[A]=nil A=A-1 end
+if A>3 or(A==3 and h[3]>=(2^53)/(2^24)/(2^24))then return setmetatable(h,aT) end
+return(h[1]or 0)+(h[2]or 0)*(2^24)+(h[3]or 0)*(2^24)*(2^24) end local function bJ(b,c) b,c=Z(b),Z(c) local af,L={},0
+for d=1,math.max(#b,#c)+1 do local B=(b[d]or 0)+(c[d]or 0)+L L=B>=(2^24)and 1 or 0 af[d]=B-L*(2^24) end return aq(af)
+end local function bk(b,c) local aW,bK=b-b==0,c-c==0 if aW or bK then return aW elseif#b~=#c then return#b<#c end
+for d=#b,1,-1 do if b[d]~=c[d]then return b[d]<c[d] end end return false end local function cN(b,c) if not bk(c,b)then
+return 0 end c=Z(c) local aZ,az={},0 for d=1,#b do local B=b[d]-(c[d]or 0)-az az=B<0 and 1 or 0 aZ[d]=B+az*(2^24) end
+return aq(aZ) end local function cl(b,c) b,c=Z(b),Z(c) local aj={} for d=1,#b+#c do aj[d]=0 end for d=1,#b do local L=0
+for aL=1,#c do local B=aj[d+aL-1]+b[d]*c[aL]+L L=math.floor(B/(2^24)) aj[d+aL-1]=B-L*(2^24) end aj[d+#c]=L end
+return aq(aj) end local function bj(b,c) if b-b==0 and c-c==0 then return b<c end return bk(b,c) end
+local function aX(d) if d-d==0 then return d end local af=0 for cc=#d,1,-1 do af=af*(2^24)+d[cc] end return af end
+local function bb(b,c) local ae=0 while not bj(b,c)do local at=math.max(1,math.floor(aX(b)/aX(c)*(1-2^-45)))
+at=aq(Z(at)) ae=ax(ae,at) b=bw(b,ai(at,c)) end return ae,b end local function cD(m,ah,t,w,x) local M=K('ZCOUNT',m,ah,t)
+local P=math.min(M,x) if P>0 then local s=ah=='0'and K('ZCOUNT',m,'-inf','(0')or 0
+K('ZREMRANGEBYRANK',m,l('%.0f',s),l('%.0f',s+P-1)) w,M,aF=w-P,M-P,x-P end return w,M end local function aY(b,c)
+for e=1,math.min(#b,#c)do local bE,bF=b:byte(e),c:byte(e) if bE~=bF then return bE<bF end end return#b<#c end
+local function aC(f,x) if f~='0'and not H(f,'^[1-9]%d*$')then return nil end
+return(#f<#x or(#f==#x and not aY(x,f)))and f or nil end local function bf(h)
+if#h<=15 or(#h==16 and aY(h,'9007199254740992'))then return h+0 end local aH=#h%7 local d=aH>0 and h:sub(1,aH)+0 or 0
+for e=aH+1,#h,7 do d=ax(ai(d,10000000),h:sub(e,e+6)+0) end return d end local function bq(ad,f,bi)
+local h=f and aC(f,'9223372036854775807') local d=h and bf(h) if not d or d==0 and bi>0 then
+G(l('ERR invalid %s: expected an integer from %d to 9223372036854775807',ad,bi)) elseif d-d~=0 then
+G(l('ERR invalid %s: the Lua library takes integers up to 9007199254740991',ad)) end return d end local aU={
+{'COST','COST n','RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take'}, {'PARTIAL','PARTIAL','RL.<ALGO> and RL.PEEK take'},
+{'ALWAYS','ALWAYS','RL.<ALGO> and RL.PEEK take'}, {'RESERVED','RESERVED n','RL.SETTLE takes'},
+{'ACTUAL','ACTUAL m','RL.SETTLE takes'}, {'AT','AT ms','RL.REFUND and RL.SETTLE take'},
+{'BURST','BURST n','RL.<ALGO>, RL.PEEK, RL.MULTI, RL.REFUND and RL.SETTLE take'},
+{'BLOCK','BLOCK d','RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take'},
+{'MAX','MAX d','RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take'},
+{'ANCHOR','ANCHOR t','RL.<ALGO>, RL.PEEK, RL.MULTI, RL.REFUND, RL.SETTLE and RL.RESET take'},
+{'ID','ID id','RL.<ALGO>, RL.PEEK and RL.MULTI take'}, {'AS','AS name','RL.<ALGO>, RL.PEEK and RL.MULTI take'},
+{'SHADOW','SHADOW','RL.<ALGO>, RL.PEEK and RL.MULTI take'}, {'RESERVE','RESERVE id ttl','RL.<ALGO> and RL.MULTI take'},
+{'RESERVATION','RESERVATION id','RL.SETTLE takes'}, } local function U(cg,p)
+return not H(p,' ',1,true)and H(cg,' '..p..' ',1,true)~=nil end local function by(a,g)
+return not U(' COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID RESERVE RESERVATION ',g)or U((' ID '),g) end
+local function cd(p,g) local s,t=0,0 local bu,cj=math.min(#p,#g),math.max(#p,#g)
+while s<bu and p:byte(s+1)==g:byte(s+1)do s=s+1 end while t<bu-s and p:byte(-1-t)==g:byte(-1-t)do t=t+1 end
+return s+t>=2 and cj-s-t<=2 end local function bX(a,u,p) local W={} for S,v in ipairs(aU)do
+if U(u,v[1])and by(a,v[1])then W[#W+1]=v[2] end end for S,T in ipairs({'FULL','LINE','HEADERS'})do W[#W+1]=T end
+for S,g in ipairs(W)do if cd(p:upper(),bl(g,'^%u+'))then G('ERR syntax error: no such option, but there is '..g) end end
+local t=table.remove(W) local cQ=table.concat(W,', ')
+G('ERR syntax error: after limit come '..cQ..' or '..t..', each at most once') end local function cG(v,a,u)
+local g,cT=v[1],a.P if not U(u,g)then G(l('ERR invalid %s: only %s it',g,v[3])) elseif not by(a,g)then
+G(l('ERR invalid %s: %s takes none',g,('LEASE'))) elseif a[g]~=nil then
+G(l('ERR syntax error: %s comes at most once',v[2])) end end local function ct(f,x) return f and#f>=1 and#f<=x and f end
+local function bm(b,c) return bj(c,b)and c or b end local function ba(b,c) if b-b==0 and c-c==0 then local r=b%c
+return(b-r)/c,r end return bb(b,c) end local bI=setmetatable({(2^24)-1,(2^24)-1,2^16-1},aT) local function cw(g,f,cX)
+if g=='ID'then return ct(f,512)or F('ID') end if g=='AS'then
+return f and#f>=1 and#f<=64 and not H(f,'[^%w._-]')and f or F('AS') elseif g=='AT'then
+local h=f and aC(f,'9223372036854775807') return h and bm(bf(h),(ba(bI,1000)))or F('AT') end
+return bq(g,f,g=='BURST'and 1 or 0) end local function cF(a) if a.ALWAYS and(a.PARTIAL or a.RESERVE)then
+F(a.PARTIAL and'PARTIAL_AND_ALWAYS'or'RESERVE_AND_ALWAYS') elseif a.RESERVATION and(a.RESERVED or a.AT)then
+F(a.RESERVED and'RESERVATION_AND_RESERVED'or'RESERVATION_AND_AT') end end local bG={FULL=true,LINE=true,HEADERS=true}
+local function co(T,bn) if T then F(T==bn and'FORM_TWICE'or'TWO_FORMS') end return bn end local function cu(a,o,e,u)
+while o[e]do local p,v=o[e]:upper(),nil for S,bh in ipairs(aU)do v=bh[1]==p and bh or v end if v then cG(v,a,u)
+if v[2]==p then a[p]=true e=e+1 else a[p]=cw(p,o[e+1],o[e+2]) e=e+(p=='RESERVE'and 3 or 2) end cF(a)
+elseif bG[p]and U(u,'form')then a.form=co(a.form,p) e=e+1 else return e end end return e end
+local aV={ms=1,['']=1000,s=1000,m=60000,h=3600000,d=86400000} local function cx(f) local V,bB=bl(f,'^(%d+)(%l*)$')
+local I=V and aV[bB]and aC(V,'18446744073709551615')and V*aV[bB] return I and I>=1 and I<=1e15 and I or nil end
+local bH={DAY=86400000,WEEK=7*86400000,MONTH=31*86400000,YEAR=366*86400000} local function cS(a,f) local y=cx(f)
+if not y then a.M=f:upper() y=bH[a.M] if not y then F(U((' ID '),'ANCHOR')and'CALENDAR_WINDOW'or'WINDOW')
+elseif not U((' ID '),'ANCHOR')then G(l('ERR invalid window: %s takes no windows of the calendar',('LEASE'))) end end
+return y end local function bZ(m) return m:sub(-9)==':reserved'or m:sub(-14)==':reserved:ends' end local function cH(m)
+if bZ(m)then F('RESERVED_KEY') end end local function bM(a) local cq=a.PARTIAL and a.f<a.b
+a.o=a.SHADOW and not a.q and(cq or not a.allowed) if not a.allowed and(a.o or a.q)then a.allowed=true if not(nil)then
+local S,S,S,aQ=ao(a) a.ttl=Q(aQ) end end end local function cC(a) ap(a,'keep',a.t) return a.remaining end
+local function cM(D,ag,bL) if D=='keep'then return bL end return D~='delete'and ag or nil end local function cn(i)
+return i==0 and 1 or i end local function bN(a) local i=a.b aB(a,0) local D,ag=(nil)(a,nil,i) if i>0 then a.e,a.j=D,ag
+end local bv=cM(a.e,a.j,a.t) ap(a,a.e,bv) a.allowed=a.a>0 and k(a,0)==0 a.w=a.a>0 and i or cn(i) if(nil)then
+a.count,a.ttl=(nil)(bv,a.now_ms) elseif a.allowed then a.ttl=Q(an(k(a,a.a))) else local k=k(a,a.w)
+a.ttl=k and math.max(1,Q(an(k)))or-1 end end local function bO(a) local i=a.b if a.PARTIAL then i=math.min(i,cC(a)) end
+a.f=i if a.ALWAYS then bN(a) else aB(a,i) end end local function br(a) return a.q and a.q.b or a.o and a.b or a.f end
+local function be(a) if not a.allowed then return 0 end return a.PARTIAL and br(a)or 1 end local function bY(a,z)
+local O,cI,J,aQ,bR=ao(a) return{ 'allowed',be(a), 'count',a.count, 'ttl',a.ttl, 'limit',a.a, 'remaining',O,
+'retry_after_ms',cI, 'next_ms',J, 'reset_ms',aQ, 'delay_ms',bR, 'now_ms',a.now_ms, 'shadow',a.o and 1 or 0, 'charged',z,
+} end local function cm(al) local bx={} for S,a in ipairs(al)do local s,V=a.AS or('LEASE'):lower(),2 a.c=s
+while bx[a.c]do a.c=l('%s-%d',s,V) V=V+1 end bx[a.c]=true end end local function aa(d)
+return l('%.0f',bm(d,999999999999999)) end local function cz(a) if('concurrent-requests')then
+local cA,R=aa(a.limit),aa(Q(a.p)) return l('"%s";q=%s;w=%s;qu="%s"',a.c,cA,R,('concurrent-requests')) end
+local y=(nil)and(nil)(a)or a.p local aD,r=1000,y%1000 while r>0 do aD,r=r,aD%r end local bC=1000/aD
+local R=ba(ai(y,bC),1000) return l('"%s";q=%s;w=%s',a.c,aa(ai(a.limit,bC)),aa(R)) end local function ce(as,aN)
+if as.allowed~=aN.allowed then return not as.allowed end local k,aO=as.retry_after_ms,aN.retry_after_ms if k~=aO then
+return k<0 or(aO>=0 and k>aO) end return as.remaining<aN.remaining end local function ca(al) local aS,bs=al[1],{} cm(al)
+for d,a in ipairs(al)do bs[d]=cz(a) a.remaining,a.retry_after_ms,a.next_ms,a.reset_ms=ao(a) if ce(a,aS)then aS=a end end
+local a=aS local am={ 'X-RateLimit-Limit', l('%.0f',a.a), 'X-RateLimit-Remaining', l('%.0f',a.remaining), }
+local function ar(ad,Y) am[#am+1]=ad am[#am+1]=Y end if a.reset_ms>=0 then
+ar('X-RateLimit-Reset',l('%.0f',Q(a.now_ms+a.reset_ms))) end ar('RateLimit-Policy',table.concat(bs,', '))
+local ck=a.next_ms>=0 and';t='..aa(Q(a.next_ms))or'' ar('RateLimit',l('"%s";r=%s%s',a.c,aa(a.remaining),ck))
+if not a.allowed and a.retry_after_ms>=0 then ar('Retry-After',l('%.0f',Q(a.retry_after_ms))) end return am end
+local function cr(a,z) if a.form=='FULL'then return bY(a,z) end return{be(a),a.count,a.ttl,ca({a})} end
+aw={z=bJ,A=bM,B=bO,C=bb,error_reply=bW,g=F,E=bX,v=cl,G=cr,H=bq,I=cu,y=br,J=cD,K=cH,L=cN,O=cS} end return aw end
+local bT,bt=pcall(cJ,KEYS,ARGV) return bT and bt or j().error_reply(bt)

@@ -1,932 +1,196 @@
 -- RL.PEEK ROLLING, without the module: docs/lua.md. Put together by scripts/generate-lua; do not edit.
-local COLD, cold
-local find, format, match, part_of = string.find, string.format, string.match, string.sub
-local function parse_request(words, at, accepted)
-local window, limit, option = words[at], words[at + 1], words[at + 2]
-if not limit then
-cold().fail('ARITY')
-end
-local r = {
-key = '',
-now = 0,
-now_ms = 0,
-window_ms = 0,
-window = 0,
-limit = 0,
-capacity = 0,
-cost = 1,
-form = nil,
-delay = 0,
-state = nil,
-after = nil,
-allowed = false,
-count = 0,
-ttl = 0,
-change = 'keep',
-remaining = 0,
-decided_cost = 1,
-}
-at = at + 2
-if option == 'LINE' and not words[at + 1] and accepted ~= ' COST BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE ' then
-r.form, at = option, at + 1
-elseif option then
-local value = words[at + 1] or ''
-local is_short = accepted == ' form COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE ' and words[at + 2] == 'LINE' and not words[at + 3] and #value < 16
-if is_short and option == 'COST' and (' COST PARTIAL ALWAYS RESERVE RESERVATION ') ~= ' ID ' and find(value, '^[1-9]%d*$') then
-r.form, r.cost, at = 'LINE', value + 0, at + 3
-elseif is_short and option == 'ID' and (' COST PARTIAL ALWAYS RESERVE RESERVATION ') == ' ID ' and value ~= '' then
-r.form, r.ID, at = 'LINE', value, at + 3
-else
-at = cold().parse_options(r, words, at, accepted)
-r.cost = r.COST or 1
-end
-end
-local is_plain = #limit < 16 and find(limit, '^[1-9]%d*$')
-r.limit = is_plain and limit + 0 or cold().parse_count('limit', limit, 0)
-is_plain = #window < 10 and find(window, '^[1-9]%d*$')
-local window_ms = is_plain and window * 1000 or cold().window_of(r, window)
-r.window_ms, r.window, r.capacity = window_ms, window_ms < 9e12 and window_ms * 1000 or cold().mul_large(window_ms, 1000), r.BURST or r.limit
-return r, at
-end
-local function parse_all(words, accepted)
-local r, at = parse_request(words, 1, accepted)
-if words[at] then
-cold().fail_with_usage(r, accepted, words[at])
-end
-return r
-end
-local call = redis.call
-local function read_clock(r)
-local time = call('TIME')
-local now = time[1] * 1000000 + time[2]
-r.now, r.now_ms = now, (now - now % 1000) / 1000
-end
-local function take_keys(r, keys, at, with_book, is_reset)
-local key = keys[at]
-if not key then
-cold().fail('KEYS')
-end
-r.key, at = key, at + 1
-if is_reset then
-r.name = key
-elseif find(key, ':reserved', 1, true) then
-cold().require_other_name(key)
-end
-if with_book then
-at = r.wrong_clock and at + 2 or cold().take_book(r, keys, at, key)
-end
-return at
-end
-local function place(r, keys, with_book, is_reset)
-read_clock(r)
-if #keys ~= take_keys(r, keys, 1, with_book, is_reset) - 1 then
-cold().fail('KEYS')
-end
-end
-local byte_of, char_of = string.byte, string.char
-local function ms_at(text, n)
-local a, b, c, d, e, f, g = byte_of(text, 15 * n + 3, 15 * n + 9)
-if g >= 32 then
-cold().fail('INEXACT_STATE')
-end
-return a + 256 * (b + 256 * (c + 256 * (d + 256 * (e + 256 * (f + 256 * g)))))
-end
-local function count_through(text, len, ms)
-if len == 0 or ms_at(text, len - 1) <= ms then
-return len
-end
-local base, size = 0, len
-while size > 1 do
-local half = (size - size % 2) / 2
-if ms_at(text, base + half) <= ms then
-base = base + half
-end
-size = size - half
-end
-return ms_at(text, base) <= ms and base + 1 or base
-end
-local function total_at(text, n)
-local a, b, c, d, e, f, g, h = byte_of(text, 15 * n + 10, 15 * n + 17)
-return e + 256 * (f + 256 * (g + 256 * h)), a + 256 * (b + 256 * (c + 256 * d))
-end
-local function read(r, text)
-local len = (#text - 2) / 15
-if part_of(text, 1, 2) ~= 'R:' or len % 1 ~= 0 or len < 1 or len > 8192 then
-return nil
-end
-local expired, first, hi, lo = r.now_ms - r.window_ms, 0, 0, 0
-if expired >= 0 and ms_at(text, 0) <= expired then
-first = count_through(text, len, expired)
-hi, lo = total_at(text, first - 1)
-local last_hi, last_lo = total_at(text, len - 1)
-if last_hi < hi or (last_hi == hi and last_lo < lo) then
-return nil
-end
-end
-return { text = text, len = len, first = first, hi = hi, lo = lo }
-end
-local function load(r)
-local text = call('GET', r.key)
-if text then
-r.state = read(r, text) or cold().fail_with_foreign_value(text, 'ROLLING', 'FOREIGN_VALUE')
-end
-end
-local function units_between(hi, lo, hi_before, lo_before)
-local units = (hi - hi_before) * (2 ^ 32) + (lo - lo_before)
-return units < 0 and units + (2 ^ 32) * (2 ^ 32) or units
-end
-local function units_through(log, n)
-local hi, lo = total_at(log.text, n)
-return units_between(hi, lo, log.hi, log.lo)
-end
-local function units_of(log)
-return log and log.len > 0 and units_through(log, log.len - 1) or 0
-end
-local function exact(n)
-if n - n ~= 0 or n >= (2 ^ 53) then
-cold().fail('INEXACT_REPLY')
-end
-return n
-end
-local function halves_of(units)
-local lo = units % (2 ^ 32)
-return (units - lo) / (2 ^ 32), lo
-end
-local function sum_of(hi, lo, other_hi, other_lo)
-hi, lo = hi + other_hi, lo + other_lo
-if lo >= (2 ^ 32) then
-hi, lo = hi + 1, lo - (2 ^ 32)
-end
-return hi % (2 ^ 32), lo, hi >= (2 ^ 32)
-end
-local function divide(a, b)
-if a - a == 0 and b - b == 0 then
-local rest = a % b
-return (a - rest) / b, rest
-end
-return cold().divide_large(a, b)
-end
-local function mul(a, b)
-if a - a == 0 and b - b == 0 and a * b < (2 ^ 53) then
-return a * b
-end
-return cold().mul_large(a, b)
-end
-local function same_moment(r, a, b)
-local window_ms = r.window_ms
-if a == b then
-return true
-elseif window_ms <= 4096 or math.abs(a - b) >= window_ms / 4096 + 1 then
-return false
-end
-return (divide(mul(a, 4096), window_ms)) == (divide(mul(b, 4096), window_ms))
-end
-local function edited(log, kept, entry, rest, overflows)
-local text, before, first = log.text, log.len, log.first
-local len, offset = kept + (before - rest) + 1, 15 * kept + 2
-local after = { text = part_of(text, 1, offset) .. entry, len = len, first = first, hi = log.hi, lo = log.lo }
-after.write, after.offset, after.bytes = 'SETRANGE', offset, entry
-if rest < before then
-after.bytes = entry .. part_of(text, 15 * rest + 3)
-after.text = part_of(text, 1, offset) .. after.bytes
-elseif kept == before then
-after.write = 'APPEND'
-end
-if before == 0 or (first > 0 and first * 2 >= before) or overflows or len < before or len > 8192 then
-after.write = 'SET'
-end
-return after
-end
-local function bytes_of(ms, hi, lo)
-local a, b = ms % 16777216, hi % 65536
-local c, d = lo % 65536, (ms - ms % 16777216) / 16777216
-local e, f, g = (hi - b) / 65536, (lo - c) / 65536, d % 65536
-return char_of(
-a % 256, (a - a % 256) / 256 % 256, (a - a % 65536) / 65536,
-g % 256, (g - g % 256) / 256, (d - g) / 65536 % 256, (d - d % 16777216) / 16777216,
-c % 256, (c - c % 256) / 256, f % 256, (f - f % 256) / 256,
-b % 256, (b - b % 256) / 256, e % 256, (e - e % 256) / 256
-)
-end
-local function charged(r, log, at, units)
-local text, len = log.text, log.len
-local index = count_through(text, len, at)
-local hi, lo = halves_of(units)
-local total_hi, total_lo, overflows, kept = log.hi, log.lo, false, len
-if len > 0 then
-local last_hi, last_lo = total_at(text, len - 1)
-total_hi, total_lo, overflows = sum_of(last_hi, last_lo, hi, lo)
-if index < len then
-return cold().charged_before(r, log, index, at, hi, lo, overflows)
-elseif len > log.first then
-kept = same_moment(r, ms_at(text, len - 1), at) and len - 1 or len
-else
-total_hi, total_lo = sum_of(log.hi, log.lo, hi, lo)
-end
-else
-total_hi, total_lo = hi, lo
-end
-return edited(log, kept, bytes_of(at, total_hi, total_lo), len, overflows)
-end
-local function forecast(r, _, log)
-local units = units_of(log)
-r.log, r.units, r.remaining = log, units, units < r.limit and r.limit - units or 0
-end
-local function state_after(change, after, before)
-if change == 'keep' then
-return before
-end
-return change ~= 'delete' and after or nil
-end
-local function seconds_of(ms)
-local rest = ms % 1000
-return ms < 0 and -1 or rest == 0 and ms / 1000 or (ms - rest) / 1000 + 1
-end
-local function wait(r, cost)
-local room, log, units = r.limit - cost, r.log, r.units
-if room < 0 then
-return nil
-elseif units <= room then
-return 0
-end
-local must_leave, low, high = units - room, log.first, log.len - 1
-if units_through(log, low) >= must_leave then
-high = low
-elseif units_through(log, high > 0 and high - 1 or 0) < must_leave then
-low = high
-end
-while low < high do
-local middle = (low + high - (low + high) % 2) / 2
-if units_through(log, middle) >= must_leave then
-high = middle
-else
-low = middle + 1
-end
-end
-local left = ms_at(log.text, low) + r.window_ms - r.now_ms
-return left > 0 and left or 0
-end
-local function ttl_of_denial(r, cost)
-local wait = wait(r, cost == 0 and 1 or cost)
-wait = wait and seconds_of(exact(wait)) or -1
-return wait == 0 and 1 or wait
-end
-local function decide(r, cost)
-local log, limit = r.state, r.limit
-local units = units_of(log)
-local allowed = units + (cost == 0 and 1 or cost) <= limit
-r.allowed, r.count, r.change = allowed, exact(units), 'keep'
-if allowed and cost > 0 then
-r.change = 'charge'
-r.after = charged(r, log or { text = 'R:', len = 0, first = 0, hi = 0, lo = 0 }, r.now_ms, cost)
-elseif not allowed and units > 0 and ms_at(log.text, log.len - 1) > r.now_ms then
-r.change, r.after = 'rebase', cold().moved_to_now(r, log)
-end
-forecast(r, r.change, state_after(r.change, r.after, log))
-if allowed then
-r.ttl = seconds_of(exact(wait(r, limit)))
-else
-r.ttl = ttl_of_denial(r, cost)
-end
-end
-local function decide_request(r)
-if r.PARTIAL or r.ALWAYS then
-cold().decide_rare(r)
-else
-local cost = r.cost
-r.decided_cost = cost
-decide(r, cost)
-end
-if r.SHADOW then
-cold().conclude(r)
-end
-end
-local function figures(r)
-local change, wait = r.change, wait
-forecast(r, change, change == 'keep' and r.state or change ~= 'delete' and r.after or nil)
-local remaining, capacity, retry, next_ms, reset = r.remaining, r.capacity, 0, 0, 0
-if not r.allowed then
-local cost = r.decided_cost
-retry = wait(r, r.needed or (cost == 0 and 1 or cost)) or -1
-if r.full_for and retry >= 0 then
-retry = math.max(retry, r.full_for)
-end
-end
-if remaining < capacity then
-next_ms = wait(r, remaining + 1) or -1
-reset = remaining + 1 == capacity and next_ms or wait(r, capacity) or -1
-end
-if retry - retry ~= 0 or next_ms - next_ms ~= 0 or reset - reset ~= 0 or retry >= (2 ^ 53) or reset >= (2 ^ 53) then
-cold().fail('INEXACT_REPLY')
-end
-return remaining, retry, next_ms, reset, 0
-end
-local function line(r, charged)
-local remaining, retry, next_ms, reset, delay = figures(r)
-local count, ttl, limit, now_ms = r.count, r.ttl, r.capacity, r.now_ms
-local largest = limit + count + ttl + retry + next_ms + reset + delay + charged
-if largest >= 2147483648 or now_ms < 1000000 or now_ms >= 2e15 then
-return cold().long_line(r, charged)
-end
-local late = now_ms % 1000000
-local shadow = r.shadowed and 1 or 0
-return format(
-'%d %d %d %d %d %d %d %d %d %d%06d %d %d',
-r.allowed and (r.PARTIAL and cold().part_allowed(r) or 1) or 0, count, ttl, limit, remaining, retry, next_ms, reset, delay,
-(now_ms - late) / 1000000, late, shadow, charged
-)
-end
-local function reply(r, charged)
-local form = r.form
-if form == 'LINE' then
-return line(r, charged)
-elseif form then
-return cold().other_reply(r, charged)
-end
-return { r.allowed and (r.PARTIAL and cold().part_allowed(r) or 1) or 0, r.count, r.ttl }
-end
-local function run_peek(keys, words)
-local r = parse_all(words, ' form COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID AS SHADOW ')
-place(r, keys)
-load(r, 'read')
-decide_request(r)
-return reply(r, 0)
-end
-function cold()
-if not COLD then
-local errors = {}
-errors.AT = 'ERR invalid AT: expected an integer of Unix milliseconds from 0 to 9223372036854775807'
-errors.ANCHOR = 'ERR invalid ANCHOR: expected an integer of Unix seconds from 0 to 253402300799'
-errors.ID = 'ERR invalid ID: expected 1 to 512 bytes'
-errors.AS = 'ERR invalid AS: expected a name of 1 to 64 characters of A-Z a-z 0-9 . _ -'
-errors.RESERVE = 'ERR invalid RESERVE: expected an id of 1 to 128 bytes, and a ttl: a positive integer of seconds, or one '
-.. 'with a unit ms, s, m, h or d, up to 10^12 seconds'
-errors.RESERVATION = 'ERR invalid RESERVATION: expected an id of 1 to 128 bytes'
-errors.PARTIAL_AND_ALWAYS = 'ERR syntax error: PARTIAL and ALWAYS exclude each other'
-errors.RESERVE_AND_ALWAYS = 'ERR syntax error: RESERVE and ALWAYS exclude each other'
-errors.RESERVATION_AND_RESERVED = 'ERR syntax error: RESERVED and RESERVATION exclude each other'
-errors.RESERVATION_AND_AT = 'ERR syntax error: RESERVATION and AT exclude each other'
-errors.FORM_TWICE = 'ERR syntax error: FULL, LINE or HEADERS comes at most once'
-errors.TWO_FORMS = 'ERR syntax error: FULL, LINE and HEADERS exclude each other'
-errors.CALENDAR_WINDOW = 'ERR invalid window: expected a positive integer of seconds, or one with a unit ms, s, m, h or '
-.. 'd, up to 10^12 seconds; or day, week, month or year'
-errors.WINDOW = 'ERR invalid window: expected a positive integer of seconds, or one with a unit ms, s, m, h or d, up to '
-.. '10^12 seconds'
-errors.RESERVED_KEY = 'ERR invalid key: expected one that ends neither in :reserved nor in :reserved:ends, the names of '
-.. 'reservations'
-errors.KEYS = 'ERR invalid KEYS: expected those that this call needs; see docs/lua.md'
-errors.OVERFLOW = 'ERR increment or decrement would overflow'
-errors.INEXACT_REPLY = 'ERR the reply has a number above 9007199254740991, which needs the module'
-errors.ARITY = 'ERR wrong number of arguments'
-errors.FOREIGN_VALUE = 'ERR the key holds a value that this algorithm did not write'
-errors.INEXACT_STATE = 'ERR the key holds a number above 9007199254740991, which needs the module'
-local function moved(text, from, to, cap_hi, cap_lo, hi, lo)
-local parts = {}
-for n = from, to - 1 do
-local moved_hi, moved_lo = cap_hi, cap_lo
-if not cap_hi then
-moved_hi, moved_lo = total_at(text, n)
-moved_hi, moved_lo = sum_of(moved_hi, moved_lo, hi, lo)
-end
-parts[#parts + 1] = bytes_of(ms_at(text, n), moved_hi, moved_lo)
-end
-return table.concat(parts)
-end
-local function charged_before(r, log, index, at, hi, lo, overflows)
-local text, len, kept, rest = log.text, log.len, index, index
-local total_hi, total_lo, ms = log.hi, log.lo, at
-if index > log.first then
-total_hi, total_lo = total_at(text, index - 1)
-end
-if index > log.first and same_moment(r, ms_at(text, index - 1), at) then
-kept = index - 1
-elseif same_moment(r, ms_at(text, index), at) then
-ms, rest = ms_at(text, index), index + 1
-total_hi, total_lo = total_at(text, index)
-end
-total_hi, total_lo = sum_of(total_hi, total_lo, hi, lo)
-local later = moved(text, rest, len, nil, nil, hi, lo)
-local whole = { text = part_of(text, 1, 15 * rest + 2) .. later, len = len, first = log.first, hi = log.hi, lo = log.lo }
-return edited(whole, kept, bytes_of(ms, total_hi, total_lo), rest, overflows)
-end
-local function moved_to_now(r, log)
-local text, now_ms = log.text, r.now_ms
-local index = count_through(text, log.len, now_ms)
-local joins = index > log.first and same_moment(r, ms_at(text, index - 1), now_ms)
-local hi, lo = total_at(text, log.len - 1)
-return edited(log, joins and index - 1 or index, bytes_of(now_ms, hi, lo), log.len, false)
-end
-local function fail_with(text)
-error({ err = text }, 0)
-end
-local function fail(name)
-fail_with(errors[name])
-end
-local function fail_with_foreign_value(text, word, otherwise)
-local writers = { C = 'COUNTER', L = 'LEAKY', O = 'LOCKOUT', R = 'ROLLING', T = 'TOKEN' }
-local writer = writers[match(text, '^(%u):')]
-if not writer or writer == word then
-fail(otherwise)
-end
-fail_with('ERR the key holds a state of ' .. writer .. ': use another key for each algorithm')
-end
-local function error_reply(raised)
-if type(raised) == 'table' then
-return raised
-elseif find(raised, '^%u+ ') then
-return redis.error_reply(raised)
-end
-error(raised, 0)
-end
-local function digits_of(n)
-if n - n ~= 0 then
-return n
-end
-local digits, count = {}, 0
-while n > 0 do
-local digit = n % (2 ^ 24)
-count = count + 1
-digits[count] = digit
-n = (n - digit) / (2 ^ 24)
-end
-return digits
-end
-local LARGE = {
-__sub = function()
-return 1
-end,
-}
-local function from_digits(digits)
-local count = #digits
-while count > 0 and digits[count] == 0 do
-digits[count] = nil
-count = count - 1
-end
-if count > 3 or (count == 3 and digits[3] >= (2 ^ 53) / (2 ^ 24) / (2 ^ 24)) then
-return setmetatable(digits, LARGE)
-end
-return (digits[1] or 0) + (digits[2] or 0) * (2 ^ 24) + (digits[3] or 0) * (2 ^ 24) * (2 ^ 24)
-end
-local function mul_large(a, b)
-a, b = digits_of(a), digits_of(b)
-local product = {}
-for n = 1, #a + #b do
-product[n] = 0
-end
-for n = 1, #a do
-local carry = 0
-for m = 1, #b do
-local digit = product[n + m - 1] + a[n] * b[m] + carry
-carry = math.floor(digit / (2 ^ 24))
-product[n + m - 1] = digit - carry * (2 ^ 24)
-end
-product[n + #b] = carry
-end
-return from_digits(product)
-end
-local function less_large(a, b)
-local a_is_number, b_is_number = a - a == 0, b - b == 0
-if a_is_number or b_is_number then
-return a_is_number
-elseif #a ~= #b then
-return #a < #b
-end
-for n = #a, 1, -1 do
-if a[n] ~= b[n] then
-return a[n] < b[n]
-end
-end
-return false
-end
-local function less(a, b)
-if a - a == 0 and b - b == 0 then
-return a < b
-end
-return less_large(a, b)
-end
-local function approximately(n)
-if n - n == 0 then
-return n
-end
-local sum = 0
-for index = #n, 1, -1 do
-sum = sum * (2 ^ 24) + n[index]
-end
-return sum
-end
-local function add_large(a, b)
-a, b = digits_of(a), digits_of(b)
-local sum, carry = {}, 0
-for n = 1, math.max(#a, #b) + 1 do
-local digit = (a[n] or 0) + (b[n] or 0) + carry
-carry = digit >= (2 ^ 24) and 1 or 0
-sum[n] = digit - carry * (2 ^ 24)
-end
-return from_digits(sum)
-end
-local function add(a, b)
-if a - a == 0 and b - b == 0 and a + b < (2 ^ 53) then
-return a + b
-end
-return add_large(a, b)
-end
-local function sub_large(a, b)
-if not less_large(b, a) then
-return 0
-end
-b = digits_of(b)
-local difference, borrow = {}, 0
-for n = 1, #a do
-local digit = a[n] - (b[n] or 0) - borrow
-borrow = digit < 0 and 1 or 0
-difference[n] = digit + borrow * (2 ^ 24)
-end
-return from_digits(difference)
-end
-local function sub(a, b)
-if a - a == 0 and b - b == 0 then
-return a > b and a - b or 0
-end
-return sub_large(a, b)
-end
-local function divide_large(a, b)
-local quotient = 0
-while not less(a, b) do
-local part = math.max(1, math.floor(approximately(a) / approximately(b) * (1 - 2 ^ -45)))
-part = from_digits(digits_of(part))
-quotient = add(quotient, part)
-a = sub(a, mul(part, b))
-end
-return quotient, a
-end
-local function bytes_before(a, b)
-for at = 1, math.min(#a, #b) do
-local x, y = a:byte(at), b:byte(at)
-if x ~= y then
-return x < y
-end
-end
-return #a < #b
-end
-local function digits_up_to(text, most)
-if text ~= '0' and not find(text, '^[1-9]%d*$') then
-return nil
-end
-return (#text < #most or (#text == #most and not bytes_before(most, text))) and text or nil
-end
-local function from_text(digits)
-if #digits <= 15 or (#digits == 16 and bytes_before(digits, '9007199254740992')) then
-return digits + 0
-end
-local head = #digits % 7
-local n = head > 0 and digits:sub(1, head) + 0 or 0
-for at = head + 1, #digits, 7 do
-n = add(mul(n, 10000000), digits:sub(at, at + 6) + 0)
-end
-return n
-end
-local function parse_count(name, text, least)
-local digits = text and digits_up_to(text, '9223372036854775807')
-local n = digits and from_text(digits)
-if not n or n == 0 and least > 0 then
-fail_with(format('ERR invalid %s: expected an integer from %d to 9223372036854775807', name, least))
-elseif n - n ~= 0 then
-fail_with(format('ERR invalid %s: the Lua library takes integers up to 9007199254740991', name))
-end
-return n
-end
-local OPTIONS = {
-{ 'COST', 'COST n', 'RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take' },
-{ 'PARTIAL', 'PARTIAL', 'RL.<ALGO> and RL.PEEK take' },
-{ 'ALWAYS', 'ALWAYS', 'RL.<ALGO> and RL.PEEK take' },
-{ 'RESERVED', 'RESERVED n', 'RL.SETTLE takes' },
-{ 'ACTUAL', 'ACTUAL m', 'RL.SETTLE takes' },
-{ 'AT', 'AT ms', 'RL.REFUND and RL.SETTLE take' },
-{ 'BURST', 'BURST n', 'RL.<ALGO>, RL.PEEK, RL.MULTI, RL.REFUND and RL.SETTLE take' },
-{ 'BLOCK', 'BLOCK d', 'RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take' },
-{ 'MAX', 'MAX d', 'RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take' },
-{ 'ANCHOR', 'ANCHOR t', 'RL.<ALGO>, RL.PEEK, RL.MULTI, RL.REFUND, RL.SETTLE and RL.RESET take' },
-{ 'ID', 'ID id', 'RL.<ALGO>, RL.PEEK and RL.MULTI take' },
-{ 'AS', 'AS name', 'RL.<ALGO>, RL.PEEK and RL.MULTI take' },
-{ 'SHADOW', 'SHADOW', 'RL.<ALGO>, RL.PEEK and RL.MULTI take' },
-{ 'RESERVE', 'RESERVE id ttl', 'RL.<ALGO> and RL.MULTI take' },
-{ 'RESERVATION', 'RESERVATION id', 'RL.SETTLE takes' },
-}
-local function is_in(list, word)
-return not find(word, ' ', 1, true) and find(list, ' ' .. word .. ' ', 1, true) ~= nil
-end
-local function takes(r, option)
-return not is_in(' COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID RESERVE RESERVATION ', option) or is_in((' COST PARTIAL ALWAYS RESERVE RESERVATION '), option)
-end
-local function is_nearly(word, option)
-local first, last = 0, 0
-local shorter, longer = math.min(#word, #option), math.max(#word, #option)
-while first < shorter and word:byte(first + 1) == option:byte(first + 1) do
-first = first + 1
-end
-while last < shorter - first and word:byte(-1 - last) == option:byte(-1 - last) do
-last = last + 1
-end
-return first + last >= 2 and longer - first - last <= 2
-end
-local function fail_with_usage(r, accepted, word)
-local options = {}
-for _, row in ipairs(OPTIONS) do
-if is_in(accepted, row[1]) and takes(r, row[1]) then
-options[#options + 1] = row[2]
-end
-end
-for _, form in ipairs({ 'FULL', 'LINE', 'HEADERS' }) do
-options[#options + 1] = form
-end
-for _, option in ipairs(options) do
-if is_nearly(word:upper(), match(option, '^%u+')) then
-fail_with('ERR syntax error: no such option, but there is ' .. option)
-end
-end
-local last = table.remove(options)
-local usage = table.concat(options, ', ')
-fail_with('ERR syntax error: after limit come ' .. usage .. ' or ' .. last .. ', each at most once')
-end
-local function require_option(row, r, accepted)
-local option, algorithm = row[1], r.algorithm
-if not is_in(accepted, option) then
-fail_with(format('ERR invalid %s: only %s it', option, row[3]))
-elseif not takes(r, option) then
-fail_with(format('ERR invalid %s: %s takes none', option, ('ROLLING')))
-elseif r[option] ~= nil then
-fail_with(format('ERR syntax error: %s comes at most once', row[2]))
-end
-end
-local UNITS = { ms = 1, [''] = 1000, s = 1000, m = 60000, h = 3600000, d = 86400000 }
-local function parse_window(text)
-local number, unit = match(text, '^(%d+)(%l*)$')
-local ms = number and UNITS[unit] and digits_up_to(number, '18446744073709551615') and number * UNITS[unit]
-return ms and ms >= 1 and ms <= 1e15 and ms or nil
-end
-local function parse_id(text, most)
-return text and #text >= 1 and #text <= most and text
-end
-local function min(a, b)
-return less(b, a) and b or a
-end
-local MAX_UNSIGNED = setmetatable({ (2 ^ 24) - 1, (2 ^ 24) - 1, 2 ^ 16 - 1 }, LARGE)
-local function parse_value(option, text, second)
-if option == 'RESERVE' then
-local ttl = second and parse_window(second)
-return parse_id(text, 128) and ttl and { id = text, ttl = ttl } or fail('RESERVE')
-elseif option == 'RESERVATION' then
-return parse_id(text, 128) or fail('RESERVATION')
-end
-if option == 'AS' then
-return text and #text >= 1 and #text <= 64 and not find(text, '[^%w._-]') and text or fail('AS')
-elseif option == 'AT' then
-local digits = text and digits_up_to(text, '9223372036854775807')
-return digits and min(from_text(digits), (divide(MAX_UNSIGNED, 1000))) or fail('AT')
-end
-return parse_count(option, text, option == 'BURST' and 1 or 0)
-end
-local function require_compatible(r)
-if r.ALWAYS and (r.PARTIAL or r.RESERVE) then
-fail(r.PARTIAL and 'PARTIAL_AND_ALWAYS' or 'RESERVE_AND_ALWAYS')
-elseif r.RESERVATION and (r.RESERVED or r.AT) then
-fail(r.RESERVED and 'RESERVATION_AND_RESERVED' or 'RESERVATION_AND_AT')
-end
-end
-local FORMS = { FULL = true, LINE = true, HEADERS = true }
-local function next_form(form, named)
-if form then
-fail(form == named and 'FORM_TWICE' or 'TWO_FORMS')
-end
-return named
-end
-local function parse_options(r, words, at, accepted)
-while words[at] do
-local word, row = words[at]:upper(), nil
-for _, known in ipairs(OPTIONS) do
-row = known[1] == word and known or row
-end
-if row then
-require_option(row, r, accepted)
-if row[2] == word then
-r[word] = true
-at = at + 1
-else
-r[word] = parse_value(word, words[at + 1], words[at + 2])
-at = at + (word == 'RESERVE' and 3 or 2)
-end
-require_compatible(r)
-elseif FORMS[word] and is_in(accepted, 'form') then
-r.form = next_form(r.form, word)
-at = at + 1
-else
-return at
-end
-end
-return at
-end
-local LONGEST = { DAY = 86400000, WEEK = 7 * 86400000, MONTH = 31 * 86400000, YEAR = 366 * 86400000 }
-local function window_of(r, text)
-local window_ms = parse_window(text)
-if not window_ms then
-r.unit = text:upper()
-window_ms = LONGEST[r.unit]
-if not window_ms then
-fail(is_in((' COST PARTIAL ALWAYS RESERVE RESERVATION '), 'ANCHOR') and 'CALENDAR_WINDOW' or 'WINDOW')
-elseif not is_in((' COST PARTIAL ALWAYS RESERVE RESERVATION '), 'ANCHOR') then
-fail_with(format('ERR invalid window: %s takes no windows of the calendar', ('ROLLING')))
-end
-end
-return window_ms
-end
-local function has_name_of_reservations(key)
-return key:sub(-9) == ':reserved' or key:sub(-14) == ':reserved:ends'
-end
-local function require_other_name(key)
-if has_name_of_reservations(key) then
-fail('RESERVED_KEY')
-end
-end
-local function take_book(r, keys, at, key)
-local hash, ends = keys[at] or '', keys[at + 1]
-local name = ((nil) and (nil)(r) or '') .. ':reserved'
-if (hash ~= key .. name and hash ~= '{' .. key .. '}' .. name) or ends ~= hash .. ':ends' then
-fail('KEYS')
-end
-r.hash, r.ends = hash, ends
-return at + 2
-end
-local function conclude(r)
-local only_a_part = r.PARTIAL and r.decided_cost < r.cost
-r.shadowed = r.SHADOW and not r.open and (only_a_part or not r.allowed)
-if not r.allowed and (r.shadowed or r.open) then
-r.allowed = true
-if not (nil) then
-local _, _, _, reset_ms = figures(r)
-r.ttl = seconds_of(reset_ms)
-end
-end
-end
-local function remaining_of(r)
-forecast(r, 'keep', r.state)
-return r.remaining
-end
-local function overcharge(r, at_ms, cost)
-local now_ms, log = r.now_ms, r.state
-at_ms = at_ms and less(at_ms, now_ms) and at_ms or now_ms
-if cost == 0 or (at_ms < now_ms and at_ms <= now_ms - r.window_ms) then
-return 'keep'
-end
-local units = units_of(log) + cost
-if units >= (2 ^ 53) then
-fail(units > 2 ^ 63 and 'OVERFLOW' or 'INEXACT_REPLY')
-end
-return 'charge', charged(r, log or { text = 'R:', len = 0, first = 0, hi = 0, lo = 0 }, at_ms, cost)
-end
-local function needed_for(cost)
-return cost == 0 and 1 or cost
-end
-local function decide_always(r)
-local cost = r.cost
-decide(r, 0)
-local change, after = overcharge(r, nil, cost)
-if cost > 0 then
-r.change, r.after = change, after
-end
-local state = state_after(r.change, r.after, r.state)
-forecast(r, r.change, state)
-r.allowed = r.capacity > 0 and wait(r, 0) == 0
-r.needed = r.capacity > 0 and cost or needed_for(cost)
-if (nil) then
-r.count, r.ttl = (nil)(state, r.now_ms)
-elseif r.allowed then
-r.ttl = seconds_of(exact(wait(r, r.capacity)))
-else
-local wait = wait(r, r.needed)
-r.ttl = wait and math.max(1, seconds_of(exact(wait))) or -1
-end
-end
-local function decide_rare(r)
-local cost = r.cost
-if r.PARTIAL then
-cost = math.min(cost, remaining_of(r))
-end
-r.decided_cost = cost
-if r.ALWAYS then
-decide_always(r)
-else
-decide(r, cost)
-end
-end
-local function part_allowed(r)
-return r.open and r.open.cost or r.shadowed and r.cost or r.decided_cost
-end
-local function first_integer(r)
-if not r.allowed then
-return 0
-end
-return r.PARTIAL and part_allowed(r) or 1
-end
-local function full(r, charged)
-local remaining, retry_after_ms, next_ms, reset_ms, delay_ms = figures(r)
-return {
-'allowed', first_integer(r),
-'count', r.count,
-'ttl', r.ttl,
-'limit', r.capacity,
-'remaining', remaining,
-'retry_after_ms', retry_after_ms,
-'next_ms', next_ms,
-'reset_ms', reset_ms,
-'delay_ms', delay_ms,
-'now_ms', r.now_ms,
-'shadow', r.shadowed and 1 or 0,
-'charged', charged,
-}
-end
-local function long_line(r, charged)
-local pairs_of, figures_only = full(r, charged), {}
-for n = 2, #pairs_of, 2 do
-figures_only[#figures_only + 1] = format('%.0f', pairs_of[n])
-end
-return table.concat(figures_only, ' ')
-end
-local function name_policies(requests)
-local taken = {}
-for _, r in ipairs(requests) do
-local first, number = r.AS or ('ROLLING'):lower(), 2
-r.name = first
-while taken[r.name] do
-r.name = format('%s-%d', first, number)
-number = number + 1
-end
-taken[r.name] = true
-end
-end
-local function header_integer(n)
-return format('%.0f', min(n, 999999999999999))
-end
-local function policy_item(r)
-local window_ms = (nil) and (nil)(r) or r.window_ms
-local divisor, rest = 1000, window_ms % 1000
-while rest > 0 do
-divisor, rest = rest, divisor % rest
-end
-local windows = 1000 / divisor
-local window = divide(mul(window_ms, windows), 1000)
-return format('"%s";q=%s;w=%s', r.name, header_integer(mul(r.limit, windows)), header_integer(window))
-end
-local function is_stricter(one, other)
-if one.allowed ~= other.allowed then
-return not one.allowed
-end
-local wait, other_wait = one.retry_after_ms, other.retry_after_ms
-if wait ~= other_wait then
-return wait < 0 or (other_wait >= 0 and wait > other_wait)
-end
-return one.remaining < other.remaining
-end
-local function headers(requests)
-local strictest, policies = requests[1], {}
-name_policies(requests)
-for n, r in ipairs(requests) do
-policies[n] = policy_item(r)
-r.remaining, r.retry_after_ms, r.next_ms, r.reset_ms = figures(r)
-if is_stricter(r, strictest) then
-strictest = r
-end
-end
-local r = strictest
-local texts = {
-'X-RateLimit-Limit',
-format('%.0f', r.capacity),
-'X-RateLimit-Remaining',
-format('%.0f', r.remaining),
-}
-local function header(name, value)
-texts[#texts + 1] = name
-texts[#texts + 1] = value
-end
-if r.reset_ms >= 0 then
-header('X-RateLimit-Reset', format('%.0f', seconds_of(r.now_ms + r.reset_ms)))
-end
-header('RateLimit-Policy', table.concat(policies, ', '))
-local more = r.next_ms >= 0 and ';t=' .. header_integer(seconds_of(r.next_ms)) or ''
-header('RateLimit', format('"%s";r=%s%s', r.name, header_integer(r.remaining), more))
-if not r.allowed and r.retry_after_ms >= 0 then
-header('Retry-After', format('%.0f', seconds_of(r.retry_after_ms)))
-end
-return texts
-end
-local function other_reply(r, charged)
-if r.form == 'FULL' then
-return full(r, charged)
-end
-return { first_integer(r), r.count, r.ttl, headers({ r }) }
-end
-COLD = { charged_before = charged_before, conclude = conclude, decide_rare = decide_rare, divide_large = divide_large, error_reply = error_reply, fail = fail, fail_with_foreign_value = fail_with_foreign_value, fail_with_usage = fail_with_usage, long_line = long_line, moved_to_now = moved_to_now, mul_large = mul_large, other_reply = other_reply, parse_count = parse_count, parse_options = parse_options, part_allowed = part_allowed, require_other_name = require_other_name, take_book = take_book, window_of = window_of }
-end
-return COLD
-end
-local done, result = pcall(run_peek, KEYS, ARGV)
-return done and result or cold().error_reply(result)
+local aU,n local N,y,bl,ax=string.find,string.format,string.match,string.sub local function dl(w,f,A)
+local au,aa,l=w[f],w[f+1],w[f+2] if not aa then n().j('ARITY') end local a={ t='', I=0, now_ms=0, n=0, U=0, limit=0,
+f=0, g=1, form=nil, delay=0, l=nil, i=nil, allowed=false, count=0, ttl=0, e='keep', remaining=0, o=1, } f=f+2
+if l=='LINE'and not w[f+1]and A~=' COST BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE 'then a.form,f=l,f+1 elseif l then
+local ap=w[f+1]or''
+local bO=A==' form COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE 'and w[f+2]=='LINE'and not w[f+3]and#ap<16
+if bO and l=='COST'and(' COST PARTIAL ALWAYS RESERVE RESERVATION ')~=' ID 'and N(ap,'^[1-9]%d*$')then
+a.form,a.g,f='LINE',ap+0,f+3 elseif bO and l=='ID'and(' COST PARTIAL ALWAYS RESERVE RESERVATION ')==' ID 'and ap~=''then
+a.form,a.ID,f='LINE',ap,f+3 else f=n().M(a,w,f,A) a.g=a.COST or 1 end end local bg=#aa<16 and N(aa,'^[1-9]%d*$')
+a.limit=bg and aa+0 or n().K('limit',aa,0) bg=#au<10 and N(au,'^[1-9]%d*$') local x=bg and au*1000 or n().V(a,au)
+a.n,a.U,a.f=x,x<9e12 and x*1000 or n().u(x,1000),a.BURST or a.limit return a,f end local function dj(w,A)
+local a,f=dl(w,1,A) if w[f]then n().E(a,A,w[f]) end return a end local bI=redis.call local function dr(a)
+local ch=bI('TIME') local bo=ch[1]*1000000+ch[2] a.I,a.now_ms=bo,(bo-bo%1000)/1000 end local function dD(a,J,f,by,bh)
+local z=J[f] if not z then n().j('KEYS') end a.t,f=z,f+1 if bh then a.k=z elseif N(z,':reserved',1,true)then n().N(z)
+end if by then f=a.aa and f+2 or n().P(a,J,f,z) end return f end local function dn(a,J,by,bh) dr(a)
+if#J~=dD(a,J,1,by,bh)-1 then n().j('KEYS') end end local bG,ct=string.byte,string.char local function E(c,e)
+local b,d,V,Y,ah,ai,O=bG(c,15*e+3,15*e+9) if O>=32 then n().j('INEXACT_STATE') end
+return b+256*(d+256*(V+256*(Y+256*(ah+256*(ai+256*O))))) end local function aX(c,k,s) if k==0 or E(c,k-1)<=s then
+return k end local aq,aB=0,k while aB>1 do local be=(aB-aB%2)/2 if E(c,aq+be)<=s then aq=aq+be end aB=aB-be end
+return E(c,aq)<=s and aq+1 or aq end local function af(c,e) local b,d,V,Y,ah,ai,O,cI=bG(c,15*e+10,15*e+17)
+return ah+256*(ai+256*(O+256*cI)),b+256*(d+256*(V+256*Y)) end local function dq(a,c) local k=(#c-2)/15
+if ax(c,1,2)~='R:'or k%1~=0 or k<1 or k>8192 then return nil end local bd,u,j,i=a.now_ms-a.n,0,0,0
+if bd>=0 and E(c,0)<=bd then u=aX(c,k,bd) j,i=af(c,u-1) local aM,bi=af(c,k-1) if aM<j or(aM==j and bi<i)then return nil
+end end return{b=c,a=k,c=u,hi=j,lo=i} end local function cU(a) local c=bI('GET',a.t) if c then
+a.l=dq(a,c)or n().D(c,'ROLLING','FOREIGN_VALUE') end end local function dG(j,i,cM,cT) local q=(j-cM)*(2^32)+(i-cT)
+return q<0 and q+(2^32)*(2^32)or q end local function aT(g,e) local j,i=af(g.b,e) return dG(j,i,g.hi,g.lo) end
+local function bx(g) return g and g.a>0 and aT(g,g.a-1)or 0 end local function av(e) if e-e~=0 or e>=(2^53)then
+n().j('INEXACT_REPLY') end return e end local function cJ(q) local i=q%(2^32) return(q-i)/(2^32),i end
+local function aS(j,i,de,df) j,i=j+de,i+df if i>=(2^32)then j,i=j+1,i-(2^32) end return j%(2^32),i,j>=(2^32) end
+local function aF(b,d) if b-b==0 and d-d==0 then local v=b%d return(b-v)/d,v end return n().B(b,d) end
+local function as(b,d) if b-b==0 and d-d==0 and b*d<(2^53)then return b*d end return n().u(b,d) end
+local function aR(a,b,d) local x=a.n if b==d then return true elseif x<=4096 or math.abs(b-d)>=x/4096+1 then
+return false end return(aF(as(b,4096),x))==(aF(as(d,4096),x)) end local function bb(g,P,bc,v,an) local c,U,u=g.b,g.a,g.c
+local k,bp=P+(U-v)+1,15*P+2 local B={b=ax(c,1,bp)..bc,a=k,c=u,hi=g.hi,lo=g.lo} B.x,B.Z,B.r='SETRANGE',bp,bc if v<U then
+B.r=bc..ax(c,15*v+3) B.b=ax(c,1,bp)..B.r elseif P==U then B.x='APPEND' end
+if U==0 or(u>0 and u*2>=U)or an or k<U or k>8192 then B.x='SET' end return B end local function aE(s,j,i)
+local b,d=s%16777216,j%65536 local V,Y=i%65536,(s-s%16777216)/16777216 local ah,ai,O=(j-d)/65536,(i-V)/65536,Y%65536
+return ct( b%256,(b-b%256)/256%256,(b-b%65536)/65536, O%256,(O-O%256)/256,(Y-O)/65536%256,(Y-Y%16777216)/16777216,
+V%256,(V-V%256)/256,ai%256,(ai-ai%256)/256, d%256,(d-d%256)/256,ah%256,(ah-ah%256)/256 ) end local function F(a,g,f,q)
+local c,k=g.b,g.a local r=aX(c,k,f) local j,i=cJ(q) local L,M,an,P=g.hi,g.lo,false,k if k>0 then local aM,bi=af(c,k-1)
+L,M,an=aS(aM,bi,j,i) if r<k then return n().y(a,g,r,f,j,i,an) elseif k>g.c then P=aR(a,E(c,k-1),f)and k-1 or k else
+L,M=aS(g.hi,g.lo,j,i) end else L,M=j,i end return bb(g,P,aE(f,L,M),k,an) end local function aH(a,T,g) local q=bx(g)
+a.G,a.S,a.remaining=g,q,q<a.limit and a.limit-q or 0 end local function ce(X,B,U) if X=='keep'then return U end
+return X~='delete'and B or nil end local function ae(s) local v=s%1000
+return s<0 and-1 or v==0 and s/1000 or(s-v)/1000+1 end local function o(a,h) local bv,g,q=a.limit-h,a.G,a.S if bv<0 then
+return nil elseif q<=bv then return 0 end local bn,ab,Z=q-bv,g.c,g.a-1 if aT(g,ab)>=bn then Z=ab
+elseif aT(g,Z>0 and Z-1 or 0)<bn then ab=Z end while ab<Z do local bm=(ab+Z-(ab+Z)%2)/2 if aT(g,bm)>=bn then Z=bm else
+ab=bm+1 end end local bR=E(g.b,ab)+a.n-a.now_ms return bR>0 and bR or 0 end local function dF(a,h)
+local o=o(a,h==0 and 1 or h) o=o and ae(av(o))or-1 return o==0 and 1 or o end local function aY(a,h)
+local g,aa=a.l,a.limit local q=bx(g) local aD=q+(h==0 and 1 or h)<=aa a.allowed,a.count,a.e=aD,av(q),'keep'
+if aD and h>0 then a.e='charge' a.i=F(a,g or{b='R:',a=0,c=0,hi=0,lo=0},a.now_ms,h)
+elseif not aD and q>0 and E(g.b,g.a-1)>a.now_ms then a.e,a.i='rebase',n().H(a,g) end aH(a,a.e,ce(a.e,a.i,g)) if aD then
+a.ttl=ae(av(o(a,aa))) else a.ttl=dF(a,h) end end local function cy(a) if a.PARTIAL or a.ALWAYS then n().A(a) else
+local h=a.g a.o=h aY(a,h) end if a.SHADOW then n().z(a) end end local function aG(a) local X,o=a.e,o
+aH(a,X,X=='keep'and a.l or X~='delete'and a.i or nil) local ad,aW,K,S,ao=a.remaining,a.f,0,0,0 if not a.allowed then
+local h=a.o K=o(a,a.v or(h==0 and 1 or h))or-1 if a.F and K>=0 then K=math.max(K,a.F) end end if ad<aW then
+S=o(a,ad+1)or-1 ao=ad+1==aW and S or o(a,aW)or-1 end if K-K~=0 or S-S~=0 or ao-ao~=0 or K>=(2^53)or ao>=(2^53)then
+n().j('INEXACT_REPLY') end return ad,K,S,ao,0 end local function cR(a,F) local ad,K,S,ao,cz=aG(a)
+local dz=a.p and 1 or 0 return y( '%.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f %d %.0f',
+a.allowed and(a.PARTIAL and n().w(a)or 1)or 0,a.count,a.ttl,a.f,ad,K,S,ao, cz,a.now_ms,dz,F ) end local function dt(a,F)
+local aj=a.form if aj=='LINE'then return cR(a,F) elseif aj then return n().J(a,F) end
+return{a.allowed and(a.PARTIAL and n().w(a)or 1)or 0,a.count,a.ttl} end local function dy(J,w)
+local a=dj(w,' form COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID AS SHADOW ') dn(a,J) cU(a,'read') cy(a) return dt(a,0)
+end function n() if not aU then local p={}
+p.AT='ERR invalid AT: expected an integer of Unix milliseconds from 0 to 9223372036854775807'
+p.ANCHOR='ERR invalid ANCHOR: expected an integer of Unix seconds from 0 to 253402300799'
+p.ID='ERR invalid ID: expected 1 to 512 bytes'
+p.AS='ERR invalid AS: expected a name of 1 to 64 characters of A-Z a-z 0-9 . _ -'
+p.RESERVE='ERR invalid RESERVE: expected an id of 1 to 128 bytes, and a ttl: a positive integer of seconds, or one '
+..'with a unit ms, s, m, h or d, up to 10^12 seconds'
+p.RESERVATION='ERR invalid RESERVATION: expected an id of 1 to 128 bytes'
+p.PARTIAL_AND_ALWAYS='ERR syntax error: PARTIAL and ALWAYS exclude each other'
+p.RESERVE_AND_ALWAYS='ERR syntax error: RESERVE and ALWAYS exclude each other'
+p.RESERVATION_AND_RESERVED='ERR syntax error: RESERVED and RESERVATION exclude each other'
+p.RESERVATION_AND_AT='ERR syntax error: RESERVATION and AT exclude each other'
+p.FORM_TWICE='ERR syntax error: FULL, LINE or HEADERS comes at most once'
+p.TWO_FORMS='ERR syntax error: FULL, LINE and HEADERS exclude each other'
+p.CALENDAR_WINDOW='ERR invalid window: expected a positive integer of seconds, or one with a unit ms, s, m, h or '
+..'d, up to 10^12 seconds; or day, week, month or year'
+p.WINDOW='ERR invalid window: expected a positive integer of seconds, or one with a unit ms, s, m, h or d, up to '
+..'10^12 seconds'
+p.RESERVED_KEY='ERR invalid key: expected one that ends neither in :reserved nor in :reserved:ends, the names of '
+..'reservations' p.KEYS='ERR invalid KEYS: expected those that this call needs; see docs/lua.md'
+p.OVERFLOW='ERR increment or decrement would overflow'
+p.INEXACT_REPLY='ERR the reply has a number above 9007199254740991, which needs the module'
+p.ARITY='ERR wrong number of arguments' p.FOREIGN_VALUE='ERR the key holds a value that this algorithm did not write'
+p.INEXACT_STATE='ERR the key holds a number above 9007199254740991, which needs the module'
+local function cX(c,cG,dE,bJ,cs,j,i) local bs={} for e=cG,dE-1 do local aN,aO=bJ,cs if not bJ then aN,aO=af(c,e)
+aN,aO=aS(aN,aO,j,i) end bs[#bs+1]=aE(E(c,e),aN,aO) end return table.concat(bs) end local function cu(a,g,r,f,j,i,an)
+local c,k,P,v=g.b,g.a,r,r local L,M,s=g.hi,g.lo,f if r>g.c then L,M=af(c,r-1) end if r>g.c and aR(a,E(c,r-1),f)then
+P=r-1 elseif aR(a,E(c,r),f)then s,v=E(c,r),r+1 L,M=af(c,r) end L,M=aS(L,M,j,i) local cQ=cX(c,v,k,nil,nil,j,i)
+local dI={b=ax(c,1,15*v+2)..cQ,a=k,c=g.c,hi=g.hi,lo=g.lo} return bb(dI,P,aE(s,L,M),v,an) end local function cY(a,g)
+local c,ac=g.b,a.now_ms local r=aX(c,g.a,ac) local cP=r>g.c and aR(a,E(c,r-1),ac) local j,i=af(c,g.a-1)
+return bb(g,cP and r-1 or r,aE(ac,j,i),g.a,false) end local function I(c) error({err=c},0) end local function C(R)
+I(p[R]) end local function cE(c,t,dh) local dK={C='COUNTER',L='LEAKY',O='LOCKOUT',R='ROLLING',T='TOKEN'}
+local bz=dK[bl(c,'^(%u):')] if not bz or bz==t then C(dh) end
+I('ERR the key holds a state of '..bz..': use another key for each algorithm') end local function cD(az)
+if type(az)=='table'then return az elseif N(az,'^%u+ ')then return redis.error_reply(az) end error(az,0) end
+local function ar(e) if e-e~=0 then return e end local m,G={},0 while e>0 do local H=e%(2^24) G=G+1 m[G]=H
+e=(e-H)/(2^24) end return m end local bA={ __sub=function() return 1 end, } local function aI(m) local G=#m
+while G>0 and m[G]==0 do m[G]=nil G=G-1 end if G>3 or(G==3 and m[3]>=(2^53)/(2^24)/(2^24))then return setmetatable(m,bA)
+end return(m[1]or 0)+(m[2]or 0)*(2^24)+(m[3]or 0)*(2^24)*(2^24) end local function cZ(b,d) b,d=ar(b),ar(d) local ay={}
+for e=1,#b+#d do ay[e]=0 end for e=1,#b do local W=0 for bk=1,#d do local H=ay[e+bk-1]+b[e]*d[bk]+W
+W=math.floor(H/(2^24)) ay[e+bk-1]=H-W*(2^24) end ay[e+#d]=W end return aI(ay) end local function bS(b,d)
+local bD,cr=b-b==0,d-d==0 if bD or cr then return bD elseif#b~=#d then return#b<#d end for e=#b,1,-1 do
+if b[e]~=d[e]then return b[e]<d[e] end end return false end local function bj(b,d) if b-b==0 and d-d==0 then return b<d
+end return bS(b,d) end local function bF(e) if e-e==0 then return e end local at=0 for r=#e,1,-1 do at=at*(2^24)+e[r]
+end return at end local function cq(b,d) b,d=ar(b),ar(d) local at,W={},0 for e=1,math.max(#b,#d)+1 do
+local H=(b[e]or 0)+(d[e]or 0)+W W=H>=(2^24)and 1 or 0 at[e]=H-W*(2^24) end return aI(at) end local function bE(b,d)
+if b-b==0 and d-d==0 and b+d<(2^53)then return b+d end return cq(b,d) end local function dB(b,d) if not bS(d,b)then
+return 0 end d=ar(d) local bK,aV={},0 for e=1,#b do local H=b[e]-(d[e]or 0)-aV aV=H<0 and 1 or 0 bK[e]=H+aV*(2^24) end
+return aI(bK) end local function dA(b,d) if b-b==0 and d-d==0 then return b>d and b-d or 0 end return dB(b,d) end
+local function cB(b,d) local bt=0 while not bj(b,d)do local aQ=math.max(1,math.floor(bF(b)/bF(d)*(1-2^-45)))
+aQ=aI(ar(aQ)) bt=bE(bt,aQ) b=dA(b,as(aQ,d)) end return bt,b end local function bH(b,d) for f=1,math.min(#b,#d)do
+local cl,cm=b:byte(f),d:byte(f) if cl~=cm then return cl<cm end end return#b<#d end local function aZ(c,aw)
+if c~='0'and not N(c,'^[1-9]%d*$')then return nil end return(#c<#aw or(#c==#aw and not bH(aw,c)))and c or nil end
+local function bN(m) if#m<=15 or(#m==16 and bH(m,'9007199254740992'))then return m+0 end local bf=#m%7
+local e=bf>0 and m:sub(1,bf)+0 or 0 for f=bf+1,#m,7 do e=bE(as(e,10000000),m:sub(f,f+6)+0) end return e end
+local function bV(R,c,bQ) local m=c and aZ(c,'9223372036854775807') local e=m and bN(m) if not e or e==0 and bQ>0 then
+I(y('ERR invalid %s: expected an integer from %d to 9223372036854775807',R,bQ)) elseif e-e~=0 then
+I(y('ERR invalid %s: the Lua library takes integers up to 9007199254740991',R)) end return e end local bB={
+{'COST','COST n','RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take'}, {'PARTIAL','PARTIAL','RL.<ALGO> and RL.PEEK take'},
+{'ALWAYS','ALWAYS','RL.<ALGO> and RL.PEEK take'}, {'RESERVED','RESERVED n','RL.SETTLE takes'},
+{'ACTUAL','ACTUAL m','RL.SETTLE takes'}, {'AT','AT ms','RL.REFUND and RL.SETTLE take'},
+{'BURST','BURST n','RL.<ALGO>, RL.PEEK, RL.MULTI, RL.REFUND and RL.SETTLE take'},
+{'BLOCK','BLOCK d','RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take'},
+{'MAX','MAX d','RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take'},
+{'ANCHOR','ANCHOR t','RL.<ALGO>, RL.PEEK, RL.MULTI, RL.REFUND, RL.SETTLE and RL.RESET take'},
+{'ID','ID id','RL.<ALGO>, RL.PEEK and RL.MULTI take'}, {'AS','AS name','RL.<ALGO>, RL.PEEK and RL.MULTI take'},
+{'SHADOW','SHADOW','RL.<ALGO>, RL.PEEK and RL.MULTI take'}, {'RESERVE','RESERVE id ttl','RL.<ALGO> and RL.MULTI take'},
+{'RESERVATION','RESERVATION id','RL.SETTLE takes'}, } local function ak(cS,t)
+return not N(t,' ',1,true)and N(cS,' '..t..' ',1,true)~=nil end local function cg(a,l)
+return not ak(' COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID RESERVE RESERVATION ',l)or ak((' COST PARTIAL ALWAYS RESERVE RESERVATION '),l)
+end local function cN(t,l) local u,Q=0,0 local cc,cV=math.min(#t,#l),math.max(#t,#l)
+while u<cc and t:byte(u+1)==l:byte(u+1)do u=u+1 end while Q<cc-u and t:byte(-1-Q)==l:byte(-1-Q)do Q=Q+1 end
+return u+Q>=2 and cV-u-Q<=2 end local function cF(a,A,t) local am={} for T,D in ipairs(bB)do
+if ak(A,D[1])and cg(a,D[1])then am[#am+1]=D[2] end end for T,aj in ipairs({'FULL','LINE','HEADERS'})do am[#am+1]=aj end
+for T,l in ipairs(am)do if cN(t:upper(),bl(l,'^%u+'))then I('ERR syntax error: no such option, but there is '..l) end
+end local Q=table.remove(am) local dH=table.concat(am,', ')
+I('ERR syntax error: after limit come '..dH..' or '..Q..', each at most once') end local function dv(D,a,A)
+local l,dL=D[1],a.W if not ak(A,l)then I(y('ERR invalid %s: only %s it',l,D[3])) elseif not cg(a,l)then
+I(y('ERR invalid %s: %s takes none',l,('ROLLING'))) elseif a[l]~=nil then
+I(y('ERR syntax error: %s comes at most once',D[2])) end end
+local bC={ms=1,['']=1000,s=1000,m=60000,h=3600000,d=86400000} local function bX(c) local al,cj=bl(c,'^(%d+)(%l*)$')
+local s=al and bC[cj]and aZ(al,'18446744073709551615')and al*bC[cj] return s and s>=1 and s<=1e15 and s or nil end
+local function bW(c,aw) return c and#c>=1 and#c<=aw and c end local function bT(b,d) return bj(d,b)and d or b end
+local cp=setmetatable({(2^24)-1,(2^24)-1,2^16-1},bA) local function dm(l,c,cb) if l=='RESERVE'then
+local ci=cb and bX(cb) return bW(c,128)and ci and{id=c,ttl=ci}or C('RESERVE') elseif l=='RESERVATION'then
+return bW(c,128)or C('RESERVATION') end if l=='AS'then
+return c and#c>=1 and#c<=64 and not N(c,'[^%w._-]')and c or C('AS') elseif l=='AT'then
+local m=c and aZ(c,'9223372036854775807') return m and bT(bN(m),(aF(cp,1000)))or C('AT') end
+return bV(l,c,l=='BURST'and 1 or 0) end local function du(a) if a.ALWAYS and(a.PARTIAL or a.RESERVE)then
+C(a.PARTIAL and'PARTIAL_AND_ALWAYS'or'RESERVE_AND_ALWAYS') elseif a.RESERVATION and(a.RESERVED or a.AT)then
+C(a.RESERVED and'RESERVATION_AND_RESERVED'or'RESERVATION_AND_AT') end end local cn={FULL=true,LINE=true,HEADERS=true}
+local function dc(aj,bU) if aj then C(aj==bU and'FORM_TWICE'or'TWO_FORMS') end return bU end local function dk(a,w,f,A)
+while w[f]do local t,D=w[f]:upper(),nil for T,bP in ipairs(bB)do D=bP[1]==t and bP or D end if D then dv(D,a,A)
+if D[2]==t then a[t]=true f=f+1 else a[t]=dm(t,w[f+1],w[f+2]) f=f+(t=='RESERVE'and 3 or 2) end du(a)
+elseif cn[t]and ak(A,'form')then a.form=dc(a.form,t) f=f+1 else return f end end return f end
+local co={DAY=86400000,WEEK=7*86400000,MONTH=31*86400000,YEAR=366*86400000} local function dJ(a,c) local x=bX(c)
+if not x then a.Q=c:upper() x=co[a.Q] if not x then
+C(ak((' COST PARTIAL ALWAYS RESERVE RESERVATION '),'ANCHOR')and'CALENDAR_WINDOW'or'WINDOW')
+elseif not ak((' COST PARTIAL ALWAYS RESERVE RESERVATION '),'ANCHOR')then
+I(y('ERR invalid window: %s takes no windows of the calendar',('ROLLING'))) end end return x end local function cK(z)
+return z:sub(-9)==':reserved'or z:sub(-14)==':reserved:ends' end local function dw(z) if cK(z)then C('RESERVED_KEY') end
+end local function dC(a,J,f,z) local aJ,bL=J[f]or'',J[f+1] local R=((nil)and(nil)(a)or'')..':reserved'
+if(aJ~=z..R and aJ~='{'..z..'}'..R)or bL~=aJ..':ends'then C('KEYS') end a.Y,a.X=aJ,bL return f+2 end
+local function cv(a) local dd=a.PARTIAL and a.o<a.g a.p=a.SHADOW and not a.q and(dd or not a.allowed)
+if not a.allowed and(a.p or a.q)then a.allowed=true if not(nil)then local T,T,T,bu=aG(a) a.ttl=ae(bu) end end end
+local function ds(a) aH(a,'keep',a.l) return a.remaining end local function di(a,ag,h) local ac,g=a.now_ms,a.l
+ag=ag and bj(ag,ac)and ag or ac if h==0 or(ag<ac and ag<=ac-a.n)then return'keep' end local q=bx(g)+h if q>=(2^53)then
+C(q>2^63 and'OVERFLOW'or'INEXACT_REPLY') end return'charge',F(a,g or{b='R:',a=0,c=0,hi=0,lo=0},ag,h) end
+local function db(h) return h==0 and 1 or h end local function cw(a) local h=a.g aY(a,0) local X,B=di(a,nil,h)
+if h>0 then a.e,a.i=X,B end local cd=ce(a.e,a.i,a.l) aH(a,a.e,cd) a.allowed=a.f>0 and o(a,0)==0 a.v=a.f>0 and h or db(h)
+if(nil)then a.count,a.ttl=(nil)(cd,a.now_ms) elseif a.allowed then a.ttl=ae(av(o(a,a.f))) else local o=o(a,a.v)
+a.ttl=o and math.max(1,ae(av(o)))or-1 end end local function cx(a) local h=a.g if a.PARTIAL then h=math.min(h,ds(a)) end
+a.o=h if a.ALWAYS then cw(a) else aY(a,h) end end local function bY(a) return a.q and a.q.g or a.p and a.g or a.o end
+local function bM(a) if not a.allowed then return 0 end return a.PARTIAL and bY(a)or 1 end local function cH(a,F)
+local ad,dx,S,bu,cA=aG(a) return{ 'allowed',bM(a), 'count',a.count, 'ttl',a.ttl, 'limit',a.f, 'remaining',ad,
+'retry_after_ms',dx, 'next_ms',S, 'reset_ms',bu, 'delay_ms',cA, 'now_ms',a.now_ms, 'shadow',a.p and 1 or 0, 'charged',F,
+} end local function da(aA) local cf={} for T,a in ipairs(aA)do local u,al=a.AS or('ROLLING'):lower(),2 a.k=u
+while cf[a.k]do a.k=y('%s-%d',u,al) al=al+1 end cf[a.k]=true end end local function aL(e)
+return y('%.0f',bT(e,999999999999999)) end local function dp(a) local x=(nil)and(nil)(a)or a.n local ba,v=1000,x%1000
+while v>0 do ba,v=v,ba%v end local ck=1000/ba local au=aF(as(x,ck),1000)
+return y('"%s";q=%s;w=%s',a.k,aL(as(a.limit,ck)),aL(au)) end local function cO(aP,bq) if aP.allowed~=bq.allowed then
+return not aP.allowed end local o,br=aP.retry_after_ms,bq.retry_after_ms if o~=br then return o<0 or(br>=0 and o>br) end
+return aP.remaining<bq.remaining end local function cL(aA) local bw,bZ=aA[1],{} da(aA) for e,a in ipairs(aA)do
+bZ[e]=dp(a) a.remaining,a.retry_after_ms,a.next_ms,a.reset_ms=aG(a) if cO(a,bw)then bw=a end end local a=bw local aC={
+'X-RateLimit-Limit', y('%.0f',a.f), 'X-RateLimit-Remaining', y('%.0f',a.remaining), } local function aK(R,ap)
+aC[#aC+1]=R aC[#aC+1]=ap end if a.reset_ms>=0 then aK('X-RateLimit-Reset',y('%.0f',ae(a.now_ms+a.reset_ms))) end
+aK('RateLimit-Policy',table.concat(bZ,', ')) local cW=a.next_ms>=0 and';t='..aL(ae(a.next_ms))or''
+aK('RateLimit',y('"%s";r=%s%s',a.k,aL(a.remaining),cW)) if not a.allowed and a.retry_after_ms>=0 then
+aK('Retry-After',y('%.0f',ae(a.retry_after_ms))) end return aC end local function dg(a,F) if a.form=='FULL'then
+return cH(a,F) end return{bM(a),a.count,a.ttl,cL({a})} end
+aU={y=cu,z=cv,A=cx,B=cB,error_reply=cD,j=C,D=cE,E=cF,H=cY,u=cZ,J=dg,K=bV,M=dk,w=bY,N=dw,P=dC,V=dJ} end return aU end
+local cC,ca=pcall(dy,KEYS,ARGV) return cC and ca or n().error_reply(ca)

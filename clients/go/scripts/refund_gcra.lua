@@ -1,932 +1,188 @@
 -- RL.REFUND GCRA, without the module: docs/lua.md. Put together by scripts/generate-lua; do not edit.
-local COLD, cold
-local find, format, match, part_of = string.find, string.format, string.match, string.sub
-local function mul(a, b)
-if a - a == 0 and b - b == 0 and a * b < (2 ^ 53) then
-return a * b
-end
-return cold().mul_large(a, b)
-end
-local function less(a, b)
-if a - a == 0 and b - b == 0 then
-return a < b
-end
-return cold().less_large(a, b)
-end
-local function divide(a, b)
-if a - a == 0 and b - b == 0 then
-local rest = a % b
-return (a - rest) / b, rest
-end
-return cold().divide_large(a, b)
-end
-local function add(a, b)
-if a - a == 0 and b - b == 0 and a + b < (2 ^ 53) then
-return a + b
-end
-return cold().add_large(a, b)
-end
-local function divide_up(a, b)
-local quotient, rest = divide(a, b)
-return rest == 0 and quotient or add(quotient, 1)
-end
-local function prepare(r)
-r.interval, r.tolerance = 0, 0
-if r.limit > 0 then
-local window_ns = mul(r.window, 1000)
-if less(window_ns, r.limit) then
-cold().fail('SPAN')
-end
-r.interval = divide_up(window_ns, r.limit)
-r.tolerance = mul(r.capacity, r.interval)
-if r.tolerance - r.tolerance ~= 0 then
-cold().require_tolerance(r)
-end
-end
-end
-local function parse_request(words, at, accepted)
-local window, limit, option = words[at], words[at + 1], words[at + 2]
-if not limit then
-cold().fail('ARITY')
-end
-local r = {
-key = '',
-now = 0,
-now_ms = 0,
-window_ms = 0,
-window = 0,
-limit = 0,
-capacity = 0,
-cost = 1,
-form = nil,
-delay = 0,
-state = nil,
-after = nil,
-allowed = false,
-count = 0,
-ttl = 0,
-change = 'keep',
-remaining = 0,
-decided_cost = 1,
-}
-at = at + 2
-if option == 'LINE' and not words[at + 1] and accepted ~= ' COST BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE ' then
-r.form, at = option, at + 1
-elseif option then
-local value = words[at + 1] or ''
-local is_short = accepted == ' form COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE ' and words[at + 2] == 'LINE' and not words[at + 3] and #value < 16
-if is_short and option == 'COST' and (' COST PARTIAL BURST ') ~= ' ID ' and find(value, '^[1-9]%d*$') then
-r.form, r.cost, at = 'LINE', value + 0, at + 3
-elseif is_short and option == 'ID' and (' COST PARTIAL BURST ') == ' ID ' and value ~= '' then
-r.form, r.ID, at = 'LINE', value, at + 3
-else
-at = cold().parse_options(r, words, at, accepted)
-r.cost = r.COST or 1
-end
-end
-local is_plain = #limit < 16 and find(limit, '^[1-9]%d*$')
-r.limit = is_plain and limit + 0 or cold().parse_count('limit', limit, 0)
-is_plain = #window < 10 and find(window, '^[1-9]%d*$')
-local window_ms = is_plain and window * 1000 or cold().window_of(r, window)
-r.window_ms, r.window, r.capacity = window_ms, window_ms < 9e12 and window_ms * 1000 or cold().mul_large(window_ms, 1000), r.BURST or r.limit
-if prepare then
-prepare(r)
-end
-return r, at
-end
-local function parse_all(words, accepted)
-local r, at = parse_request(words, 1, accepted)
-if words[at] then
-cold().fail_with_usage(r, accepted, words[at])
-end
-return r
-end
-local function parse_correction(words, accepted)
-if not words[1 + 1] then
-cold().fail('ARITY')
-end
-return parse_all(words, accepted)
-end
-local call = redis.call
-local function read_clock(r)
-local time = call('TIME')
-local now = time[1] * 1000000 + time[2]
-r.now, r.now_ms = now, (now - now % 1000) / 1000
-end
-local function take_keys(r, keys, at, with_book, is_reset)
-local key = keys[at]
-if not key then
-cold().fail('KEYS')
-end
-r.key, at = key, at + 1
-if is_reset then
-r.name = key
-elseif find(key, ':reserved', 1, true) then
-cold().require_other_name(key)
-end
-return at
-end
-local function place(r, keys, with_book, is_reset)
-read_clock(r)
-if #keys ~= take_keys(r, keys, 1, with_book, is_reset) - 1 then
-cold().fail('KEYS')
-end
-end
-local function decode(text)
-local micros, nanos = match(text, '^([1-9]%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d)(%d%d%d)$')
-if not micros or micros:byte() > 56 then
-return cold().decode_rare(text)
-end
-return { micros = micros + 0, nanos = nanos + 0 }
-end
-local function load_record(r)
-local text = call('GET', r.key)
-if text then
-r.state = decode(text) or cold().fail_with_foreign_value(text, ('GCRA'), 'FOREIGN_VALUE')
-end
-end
-local function expires_at(_, tat)
-return divide_up(tat.nanos == 0 and tat.micros or add(tat.micros, 1), 1000)
-end
-local function state_after(change, after, before)
-if change == 'keep' then
-return before
-end
-return change ~= 'delete' and after or nil
-end
-local function expiry_of(key, now_ms)
-if not redis.REDIS_VERSION_NUM then
-return cold().expiry_by_ttl(key, now_ms)
-end
-local at = call('PEXPIRETIME', key)
-return at >= 0 and at or nil
-end
-local function expiry_after(r, change, after)
-local before, depends = r.state, (nil)
-if change == 'keep' and (not before or not depends) then
-return nil
-end
-local held = before and expiry_of(r.key, r.now_ms)
-if held and held >= (2 ^ 53) then
-held = cold().from_digits(cold().digits_of(held))
-end
-if change == 'keep' then
-local needed = expires_at(r, before)
-return held and less(held, needed) and add(needed, 5000) or nil
-end
-local needed = expires_at(r, after)
-local latest = add(needed, 5000)
-if not held then
-return latest
-end
-if depends and change == 'rebase' then
-return cold().moved_expiry(held, expires_at(r, before), needed)
-elseif less(held, needed) then
-return latest
-elseif not less(latest, held) or (depends and less(add(expires_at(r, before), 5000), held)) then
-return nil
-end
-return latest
-end
-local function sub(a, b)
-if a - a == 0 and b - b == 0 then
-return a > b and a - b or 0
-end
-return cold().sub_large(a, b)
-end
-local function ahead_of(r, tat)
-local ahead, tolerance = 0, r.tolerance
-if tat and not less(tat.micros, r.now) then
-ahead = add(mul(sub(tat.micros, r.now), 1000), tat.nanos)
-if less(tolerance, ahead) then
-return tolerance, true
-end
-end
-return ahead, false
-end
-local function exact(n)
-if n - n ~= 0 or n >= (2 ^ 53) then
-cold().fail('INEXACT_REPLY')
-end
-return n
-end
-local function used_of(r, ahead)
-return r.interval == 0 and 0 or divide_up(ahead, r.interval)
-end
-local function tat_of(r, ahead)
-local micros, nanos = divide(ahead, 1000)
-return { micros = add(r.now, micros), nanos = nanos }
-end
-local function set_forecast(r, ahead)
-r.ahead = ahead
-r.remaining = r.interval == 0 and 0 or sub(r.capacity, used_of(r, ahead))
-end
-local function wait(r, cost)
-local interval = r.interval
-if interval == 0 or cost > r.capacity then
-return nil
-end
-return divide_up(sub(r.ahead, sub(r.tolerance, mul(cost, interval))), 1000000)
-end
-local function seconds_of(ms)
-local rest = ms % 1000
-return ms < 0 and -1 or rest == 0 and ms / 1000 or (ms - rest) / 1000 + 1
-end
-local function ttl_of_denial(r, cost)
-local wait = wait(r, cost == 0 and 1 or cost)
-wait = wait and seconds_of(exact(wait)) or -1
-return wait == 0 and 1 or wait
-end
-local function decide(r, cost)
-local ahead, beyond = ahead_of(r, r.state)
-local interval = r.interval
-local after = add(ahead, mul(cost == 0 and 1 or cost, interval))
-local allowed = interval ~= 0 and not less(r.tolerance, after)
-r.allowed, r.count, r.change = allowed, exact(used_of(r, ahead)), 'keep'
-if allowed and cost == 0 then
-r.ttl = exact(divide_up(ahead, 1000000000))
-elseif allowed then
-r.change, r.after = 'charge', tat_of(r, after)
-r.ttl = exact(divide_up(after, 1000000000))
-else
-if beyond and interval ~= 0 then
-r.change, r.after = 'rebase', tat_of(r, ahead)
-end
-set_forecast(r, ahead)
-r.ttl = ttl_of_denial(r, cost)
-end
-end
-local function decide_request(r)
-if r.PARTIAL or r.ALWAYS then
-cold().decide_rare(r)
-else
-local cost = r.cost
-r.decided_cost = cost
-decide(r, cost)
-end
-if r.SHADOW then
-cold().conclude(r)
-end
-end
-local function forecast(r, _, tat)
-set_forecast(r, (ahead_of(r, tat)))
-end
-local function figures(r)
-local change, wait = r.change, wait
-forecast(r, change, change == 'keep' and r.state or change ~= 'delete' and r.after or nil)
-local remaining, capacity, retry, next_ms, reset = r.remaining, r.capacity, 0, 0, 0
-if not r.allowed then
-local cost = r.decided_cost
-retry = wait(r, r.needed or (cost == 0 and 1 or cost)) or -1
-if r.full_for and retry >= 0 then
-retry = math.max(retry, r.full_for)
-end
-end
-if remaining < capacity then
-next_ms = wait(r, remaining + 1) or -1
-reset = remaining + 1 == capacity and next_ms or wait(r, capacity) or -1
-end
-if retry - retry ~= 0 or next_ms - next_ms ~= 0 or reset - reset ~= 0 or retry >= (2 ^ 53) or reset >= (2 ^ 53) then
-cold().fail('INEXACT_REPLY')
-end
-return remaining, retry, next_ms, reset, 0
-end
-local function line(r, charged)
-local remaining, retry, next_ms, reset, delay = figures(r)
-local count, ttl, limit, now_ms = r.count, r.ttl, r.capacity, r.now_ms
-local largest = limit + count + ttl + retry + next_ms + reset + delay + charged
-if largest >= 2147483648 or now_ms < 1000000 or now_ms >= 2e15 then
-return cold().long_line(r, charged)
-end
-local late = now_ms % 1000000
-local shadow = r.shadowed and 1 or 0
-return format(
-'%d %d %d %d %d %d %d %d %d %d%06d %d %d',
-r.allowed and (r.PARTIAL and cold().part_allowed(r) or 1) or 0, count, ttl, limit, remaining, retry, next_ms, reset, delay,
-(now_ms - late) / 1000000, late, shadow, charged
-)
-end
-local function reply(r, charged)
-local form = r.form
-if form == 'LINE' then
-return line(r, charged)
-elseif form then
-return cold().other_reply(r, charged)
-end
-return { r.allowed and (r.PARTIAL and cold().part_allowed(r) or 1) or 0, r.count, r.ttl }
-end
-local function correct(r, change, after, charged)
-local answer
-local expires_at, before, state = nil, r.state, state_after(change, after, r.state)
-if state and expiry_after then
-expires_at = expiry_after(r, change, after)
-end
-if expires_at and less(expires_at, r.now_ms) then
-state = nil
-end
-r.state = state
-decide_request(r)
-answer = reply(r, charged)
-r.state = before
-if not r.is_unknown then
-cold().commit_change(r, change, after)
-end
-return answer
-end
-local function run_refund(keys, words)
-local r = parse_correction(words, ' form COST AT BURST BLOCK MAX ANCHOR ')
-place(r, keys)
-load_record(r, 'write')
-local change, after = cold().refund(r, r.AT, r.cost)
-return correct(r, change, after, 0)
-end
-function cold()
-if not COLD then
-local errors = {}
-errors.SPAN = 'ERR invalid window, limit or BURST: together they describe a rate that cannot be represented'
-errors.INEXACT_STATE = 'ERR the key holds a number above 9007199254740991, which needs the module'
-errors.AT = 'ERR invalid AT: expected an integer of Unix milliseconds from 0 to 9223372036854775807'
-errors.ANCHOR = 'ERR invalid ANCHOR: expected an integer of Unix seconds from 0 to 253402300799'
-errors.ID = 'ERR invalid ID: expected 1 to 512 bytes'
-errors.AS = 'ERR invalid AS: expected a name of 1 to 64 characters of A-Z a-z 0-9 . _ -'
-errors.RESERVE = 'ERR invalid RESERVE: expected an id of 1 to 128 bytes, and a ttl: a positive integer of seconds, or one '
-.. 'with a unit ms, s, m, h or d, up to 10^12 seconds'
-errors.RESERVATION = 'ERR invalid RESERVATION: expected an id of 1 to 128 bytes'
-errors.PARTIAL_AND_ALWAYS = 'ERR syntax error: PARTIAL and ALWAYS exclude each other'
-errors.RESERVE_AND_ALWAYS = 'ERR syntax error: RESERVE and ALWAYS exclude each other'
-errors.RESERVATION_AND_RESERVED = 'ERR syntax error: RESERVED and RESERVATION exclude each other'
-errors.RESERVATION_AND_AT = 'ERR syntax error: RESERVATION and AT exclude each other'
-errors.FORM_TWICE = 'ERR syntax error: FULL, LINE or HEADERS comes at most once'
-errors.TWO_FORMS = 'ERR syntax error: FULL, LINE and HEADERS exclude each other'
-errors.CALENDAR_WINDOW = 'ERR invalid window: expected a positive integer of seconds, or one with a unit ms, s, m, h or '
-.. 'd, up to 10^12 seconds; or day, week, month or year'
-errors.WINDOW = 'ERR invalid window: expected a positive integer of seconds, or one with a unit ms, s, m, h or d, up to '
-.. '10^12 seconds'
-errors.RESERVED_KEY = 'ERR invalid key: expected one that ends neither in :reserved nor in :reserved:ends, the names of '
-.. 'reservations'
-errors.ARITY = 'ERR wrong number of arguments'
-errors.FOREIGN_VALUE = 'ERR the key holds a value that this algorithm did not write'
-errors.KEYS = 'ERR invalid KEYS: expected those that this call needs; see docs/lua.md'
-errors.INEXACT_REPLY = 'ERR the reply has a number above 9007199254740991, which needs the module'
-local LARGE = {
-__sub = function()
-return 1
-end,
-}
-local MAX_TOLERANCE = setmetatable({ 9437184, 14339741, 14210 }, LARGE)
-local function fail_with(text)
-error({ err = text }, 0)
-end
-local function fail(name)
-fail_with(errors[name])
-end
-local function require_tolerance(r)
-if less(MAX_TOLERANCE, r.tolerance) then
-fail('SPAN')
-end
-end
-local function bytes_before(a, b)
-for at = 1, math.min(#a, #b) do
-local x, y = a:byte(at), b:byte(at)
-if x ~= y then
-return x < y
-end
-end
-return #a < #b
-end
-local function digits_up_to(text, most)
-if text ~= '0' and not find(text, '^[1-9]%d*$') then
-return nil
-end
-return (#text < #most or (#text == #most and not bytes_before(most, text))) and text or nil
-end
-local function from_text(digits)
-if #digits <= 15 or (#digits == 16 and bytes_before(digits, '9007199254740992')) then
-return digits + 0
-end
-local head = #digits % 7
-local n = head > 0 and digits:sub(1, head) + 0 or 0
-for at = head + 1, #digits, 7 do
-n = add(mul(n, 10000000), digits:sub(at, at + 6) + 0)
-end
-return n
-end
-local function decode_rare(text)
-local digits = digits_up_to(text, '18446744073709551615')
-if not digits then
-return nil
-end
-return { micros = #digits > 3 and from_text(digits:sub(1, -4)) or 0, nanos = digits:sub(-3) + 0 }
-end
-local function refund(r, _, cost)
-local ahead = ahead_of(r, r.state)
-local refunded = mul(cost, r.interval)
-if ahead == 0 or refunded == 0 then
-return 'keep'
-elseif not less(refunded, ahead) then
-return 'delete'
-end
-return 'refund', tat_of(r, sub(ahead, refunded))
-end
-local function fail_with_foreign_value(text, word, otherwise)
-local writers = { C = 'COUNTER', L = 'LEAKY', O = 'LOCKOUT', R = 'ROLLING', T = 'TOKEN' }
-local writer = writers[match(text, '^(%u):')]
-if not writer or writer == word then
-fail(otherwise)
-end
-fail_with('ERR the key holds a state of ' .. writer .. ': use another key for each algorithm')
-end
-local function error_reply(raised)
-if type(raised) == 'table' then
-return raised
-elseif find(raised, '^%u+ ') then
-return redis.error_reply(raised)
-end
-error(raised, 0)
-end
-local function digits_of(n)
-if n - n ~= 0 then
-return n
-end
-local digits, count = {}, 0
-while n > 0 do
-local digit = n % (2 ^ 24)
-count = count + 1
-digits[count] = digit
-n = (n - digit) / (2 ^ 24)
-end
-return digits
-end
-local function from_digits(digits)
-local count = #digits
-while count > 0 and digits[count] == 0 do
-digits[count] = nil
-count = count - 1
-end
-if count > 3 or (count == 3 and digits[3] >= (2 ^ 53) / (2 ^ 24) / (2 ^ 24)) then
-return setmetatable(digits, LARGE)
-end
-return (digits[1] or 0) + (digits[2] or 0) * (2 ^ 24) + (digits[3] or 0) * (2 ^ 24) * (2 ^ 24)
-end
-local function less_large(a, b)
-local a_is_number, b_is_number = a - a == 0, b - b == 0
-if a_is_number or b_is_number then
-return a_is_number
-elseif #a ~= #b then
-return #a < #b
-end
-for n = #a, 1, -1 do
-if a[n] ~= b[n] then
-return a[n] < b[n]
-end
-end
-return false
-end
-local function add_large(a, b)
-a, b = digits_of(a), digits_of(b)
-local sum, carry = {}, 0
-for n = 1, math.max(#a, #b) + 1 do
-local digit = (a[n] or 0) + (b[n] or 0) + carry
-carry = digit >= (2 ^ 24) and 1 or 0
-sum[n] = digit - carry * (2 ^ 24)
-end
-return from_digits(sum)
-end
-local function sub_large(a, b)
-if not less_large(b, a) then
-return 0
-end
-b = digits_of(b)
-local difference, borrow = {}, 0
-for n = 1, #a do
-local digit = a[n] - (b[n] or 0) - borrow
-borrow = digit < 0 and 1 or 0
-difference[n] = digit + borrow * (2 ^ 24)
-end
-return from_digits(difference)
-end
-local function mul_large(a, b)
-a, b = digits_of(a), digits_of(b)
-local product = {}
-for n = 1, #a + #b do
-product[n] = 0
-end
-for n = 1, #a do
-local carry = 0
-for m = 1, #b do
-local digit = product[n + m - 1] + a[n] * b[m] + carry
-carry = math.floor(digit / (2 ^ 24))
-product[n + m - 1] = digit - carry * (2 ^ 24)
-end
-product[n + #b] = carry
-end
-return from_digits(product)
-end
-local function approximately(n)
-if n - n == 0 then
-return n
-end
-local sum = 0
-for index = #n, 1, -1 do
-sum = sum * (2 ^ 24) + n[index]
-end
-return sum
-end
-local function divide_large(a, b)
-local quotient = 0
-while not less(a, b) do
-local part = math.max(1, math.floor(approximately(a) / approximately(b) * (1 - 2 ^ -45)))
-part = from_digits(digits_of(part))
-quotient = add(quotient, part)
-a = sub(a, mul(part, b))
-end
-return quotient, a
-end
-local function expiry_by_ttl(key, now_ms)
-local left = call('PTTL', key)
-return left >= 0 and now_ms + left or nil
-end
-local function moved_expiry(held, needed_before, needed)
-if held - held ~= 0 then
-fail('INEXACT_STATE')
-end
-local moved = sub(held, sub(needed_before, needed))
-moved = less(moved, needed) and needed or moved
-return moved ~= held and moved or nil
-end
-local function parse_count(name, text, least)
-local digits = text and digits_up_to(text, '9223372036854775807')
-local n = digits and from_text(digits)
-if not n or n == 0 and least > 0 then
-fail_with(format('ERR invalid %s: expected an integer from %d to 9223372036854775807', name, least))
-elseif n - n ~= 0 then
-fail_with(format('ERR invalid %s: the Lua library takes integers up to 9007199254740991', name))
-end
-return n
-end
-local OPTIONS = {
-{ 'COST', 'COST n', 'RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take' },
-{ 'PARTIAL', 'PARTIAL', 'RL.<ALGO> and RL.PEEK take' },
-{ 'ALWAYS', 'ALWAYS', 'RL.<ALGO> and RL.PEEK take' },
-{ 'RESERVED', 'RESERVED n', 'RL.SETTLE takes' },
-{ 'ACTUAL', 'ACTUAL m', 'RL.SETTLE takes' },
-{ 'AT', 'AT ms', 'RL.REFUND and RL.SETTLE take' },
-{ 'BURST', 'BURST n', 'RL.<ALGO>, RL.PEEK, RL.MULTI, RL.REFUND and RL.SETTLE take' },
-{ 'BLOCK', 'BLOCK d', 'RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take' },
-{ 'MAX', 'MAX d', 'RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take' },
-{ 'ANCHOR', 'ANCHOR t', 'RL.<ALGO>, RL.PEEK, RL.MULTI, RL.REFUND, RL.SETTLE and RL.RESET take' },
-{ 'ID', 'ID id', 'RL.<ALGO>, RL.PEEK and RL.MULTI take' },
-{ 'AS', 'AS name', 'RL.<ALGO>, RL.PEEK and RL.MULTI take' },
-{ 'SHADOW', 'SHADOW', 'RL.<ALGO>, RL.PEEK and RL.MULTI take' },
-{ 'RESERVE', 'RESERVE id ttl', 'RL.<ALGO> and RL.MULTI take' },
-{ 'RESERVATION', 'RESERVATION id', 'RL.SETTLE takes' },
-}
-local function is_in(list, word)
-return not find(word, ' ', 1, true) and find(list, ' ' .. word .. ' ', 1, true) ~= nil
-end
-local function takes(r, option)
-return not is_in(' COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID RESERVE RESERVATION ', option) or is_in((' COST PARTIAL BURST '), option)
-end
-local function is_nearly(word, option)
-local first, last = 0, 0
-local shorter, longer = math.min(#word, #option), math.max(#word, #option)
-while first < shorter and word:byte(first + 1) == option:byte(first + 1) do
-first = first + 1
-end
-while last < shorter - first and word:byte(-1 - last) == option:byte(-1 - last) do
-last = last + 1
-end
-return first + last >= 2 and longer - first - last <= 2
-end
-local function fail_with_usage(r, accepted, word)
-local options = {}
-for _, row in ipairs(OPTIONS) do
-if is_in(accepted, row[1]) and takes(r, row[1]) then
-options[#options + 1] = row[2]
-end
-end
-for _, form in ipairs({ 'FULL', 'LINE', 'HEADERS' }) do
-options[#options + 1] = form
-end
-for _, option in ipairs(options) do
-if is_nearly(word:upper(), match(option, '^%u+')) then
-fail_with('ERR syntax error: no such option, but there is ' .. option)
-end
-end
-local last = table.remove(options)
-local usage = table.concat(options, ', ')
-fail_with('ERR syntax error: after limit come ' .. usage .. ' or ' .. last .. ', each at most once')
-end
-local function require_option(row, r, accepted)
-local option, algorithm = row[1], r.algorithm
-if not is_in(accepted, option) then
-fail_with(format('ERR invalid %s: only %s it', option, row[3]))
-elseif not takes(r, option) then
-fail_with(format('ERR invalid %s: %s takes none', option, ('GCRA')))
-elseif r[option] ~= nil then
-fail_with(format('ERR syntax error: %s comes at most once', row[2]))
-end
-end
-local function min(a, b)
-return less(b, a) and b or a
-end
-local MAX_UNSIGNED = setmetatable({ (2 ^ 24) - 1, (2 ^ 24) - 1, 2 ^ 16 - 1 }, LARGE)
-local function parse_value(option, text, second)
-if option == 'AS' then
-return text and #text >= 1 and #text <= 64 and not find(text, '[^%w._-]') and text or fail('AS')
-elseif option == 'AT' then
-local digits = text and digits_up_to(text, '9223372036854775807')
-return digits and min(from_text(digits), (divide(MAX_UNSIGNED, 1000))) or fail('AT')
-end
-return parse_count(option, text, option == 'BURST' and 1 or 0)
-end
-local function require_compatible(r)
-if r.ALWAYS and (r.PARTIAL or r.RESERVE) then
-fail(r.PARTIAL and 'PARTIAL_AND_ALWAYS' or 'RESERVE_AND_ALWAYS')
-elseif r.RESERVATION and (r.RESERVED or r.AT) then
-fail(r.RESERVED and 'RESERVATION_AND_RESERVED' or 'RESERVATION_AND_AT')
-end
-end
-local FORMS = { FULL = true, LINE = true, HEADERS = true }
-local function next_form(form, named)
-if form then
-fail(form == named and 'FORM_TWICE' or 'TWO_FORMS')
-end
-return named
-end
-local function parse_options(r, words, at, accepted)
-while words[at] do
-local word, row = words[at]:upper(), nil
-for _, known in ipairs(OPTIONS) do
-row = known[1] == word and known or row
-end
-if row then
-require_option(row, r, accepted)
-if row[2] == word then
-r[word] = true
-at = at + 1
-else
-r[word] = parse_value(word, words[at + 1], words[at + 2])
-at = at + (word == 'RESERVE' and 3 or 2)
-end
-require_compatible(r)
-elseif FORMS[word] and is_in(accepted, 'form') then
-r.form = next_form(r.form, word)
-at = at + 1
-else
-return at
-end
-end
-return at
-end
-local UNITS = { ms = 1, [''] = 1000, s = 1000, m = 60000, h = 3600000, d = 86400000 }
-local function parse_window(text)
-local number, unit = match(text, '^(%d+)(%l*)$')
-local ms = number and UNITS[unit] and digits_up_to(number, '18446744073709551615') and number * UNITS[unit]
-return ms and ms >= 1 and ms <= 1e15 and ms or nil
-end
-local LONGEST = { DAY = 86400000, WEEK = 7 * 86400000, MONTH = 31 * 86400000, YEAR = 366 * 86400000 }
-local function window_of(r, text)
-local window_ms = parse_window(text)
-if not window_ms then
-r.unit = text:upper()
-window_ms = LONGEST[r.unit]
-if not window_ms then
-fail(is_in((' COST PARTIAL BURST '), 'ANCHOR') and 'CALENDAR_WINDOW' or 'WINDOW')
-elseif not is_in((' COST PARTIAL BURST '), 'ANCHOR') then
-fail_with(format('ERR invalid window: %s takes no windows of the calendar', ('GCRA')))
-end
-end
-return window_ms
-end
-local function has_name_of_reservations(key)
-return key:sub(-9) == ':reserved' or key:sub(-14) == ':reserved:ends'
-end
-local function require_other_name(key)
-if has_name_of_reservations(key) then
-fail('RESERVED_KEY')
-end
-end
-local function conclude(r)
-local only_a_part = r.PARTIAL and r.decided_cost < r.cost
-r.shadowed = r.SHADOW and not r.open and (only_a_part or not r.allowed)
-if not r.allowed and (r.shadowed or r.open) then
-r.allowed = true
-if not (nil) then
-local _, _, _, reset_ms = figures(r)
-r.ttl = seconds_of(reset_ms)
-end
-end
-end
-local function remaining_of(r)
-forecast(r, 'keep', r.state)
-return r.remaining
-end
-local function overcharge(r, _, cost)
-if cost == 0 or r.interval == 0 then
-return 'keep'
-end
-local ahead = ahead_of(r, r.state)
-return 'charge', tat_of(r, min(add(ahead, mul(cost, r.interval)), r.tolerance))
-end
-local function needed_for(cost)
-return cost == 0 and 1 or cost
-end
-local function decide_always(r)
-local cost = r.cost
-decide(r, 0)
-local change, after = overcharge(r, nil, cost)
-if cost > 0 then
-r.change, r.after = change, after
-end
-local state = state_after(r.change, r.after, r.state)
-forecast(r, r.change, state)
-r.allowed = r.capacity > 0 and wait(r, 0) == 0
-r.needed = r.capacity > 0 and cost or needed_for(cost)
-if (nil) then
-r.count, r.ttl = (nil)(state, r.now_ms)
-elseif r.allowed then
-r.ttl = seconds_of(exact(wait(r, r.capacity)))
-else
-local wait = wait(r, r.needed)
-r.ttl = wait and math.max(1, seconds_of(exact(wait))) or -1
-end
-end
-local function decide_rare(r)
-local cost = r.cost
-if r.PARTIAL then
-cost = math.min(cost, remaining_of(r))
-end
-r.decided_cost = cost
-if r.ALWAYS then
-decide_always(r)
-else
-decide(r, cost)
-end
-end
-local function text_of_large(n)
-local tail = ''
-while n - n ~= 0 do
-local rest
-n, rest = divide(n, 10000000)
-tail = format('%07.0f', rest) .. tail
-end
-return format('%.0f', n) .. tail
-end
-local function text_of(n)
-if n - n ~= 0 then
-return text_of_large(n)
-end
-if n < 2147483648 then
-return format('%d', n)
-elseif n < 2e15 then
-local rest = n % 1000000
-return format('%d%06d', (n - rest) / 1000000, rest)
-end
-return format('%.0f', n)
-end
-local function set_expiry(key, at_ms)
-if at_ms then
-call('PEXPIREAT', key, text_of(at_ms))
-end
-end
-local function encode_rare(tat)
-return tat.micros == 0 and format('%d', tat.nanos) or text_of(tat.micros) .. format('%03d', tat.nanos)
-end
-local function encode(tat)
-local micros = tat.micros
-if micros - micros ~= 0 or micros < 1000000 then
-return encode_rare(tat)
-end
-return text_of(micros) .. format('%03d', tat.nanos)
-end
-local function commit_record(r, change, after)
-local key = r.key
-if change == 'delete' then
-call('UNLINK', key)
-return
-end
-local expires_at = expiry_after(r, change, after)
-if change == 'keep' then
-set_expiry(key, expires_at)
-elseif expires_at then
-call('SET', key, encode(after), 'PXAT', expires_at == 0 and '1' or text_of(expires_at))
-else
-call('SET', key, encode(after), 'KEEPTTL')
-end
-end
-local function commit_change(r, change, after)
-commit_record(r, change, after)
-end
-local function part_allowed(r)
-return r.open and r.open.cost or r.shadowed and r.cost or r.decided_cost
-end
-local function first_integer(r)
-if not r.allowed then
-return 0
-end
-return r.PARTIAL and part_allowed(r) or 1
-end
-local function full(r, charged)
-local remaining, retry_after_ms, next_ms, reset_ms, delay_ms = figures(r)
-return {
-'allowed', first_integer(r),
-'count', r.count,
-'ttl', r.ttl,
-'limit', r.capacity,
-'remaining', remaining,
-'retry_after_ms', retry_after_ms,
-'next_ms', next_ms,
-'reset_ms', reset_ms,
-'delay_ms', delay_ms,
-'now_ms', r.now_ms,
-'shadow', r.shadowed and 1 or 0,
-'charged', charged,
-}
-end
-local function long_line(r, charged)
-local pairs_of, figures_only = full(r, charged), {}
-for n = 2, #pairs_of, 2 do
-figures_only[#figures_only + 1] = format('%.0f', pairs_of[n])
-end
-return table.concat(figures_only, ' ')
-end
-local function name_policies(requests)
-local taken = {}
-for _, r in ipairs(requests) do
-local first, number = r.AS or ('GCRA'):lower(), 2
-r.name = first
-while taken[r.name] do
-r.name = format('%s-%d', first, number)
-number = number + 1
-end
-taken[r.name] = true
-end
-end
-local function header_integer(n)
-return format('%.0f', min(n, 999999999999999))
-end
-local function policy_item(r)
-local window_ms = (nil) and (nil)(r) or r.window_ms
-local divisor, rest = 1000, window_ms % 1000
-while rest > 0 do
-divisor, rest = rest, divisor % rest
-end
-local windows = 1000 / divisor
-local window = divide(mul(window_ms, windows), 1000)
-return format('"%s";q=%s;w=%s', r.name, header_integer(mul(r.limit, windows)), header_integer(window))
-end
-local function is_stricter(one, other)
-if one.allowed ~= other.allowed then
-return not one.allowed
-end
-local wait, other_wait = one.retry_after_ms, other.retry_after_ms
-if wait ~= other_wait then
-return wait < 0 or (other_wait >= 0 and wait > other_wait)
-end
-return one.remaining < other.remaining
-end
-local function headers(requests)
-local strictest, policies = requests[1], {}
-name_policies(requests)
-for n, r in ipairs(requests) do
-policies[n] = policy_item(r)
-r.remaining, r.retry_after_ms, r.next_ms, r.reset_ms = figures(r)
-if is_stricter(r, strictest) then
-strictest = r
-end
-end
-local r = strictest
-local texts = {
-'X-RateLimit-Limit',
-format('%.0f', r.capacity),
-'X-RateLimit-Remaining',
-format('%.0f', r.remaining),
-}
-local function header(name, value)
-texts[#texts + 1] = name
-texts[#texts + 1] = value
-end
-if r.reset_ms >= 0 then
-header('X-RateLimit-Reset', format('%.0f', seconds_of(r.now_ms + r.reset_ms)))
-end
-header('RateLimit-Policy', table.concat(policies, ', '))
-local more = r.next_ms >= 0 and ';t=' .. header_integer(seconds_of(r.next_ms)) or ''
-header('RateLimit', format('"%s";r=%s%s', r.name, header_integer(r.remaining), more))
-if not r.allowed and r.retry_after_ms >= 0 then
-header('Retry-After', format('%.0f', seconds_of(r.retry_after_ms)))
-end
-return texts
-end
-local function other_reply(r, charged)
-if r.form == 'FULL' then
-return full(r, charged)
-end
-return { first_integer(r), r.count, r.ttl, headers({ r }) }
-end
-COLD = { add_large = add_large, commit_change = commit_change, conclude = conclude, decide_rare = decide_rare, decode_rare = decode_rare, digits_of = digits_of, divide_large = divide_large, error_reply = error_reply, expiry_by_ttl = expiry_by_ttl, fail = fail, fail_with_foreign_value = fail_with_foreign_value, fail_with_usage = fail_with_usage, from_digits = from_digits, less_large = less_large, long_line = long_line, moved_expiry = moved_expiry, mul_large = mul_large, other_reply = other_reply, parse_count = parse_count, parse_options = parse_options, part_allowed = part_allowed, refund = refund, require_other_name = require_other_name, require_tolerance = require_tolerance, sub_large = sub_large, window_of = window_of }
-end
-return COLD
-end
-local done, result = pcall(run_refund, KEYS, ARGV)
-return done and result or cold().error_reply(result)
+local aF,g local O,r,aB,dn=string.find,string.format,string.match,string.sub local function H(b,c)
+if b-b==0 and c-c==0 and b*c<(2^53)then return b*c end return g().v(b,c) end local function x(b,c)
+if b-b==0 and c-c==0 then return b<c end return g().P(b,c) end local function C(b,c)
+if b-b==0 and c-c==0 and b+c<(2^53)then return b+c end return g().A(b,c) end local function ae(b,c)
+if b-b==0 and c-c==0 then local u=b%c return u==0 and b/c or(b-u)/c+1 end local aj,u=g().u(b,c)
+return u==0 and aj or C(aj,1) end local function bA(a) a.c,a.g=0,0 if a.limit>0 then local bL=H(a.y,1000)
+if x(bL,a.limit)then g().j('SPAN') end a.c=ae(bL,a.limit) a.g=H(a.b,a.c) if a.g-a.g~=0 then g().X(a) end end end
+local function cO(p,e,w) local am,ap,j=p[e],p[e+1],p[e+2] if not ap then g().j('ARITY') end local a={ p='', q=0,
+now_ms=0, z=0, y=0, limit=0, b=0, e=1, form=nil, delay=0, a=nil, n=nil, allowed=false, count=0, ttl=0, i='keep',
+remaining=0, o=1, } e=e+2 if j=='LINE'and not p[e+1]and w~=' COST BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE 'then
+a.form,e=j,e+1 elseif j then local ad=p[e+1]or''
+local br=w==' form COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE 'and p[e+2]=='LINE'and not p[e+3]and#ad<16
+if br and j=='COST'and(' COST PARTIAL BURST ')~=' ID 'and O(ad,'^[1-9]%d*$')then a.form,a.e,e='LINE',ad+0,e+3
+elseif br and j=='ID'and(' COST PARTIAL BURST ')==' ID 'and ad~=''then a.form,a.ID,e='LINE',ad,e+3 else e=g().V(a,p,e,w)
+a.e=a.COST or 1 end end local aR=#ap<16 and O(ap,'^[1-9]%d*$') a.limit=aR and ap+0 or g().U('limit',ap,0)
+aR=#am<10 and O(am,'^[1-9]%d*$') local A=aR and am*1000 or g().aa(a,am)
+a.z,a.y,a.b=A,A<9e12 and A*1000 or g().v(A,1000),a.BURST or a.limit if bA then bA(a) end return a,e end
+local function cL(p,w) local a,e=cO(p,1,w) if p[e]then g().K(a,w,p[e]) end return a end local function cM(p,w)
+if not p[1+1]then g().j('ARITY') end return cL(p,w) end local S=redis.call local function cT(a) local bH=S('TIME')
+local aX=bH[1]*1000000+bH[2] a.q,a.now_ms=aX,(aX-aX%1000)/1000 end local function dg(a,ah,e,bN,aS) local n=ah[e]
+if not n then g().j('KEYS') end a.p,e=n,e+1 if aS then a.l=n elseif O(n,':reserved',1,true)then g().W(n) end return e
+end local function cR(a,ah,bN,aS) cT(a) if#ah~=dg(a,ah,1,bN,aS)-1 then g().j('KEYS') end end local function ce(f)
+local L,aW=aB(f,'^([1-9]%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d)(%d%d%d)$') if not L or L:byte()>56 then return g().G(f) end
+return{f=L+0,k=aW+0} end local function cy(a) local f=S('GET',a.p) if f then
+a.a=ce(f)or g().J(f,('GCRA'),'FOREIGN_VALUE') end end local function y(B,t) return ae(t.k==0 and t.f or C(t.f,1),1000)
+end local function bE(k,q,I) if k=='keep'then return I end return k~='delete'and q or nil end local function cn(n,aY)
+if not redis.REDIS_VERSION_NUM then return g().I(n,aY) end local e=S('PEXPIRETIME',n) return e>=0 and e or nil end
+local function aN(a,k,q) local I,aL=a.a,(nil) if k=='keep'and(not I or not aL)then return nil end
+local v=I and cn(a.p,a.now_ms) if v and v>=(2^53)then v=g().M(g().H(v)) end if k=='keep'then local M=y(a,I)
+return v and x(v,M)and C(M,5000)or nil end local M=y(a,q) local ao=C(M,5000) if not I then return ao elseif not v then
+return ao end if aL and k=='rebase'then return g().Q(v,y(a,I),M) elseif x(v,M)then return ao
+elseif not x(ao,v)or(aL and x(C(y(a,I),5000),v))then return nil end return ao end local function V(b,c)
+if b-b==0 and c-c==0 then return b>c and b-c or 0 end return g().Y(b,c) end local function av(a,t) local l,bI=0,a.g
+if t and not x(t.f,a.q)then l=C(H(V(t.f,a.q),1000),t.k) if x(bI,l)then return bI,true end end return l,false end
+local function af(d) if d-d~=0 or d>=(2^53)then g().j('INEXACT_REPLY') end return d end local function bK(a,l)
+return a.c==0 and 0 or ae(l,a.c) end local function ax(b,c) if b-b==0 and c-c==0 then local u=b%c return(b-u)/c,u end
+return g().u(b,c) end local function aE(a,l) local L,aW=ax(l,1000) return{f=C(a.q,L),k=aW} end local function bC(a,l)
+a.B=l a.remaining=a.c==0 and 0 or V(a.b,bK(a,l)) end local function o(a,h) local ag=a.c if ag==0 or h>a.b then
+return nil end return ae(V(a.B,V(a.g,H(h,ag))),1000000) end local function ac(Q) local u=Q%1000
+return Q<0 and-1 or u==0 and Q/1000 or(Q-u)/1000+1 end local function di(a,h) local o=o(a,h==0 and 1 or h)
+o=o and ac(af(o))or-1 return o==0 and 1 or o end local function aK(a,h) local l,bW=av(a,a.a) local ag=a.c
+local q=C(l,H(h==0 and 1 or h,ag)) local aH=ag~=0 and not x(a.g,q) a.allowed,a.count,a.i=aH,af(bK(a,l)),'keep'
+if aH and h==0 then a.ttl=af(ae(l,1000000000)) elseif aH then a.i,a.n='charge',aE(a,q) a.ttl=af(ae(q,1000000000)) else
+if bW and ag~=0 then a.i,a.n='rebase',aE(a,l) end bC(a,l) a.ttl=di(a,h) end end local function cd(a)
+if a.PARTIAL or a.ALWAYS then g().F(a) else local h=a.e a.o=h aK(a,h) end if a.SHADOW then g().E(a) end end
+local function aO(a,B,t) bC(a,(av(a,t))) end local function ay(a) local k,o=a.i,o
+aO(a,k,k=='keep'and a.a or k~='delete'and a.n or nil) local U,aJ,N,R,ab=a.remaining,a.b,0,0,0 if not a.allowed then
+local h=a.o N=o(a,a.w or(h==0 and 1 or h))or-1 if a.N and N>=0 then N=math.max(N,a.N) end end if U<aJ then
+R=o(a,U+1)or-1 ab=U+1==aJ and R or o(a,aJ)or-1 end if N-N~=0 or R-R~=0 or ab-ab~=0 or N>=(2^53)or ab>=(2^53)then
+g().j('INEXACT_REPLY') end return U,N,R,ab,0 end local function cw(a,J) local U,N,R,ab,cg=ay(a) local de=a.r and 1 or 0
+return r( '%.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f %d %.0f',
+a.allowed and(a.PARTIAL and g().x(a)or 1)or 0,a.count,a.ttl,a.b,U,N,R,ab, cg,a.now_ms,de,J ) end local function cW(a,J)
+local X=a.form if X=='LINE'then return cw(a,J) elseif X then return g().S(a,J) end
+return{a.allowed and(a.PARTIAL and g().x(a)or 1)or 0,a.count,a.ttl} end local function ca(a,k,q,J) local bk
+local y,I,ak=nil,a.a,bE(k,q,a.a) if ak and aN then y=aN(a,k,q) end if y and x(y,a.now_ms)then ak=nil end a.a=ak cd(a)
+bk=cW(a,J) a.a=I if not a.ac then g().D(a,k,q) end return bk end local function dc(ah,p)
+local a=cM(p,' form COST AT BURST BLOCK MAX ANCHOR ') cR(a,ah) cy(a,'write') local k,q=g().refund(a,a.AT,a.e)
+return ca(a,k,q,0) end function g() if not aF then local m={}
+m.SPAN='ERR invalid window, limit or BURST: together they describe a rate that cannot be represented'
+m.INEXACT_STATE='ERR the key holds a number above 9007199254740991, which needs the module'
+m.AT='ERR invalid AT: expected an integer of Unix milliseconds from 0 to 9223372036854775807'
+m.ANCHOR='ERR invalid ANCHOR: expected an integer of Unix seconds from 0 to 253402300799'
+m.ID='ERR invalid ID: expected 1 to 512 bytes'
+m.AS='ERR invalid AS: expected a name of 1 to 64 characters of A-Z a-z 0-9 . _ -'
+m.RESERVE='ERR invalid RESERVE: expected an id of 1 to 128 bytes, and a ttl: a positive integer of seconds, or one '
+..'with a unit ms, s, m, h or d, up to 10^12 seconds'
+m.RESERVATION='ERR invalid RESERVATION: expected an id of 1 to 128 bytes'
+m.PARTIAL_AND_ALWAYS='ERR syntax error: PARTIAL and ALWAYS exclude each other'
+m.RESERVE_AND_ALWAYS='ERR syntax error: RESERVE and ALWAYS exclude each other'
+m.RESERVATION_AND_RESERVED='ERR syntax error: RESERVED and RESERVATION exclude each other'
+m.RESERVATION_AND_AT='ERR syntax error: RESERVATION and AT exclude each other'
+m.FORM_TWICE='ERR syntax error: FULL, LINE or HEADERS comes at most once'
+m.TWO_FORMS='ERR syntax error: FULL, LINE and HEADERS exclude each other'
+m.CALENDAR_WINDOW='ERR invalid window: expected a positive integer of seconds, or one with a unit ms, s, m, h or '
+..'d, up to 10^12 seconds; or day, week, month or year'
+m.WINDOW='ERR invalid window: expected a positive integer of seconds, or one with a unit ms, s, m, h or d, up to '
+..'10^12 seconds'
+m.RESERVED_KEY='ERR invalid key: expected one that ends neither in :reserved nor in :reserved:ends, the names of '
+..'reservations' m.ARITY='ERR wrong number of arguments'
+m.FOREIGN_VALUE='ERR the key holds a value that this algorithm did not write'
+m.KEYS='ERR invalid KEYS: expected those that this call needs; see docs/lua.md'
+m.INEXACT_REPLY='ERR the reply has a number above 9007199254740991, which needs the module' local aG={ __sub=function()
+return 1 end, } local bS=setmetatable({9437184,14339741,14210},aG) local function K(f) error({err=f},0) end
+local function F(ai) K(m[ai]) end local function da(a) if x(bS,a.g)then F('SPAN') end end local function bn(b,c)
+for e=1,math.min(#b,#c)do local bO,bP=b:byte(e),c:byte(e) if bO~=bP then return bO<bP end end return#b<#c end
+local function aw(f,aV) if f~='0'and not O(f,'^[1-9]%d*$')then return nil end
+return(#f<#aV or(#f==#aV and not bn(aV,f)))and f or nil end local function aP(i)
+if#i<=15 or(#i==16 and bn(i,'9007199254740992'))then return i+0 end local aQ=#i%7 local d=aQ>0 and i:sub(1,aQ)+0 or 0
+for e=aQ+1,#i,7 do d=C(H(d,10000000),i:sub(e,e+6)+0) end return d end local function cf(f)
+local i=aw(f,'18446744073709551615') if not i then return nil end return{f=#i>3 and aP(i:sub(1,-4))or 0,k=i:sub(-3)+0}
+end local function cU(a,B,h) local l=av(a,a.a) local bb=H(h,a.c) if l==0 or bb==0 then return'keep'
+elseif not x(bb,l)then return'delete' end return'refund',aE(a,V(l,bb)) end local function co(f,s,cJ)
+local dl={C='COUNTER',L='LEAKY',O='LOCKOUT',R='ROLLING',T='TOKEN'} local bg=dl[aB(f,'^(%u):')] if not bg or bg==s then
+F(cJ) end K('ERR the key holds a state of '..bg..': use another key for each algorithm') end local function cl(as)
+if type(as)=='table'then return as elseif O(as,'^%u+ ')then return redis.error_reply(as) end error(as,0) end
+local function W(d) if d-d~=0 then return d end local i,D={},0 while d>0 do local E=d%(2^24) D=D+1 i[D]=E d=(d-E)/(2^24)
+end return i end local function an(i) local D=#i while D>0 and i[D]==0 do i[D]=nil D=D-1 end
+if D>3 or(D==3 and i[3]>=(2^53)/(2^24)/(2^24))then return setmetatable(i,aG) end
+return(i[1]or 0)+(i[2]or 0)*(2^24)+(i[3]or 0)*(2^24)*(2^24) end local function bv(b,c) local bj,bV=b-b==0,c-c==0
+if bj or bV then return bj elseif#b~=#c then return#b<#c end for d=#b,1,-1 do if b[d]~=c[d]then return b[d]<c[d] end end
+return false end local function bU(b,c) b,c=W(b),W(c) local al,T={},0 for d=1,math.max(#b,#c)+1 do
+local E=(b[d]or 0)+(c[d]or 0)+T T=E>=(2^24)and 1 or 0 al[d]=E-T*(2^24) end return an(al) end local function df(b,c)
+if not bv(c,b)then return 0 end c=W(c) local bo,aI={},0 for d=1,#b do local E=b[d]-(c[d]or 0)-aI aI=E<0 and 1 or 0
+bo[d]=E+aI*(2^24) end return an(bo) end local function cC(b,c) b,c=W(b),W(c) local ar={} for d=1,#b+#c do ar[d]=0 end
+for d=1,#b do local T=0 for aT=1,#c do local E=ar[d+aT-1]+b[d]*c[aT]+T T=math.floor(E/(2^24)) ar[d+aT-1]=E-T*(2^24) end
+ar[d+#c]=T end return an(ar) end local function bl(d) if d-d==0 then return d end local al=0 for ct=#d,1,-1 do
+al=al*(2^24)+d[ct] end return al end local function ci(b,c) local aj=0 while not x(b,c)do
+local aD=math.max(1,math.floor(bl(b)/bl(c)*(1-2^-45))) aD=an(W(aD)) aj=C(aj,aD) b=V(b,H(aD,c)) end return aj,b end
+local function cm(n,aY) local bu=S('PTTL',n) return bu>=0 and aY+bu or nil end local function cB(v,cE,M) if v-v~=0 then
+F('INEXACT_STATE') end local aq=V(v,V(cE,M)) aq=x(aq,M)and M or aq return aq~=v and aq or nil end
+local function bx(ai,f,bt) local i=f and aw(f,'9223372036854775807') local d=i and aP(i) if not d or d==0 and bt>0 then
+K(r('ERR invalid %s: expected an integer from %d to 9223372036854775807',ai,bt)) elseif d-d~=0 then
+K(r('ERR invalid %s: the Lua library takes integers up to 9007199254740991',ai)) end return d end local bh={
+{'COST','COST n','RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take'}, {'PARTIAL','PARTIAL','RL.<ALGO> and RL.PEEK take'},
+{'ALWAYS','ALWAYS','RL.<ALGO> and RL.PEEK take'}, {'RESERVED','RESERVED n','RL.SETTLE takes'},
+{'ACTUAL','ACTUAL m','RL.SETTLE takes'}, {'AT','AT ms','RL.REFUND and RL.SETTLE take'},
+{'BURST','BURST n','RL.<ALGO>, RL.PEEK, RL.MULTI, RL.REFUND and RL.SETTLE take'},
+{'BLOCK','BLOCK d','RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take'},
+{'MAX','MAX d','RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take'},
+{'ANCHOR','ANCHOR t','RL.<ALGO>, RL.PEEK, RL.MULTI, RL.REFUND, RL.SETTLE and RL.RESET take'},
+{'ID','ID id','RL.<ALGO>, RL.PEEK and RL.MULTI take'}, {'AS','AS name','RL.<ALGO>, RL.PEEK and RL.MULTI take'},
+{'SHADOW','SHADOW','RL.<ALGO>, RL.PEEK and RL.MULTI take'}, {'RESERVE','RESERVE id ttl','RL.<ALGO> and RL.MULTI take'},
+{'RESERVATION','RESERVATION id','RL.SETTLE takes'}, } local function Y(cx,s)
+return not O(s,' ',1,true)and O(cx,' '..s..' ',1,true)~=nil end local function bG(a,j)
+return not Y(' COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID RESERVE RESERVATION ',j)or Y((' COST PARTIAL BURST '),j)
+end local function cu(s,j) local G,P=0,0 local bD,cz=math.min(#s,#j),math.max(#s,#j)
+while G<bD and s:byte(G+1)==j:byte(G+1)do G=G+1 end while P<bD-G and s:byte(-1-P)==j:byte(-1-P)do P=P+1 end
+return G+P>=2 and cz-G-P<=2 end local function cp(a,w,s) local aa={} for B,z in ipairs(bh)do
+if Y(w,z[1])and bG(a,z[1])then aa[#aa+1]=z[2] end end for B,X in ipairs({'FULL','LINE','HEADERS'})do aa[#aa+1]=X end
+for B,j in ipairs(aa)do if cu(s:upper(),aB(j,'^%u+'))then K('ERR syntax error: no such option, but there is '..j) end
+end local P=table.remove(aa) local dj=table.concat(aa,', ')
+K('ERR syntax error: after limit come '..dj..' or '..P..', each at most once') end local function cY(z,a,w)
+local j,dm=z[1],a.ab if not Y(w,j)then K(r('ERR invalid %s: only %s it',j,z[3])) elseif not bG(a,j)then
+K(r('ERR invalid %s: %s takes none',j,('GCRA'))) elseif a[j]~=nil then
+K(r('ERR syntax error: %s comes at most once',z[2])) end end local function aU(b,c) return x(c,b)and c or b end
+local bT=setmetatable({(2^24)-1,(2^24)-1,2^16-1},aG) local function cP(j,f,dp) if j=='AS'then
+return f and#f>=1 and#f<=64 and not O(f,'[^%w._-]')and f or F('AS') elseif j=='AT'then
+local i=f and aw(f,'9223372036854775807') return i and aU(aP(i),(ax(bT,1000)))or F('AT') end
+return bx(j,f,j=='BURST'and 1 or 0) end local function cX(a) if a.ALWAYS and(a.PARTIAL or a.RESERVE)then
+F(a.PARTIAL and'PARTIAL_AND_ALWAYS'or'RESERVE_AND_ALWAYS') elseif a.RESERVATION and(a.RESERVED or a.AT)then
+F(a.RESERVED and'RESERVATION_AND_RESERVED'or'RESERVATION_AND_AT') end end local bQ={FULL=true,LINE=true,HEADERS=true}
+local function cG(X,bw) if X then F(X==bw and'FORM_TWICE'or'TWO_FORMS') end return bw end local function cN(a,p,e,w)
+while p[e]do local s,z=p[e]:upper(),nil for B,bs in ipairs(bh)do z=bs[1]==s and bs or z end if z then cY(z,a,w)
+if z[2]==s then a[s]=true e=e+1 else a[s]=cP(s,p[e+1],p[e+2]) e=e+(s=='RESERVE'and 3 or 2) end cX(a)
+elseif bQ[s]and Y(w,'form')then a.form=cG(a.form,s) e=e+1 else return e end end return e end
+local bi={ms=1,['']=1000,s=1000,m=60000,h=3600000,d=86400000} local function cQ(f) local Z,bJ=aB(f,'^(%d+)(%l*)$')
+local Q=Z and bi[bJ]and aw(Z,'18446744073709551615')and Z*bi[bJ] return Q and Q>=1 and Q<=1e15 and Q or nil end
+local bR={DAY=86400000,WEEK=7*86400000,MONTH=31*86400000,YEAR=366*86400000} local function dk(a,f) local A=cQ(f)
+if not A then a.Z=f:upper() A=bR[a.Z] if not A then
+F(Y((' COST PARTIAL BURST '),'ANCHOR')and'CALENDAR_WINDOW'or'WINDOW')
+elseif not Y((' COST PARTIAL BURST '),'ANCHOR')then
+K(r('ERR invalid window: %s takes no windows of the calendar',('GCRA'))) end end return A end local function cr(n)
+return n:sub(-9)==':reserved'or n:sub(-14)==':reserved:ends' end local function cZ(n) if cr(n)then F('RESERVED_KEY') end
+end local function bZ(a) local cH=a.PARTIAL and a.o<a.e a.r=a.SHADOW and not a.t and(cH or not a.allowed)
+if not a.allowed and(a.r or a.t)then a.allowed=true if not(nil)then local B,B,B,bc=ay(a) a.ttl=ac(bc) end end end
+local function cV(a) aO(a,'keep',a.a) return a.remaining end local function cK(a,B,h) if h==0 or a.c==0 then
+return'keep' end local l=av(a,a.a) return'charge',aE(a,aU(C(l,H(h,a.c)),a.g)) end local function cF(h)
+return h==0 and 1 or h end local function cb(a) local h=a.e aK(a,0) local k,q=cK(a,nil,h) if h>0 then a.i,a.n=k,q end
+local ak=bE(a.i,a.n,a.a) aO(a,a.i,ak) a.allowed=a.b>0 and o(a,0)==0 a.w=a.b>0 and h or cF(h) if(nil)then
+a.count,a.ttl=(nil)(ak,a.now_ms) elseif a.allowed then a.ttl=ac(af(o(a,a.b))) else local o=o(a,a.w)
+a.ttl=o and math.max(1,ac(af(o)))or-1 end end local function cc(a) local h=a.e if a.PARTIAL then h=math.min(h,cV(a)) end
+a.o=h if a.ALWAYS then cb(a) else aK(a,h) end end local function dh(d) local be='' while d-d~=0 do local u
+d,u=ax(d,10000000) be=r('%07.0f',u)..be end return r('%.0f',d)..be end local function bf(d) if d-d~=0 then return dh(d)
+end return r('%.0f',d) end local function dd(n,bm) if bm then S('PEXPIREAT',n,bf(bm)) end end local function ck(t)
+return t.f==0 and r('%d',t.k)or bf(t.f)..r('%03d',t.k) end local function bp(t) local L=t.f if L-L~=0 or L<1000000 then
+return ck(t) end return r('%.0f%03d',L,t.k) end local function bY(a,k,q) local n=a.p if k=='delete'then S('UNLINK',n)
+return end local y=aN(a,k,q) if k=='keep'then dd(n,y) elseif y then S('SET',n,bp(q),'PXAT',y==0 and'1'or bf(y)) else
+S('SET',n,bp(q),'KEEPTTL') end end local function bX(a,k,q) bY(a,k,q) end local function by(a)
+return a.t and a.t.e or a.r and a.e or a.o end local function bq(a) if not a.allowed then return 0 end
+return a.PARTIAL and by(a)or 1 end local function cq(a,J) local U,db,R,bc,ch=ay(a) return{ 'allowed',bq(a),
+'count',a.count, 'ttl',a.ttl, 'limit',a.b, 'remaining',U, 'retry_after_ms',db, 'next_ms',R, 'reset_ms',bc,
+'delay_ms',ch, 'now_ms',a.now_ms, 'shadow',a.r and 1 or 0, 'charged',J, } end local function cD(at) local bF={}
+for B,a in ipairs(at)do local G,Z=a.AS or('GCRA'):lower(),2 a.l=G while bF[a.l]do a.l=r('%s-%d',G,Z) Z=Z+1 end
+bF[a.l]=true end end local function aA(d) return r('%.0f',aU(d,999999999999999)) end local function cS(a)
+local A=(nil)and(nil)(a)or a.z local aM,u=1000,A%1000 while u>0 do aM,u=u,aM%u end local bM=1000/aM
+local am=ax(H(A,bM),1000) return r('"%s";q=%s;w=%s',a.l,aA(H(a.limit,bM)),aA(am)) end local function cv(aC,aZ)
+if aC.allowed~=aZ.allowed then return not aC.allowed end local o,ba=aC.retry_after_ms,aZ.retry_after_ms if o~=ba then
+return o<0 or(ba>=0 and o>ba) end return aC.remaining<aZ.remaining end local function cs(at) local bd,bz=at[1],{} cD(at)
+for d,a in ipairs(at)do bz[d]=cS(a) a.remaining,a.retry_after_ms,a.next_ms,a.reset_ms=ay(a) if cv(a,bd)then bd=a end end
+local a=bd local au={ 'X-RateLimit-Limit', r('%.0f',a.b), 'X-RateLimit-Remaining', r('%.0f',a.remaining), }
+local function az(ai,ad) au[#au+1]=ai au[#au+1]=ad end if a.reset_ms>=0 then
+az('X-RateLimit-Reset',r('%.0f',ac(a.now_ms+a.reset_ms))) end az('RateLimit-Policy',table.concat(bz,', '))
+local cA=a.next_ms>=0 and';t='..aA(ac(a.next_ms))or'' az('RateLimit',r('"%s";r=%s%s',a.l,aA(a.remaining),cA))
+if not a.allowed and a.retry_after_ms>=0 then az('Retry-After',r('%.0f',ac(a.retry_after_ms))) end return au end
+local function cI(a,J) if a.form=='FULL'then return cq(a,J) end return{bq(a),a.count,a.ttl,cs({a})} end
+aF={A=bU,D=bX,E=bZ,F=cc,G=cf,H=W,u=ci,error_reply=cl,I=cm,j=F,J=co,K=cp,M=an,P=bv,Q=cB,v=cC,S=cI,U=bx,V=cN,x=by,refund=cU,W=cZ,X=da,Y=df,aa=dk}
+end return aF end local cj,bB=pcall(dc,KEYS,ARGV) return cj and bB or g().error_reply(bB)

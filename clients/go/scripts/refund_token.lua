@@ -1,1012 +1,204 @@
 -- RL.REFUND TOKEN, without the module: docs/lua.md. Put together by scripts/generate-lua; do not edit.
-local COLD, cold
-local find, format, match, part_of = string.find, string.format, string.match, string.sub
-local function mul(a, b)
-if a - a == 0 and b - b == 0 and a * b < (2 ^ 53) then
-return a * b
-end
-return cold().mul_large(a, b)
-end
-local function prepare(r)
-r.full = mul(r.capacity, r.window)
-if r.full - r.full ~= 0 then
-cold().require_span(r)
-end
-end
-local function parse_request(words, at, accepted)
-local window, limit, option = words[at], words[at + 1], words[at + 2]
-if not limit then
-cold().fail('ARITY')
-end
-local r = {
-key = '',
-now = 0,
-now_ms = 0,
-window_ms = 0,
-window = 0,
-limit = 0,
-capacity = 0,
-cost = 1,
-form = nil,
-delay = 0,
-state = nil,
-after = nil,
-allowed = false,
-count = 0,
-ttl = 0,
-change = 'keep',
-remaining = 0,
-decided_cost = 1,
-}
-at = at + 2
-if option == 'LINE' and not words[at + 1] and accepted ~= ' COST BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE ' then
-r.form, at = option, at + 1
-elseif option then
-local value = words[at + 1] or ''
-local is_short = accepted == ' form COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE ' and words[at + 2] == 'LINE' and not words[at + 3] and #value < 16
-if is_short and option == 'COST' and (' COST PARTIAL BURST ALWAYS ') ~= ' ID ' and find(value, '^[1-9]%d*$') then
-r.form, r.cost, at = 'LINE', value + 0, at + 3
-elseif is_short and option == 'ID' and (' COST PARTIAL BURST ALWAYS ') == ' ID ' and value ~= '' then
-r.form, r.ID, at = 'LINE', value, at + 3
-else
-at = cold().parse_options(r, words, at, accepted)
-r.cost = r.COST or 1
-end
-end
-local is_plain = #limit < 16 and find(limit, '^[1-9]%d*$')
-r.limit = is_plain and limit + 0 or cold().parse_count('limit', limit, 0)
-is_plain = #window < 10 and find(window, '^[1-9]%d*$')
-local window_ms = is_plain and window * 1000 or cold().window_of(r, window)
-r.window_ms, r.window, r.capacity = window_ms, window_ms < 9e12 and window_ms * 1000 or cold().mul_large(window_ms, 1000), r.BURST or r.limit
-if prepare then
-prepare(r)
-end
-return r, at
-end
-local function parse_all(words, accepted)
-local r, at = parse_request(words, 1, accepted)
-if words[at] then
-cold().fail_with_usage(r, accepted, words[at])
-end
-return r
-end
-local function parse_correction(words, accepted)
-if not words[1 + 1] then
-cold().fail('ARITY')
-end
-return parse_all(words, accepted)
-end
-local call = redis.call
-local function read_clock(r)
-local time = call('TIME')
-local now = time[1] * 1000000 + time[2]
-r.now, r.now_ms = now, (now - now % 1000) / 1000
-end
-local function take_keys(r, keys, at, with_book, is_reset)
-local key = keys[at]
-if not key then
-cold().fail('KEYS')
-end
-r.key, at = key, at + 1
-if is_reset then
-r.name = key
-elseif find(key, ':reserved', 1, true) then
-cold().require_other_name(key)
-end
-return at
-end
-local function place(r, keys, with_book, is_reset)
-read_clock(r)
-if #keys ~= take_keys(r, keys, 1, with_book, is_reset) - 1 then
-cold().fail('KEYS')
-end
-end
-local function words_of(text, pattern)
-local a, b, c, d, rest = match(text, pattern)
-if not a then
-return nil
-elseif find(text, ':0%d') then
-return nil
-end
-local last = #d < 17 and d + 0
-return #a < 16 and a + 0 or cold().parse_digits(a),
-#b < 16 and b + 0 or cold().parse_digits(b),
-#c < 16 and c + 0 or cold().parse_digits(c),
-last and last < 9e15 and last or cold().parse_digits(d),
-rest
-end
-local function is_window(ms)
-return ms and ms - ms == 0 and ms >= 1 and ms <= 1e15
-end
-local function decode(text)
-local used, part, window_ms, at, rest = words_of(text, '^T:(%d+):(%d+):(%d+):(%d+)(.*)$')
-if not is_window(window_ms) or not used or not part or not at then
-return nil
-end
-local debt = 0
-if rest ~= '' then
-debt = cold().debt_of(rest)
-if not debt then
-return nil
-end
-end
-if used - used ~= 0 or at - at ~= 0 or part - part ~= 0 or part >= window_ms * 1000 then
-if cold().is_foreign(used, part, window_ms, at) then
-return nil
-end
-end
-return { used = used, part = part, window_ms = window_ms, at = at, debt = debt }
-end
-local function load_record(r)
-local text = call('GET', r.key)
-if text then
-r.state = decode(text) or cold().fail_with_foreign_value(text, ('TOKEN'), 'FOREIGN_VALUE')
-end
-end
-local function add(a, b)
-if a - a == 0 and b - b == 0 and a + b < (2 ^ 53) then
-return a + b
-end
-return cold().add_large(a, b)
-end
-local function divide(a, b)
-if a - a == 0 and b - b == 0 then
-local rest = a % b
-return (a - rest) / b, rest
-end
-return cold().divide_large(a, b)
-end
-local function divide_up(a, b)
-local quotient, rest = divide(a, b)
-return rest == 0 and quotient or add(quotient, 1)
-end
-local function time_to_drain(r, parts)
-local time = divide_up(parts, r.limit)
-return time - time == 0 and time or cold().no_more_than_time(time)
-end
-local function less(a, b)
-if a - a == 0 and b - b == 0 then
-return a < b
-end
-return cold().less_large(a, b)
-end
-local function min(a, b)
-return less(b, a) and b or a
-end
-local function parts_when_written(r, level)
-local part, window, used = level.part, r.window, level.used
-if level.window_ms ~= r.window_ms and part ~= 0 then
-part = divide_up(mul(part, window), mul(level.window_ms, 1000))
-end
-used = min(add(mul(used, window), part), r.full)
-return level.debt == 0 and used or add(used, mul(level.debt, window))
-end
-local function expires_at(r, level)
-local at = level.at
-if r.limit > 0 then
-at = add(at, time_to_drain(r, parts_when_written(r, level)))
-at = at - at == 0 and at or cold().no_more_than_time(at)
-end
-return divide_up(at, 1000)
-end
-local function state_after(change, after, before)
-if change == 'keep' then
-return before
-end
-return change ~= 'delete' and after or nil
-end
-local function expiry_of(key, now_ms)
-if not redis.REDIS_VERSION_NUM then
-return cold().expiry_by_ttl(key, now_ms)
-end
-local at = call('PEXPIRETIME', key)
-return at >= 0 and at or nil
-end
-local function expiry_after(r, change, after)
-local before, depends = r.state, true
-if change == 'keep' and (not before or not depends) then
-return nil
-end
-local held = before and expiry_of(r.key, r.now_ms)
-if held and held >= (2 ^ 53) then
-held = cold().from_digits(cold().digits_of(held))
-end
-if change == 'keep' then
-local needed = expires_at(r, before)
-return held and less(held, needed) and add(needed, 5000) or nil
-end
-local needed = expires_at(r, after)
-local latest = add(needed, 5000)
-if not held then
-return latest
-end
-if depends and change == 'rebase' then
-return cold().moved_expiry(held, expires_at(r, before), needed)
-elseif less(held, needed) then
-return latest
-elseif not less(latest, held) or (depends and less(add(expires_at(r, before), 5000), held)) then
-return nil
-end
-return latest
-end
-local function sub(a, b)
-if a - a == 0 and b - b == 0 then
-return a > b and a - b or 0
-end
-return cold().sub_large(a, b)
-end
-local function parts_at(r, level)
-if not level then
-return 0
-end
-return sub(parts_when_written(r, level), mul(sub(r.now, level.at), r.limit))
-end
-local function exact(n)
-if n - n ~= 0 or n >= (2 ^ 53) then
-cold().fail('INEXACT_REPLY')
-end
-return n
-end
-local function set_forecast(r, parts)
-r.parts = parts
-r.remaining = r.limit == 0 and 0 or sub(r.capacity, divide_up(parts, r.window))
-end
-local function wait(r, cost)
-local limit, room = r.limit, r.capacity - cost
-if limit == 0 or room < 0 then
-return nil
-end
-local time = divide_up(sub(r.parts, mul(room, r.window)), limit)
-if time - time ~= 0 and cold().is_beyond_time(add(time, r.now)) then
-return nil
-end
-return divide_up(time, 1000)
-end
-local function seconds_of(ms)
-local rest = ms % 1000
-return ms < 0 and -1 or rest == 0 and ms / 1000 or (ms - rest) / 1000 + 1
-end
-local function ttl_of_denial(r, cost)
-local wait = wait(r, cost == 0 and 1 or cost)
-wait = wait and seconds_of(exact(wait)) or -1
-return wait == 0 and 1 or wait
-end
-local function decide(r, cost)
-local level, limit, window, now = r.state, r.limit, r.window, r.now
-local before = parts_at(r, level)
-local needed = add(before, mul(cost == 0 and 1 or cost, window))
-local allowed = limit > 0 and not less(r.full, needed)
-local whole, part = divide(before, window)
-r.allowed, r.count, r.change = allowed, exact(part == 0 and whole or add(whole, 1)), 'keep'
-if allowed and cost > 0 then
-r.change = 'charge'
-r.after = { used = add(whole, cost), part = part, window_ms = r.window_ms, at = now, debt = 0 }
-r.ttl = exact(divide_up(time_to_drain(r, needed), 1000000))
-else
-if level and limit > 0 and less(now, level.at) then
-r.change = 'rebase'
-r.after = { used = level.used, part = level.part, window_ms = level.window_ms, at = now, debt = level.debt }
-end
-if allowed then
-r.ttl = exact(divide_up(time_to_drain(r, before), 1000000))
-else
-set_forecast(r, before)
-r.ttl = ttl_of_denial(r, cost)
-end
-end
-r.delay = false and allowed and time_to_drain(r, before) or 0
-end
-local function decide_request(r)
-if r.PARTIAL or r.ALWAYS then
-cold().decide_rare(r)
-else
-local cost = r.cost
-r.decided_cost = cost
-decide(r, cost)
-end
-if r.SHADOW then
-cold().conclude(r)
-end
-end
-local function forecast(r, _, level)
-set_forecast(r, parts_at(r, level))
-end
-local function figures(r)
-local change, wait = r.change, wait
-forecast(r, change, change == 'keep' and r.state or change ~= 'delete' and r.after or nil)
-local remaining, capacity, retry, next_ms, reset = r.remaining, r.capacity, 0, 0, 0
-if not r.allowed then
-local cost = r.decided_cost
-retry = wait(r, r.needed or (cost == 0 and 1 or cost)) or -1
-if r.full_for and retry >= 0 then
-retry = math.max(retry, r.full_for)
-end
-end
-if remaining < capacity then
-next_ms = wait(r, remaining + 1) or -1
-reset = remaining + 1 == capacity and next_ms or wait(r, capacity) or -1
-end
-if retry - retry ~= 0 or next_ms - next_ms ~= 0 or reset - reset ~= 0 or retry >= (2 ^ 53) or reset >= (2 ^ 53) then
-cold().fail('INEXACT_REPLY')
-end
-if r.delay ~= 0 then
-return remaining, retry, next_ms, reset, exact(divide_up(r.delay, 1000))
-end
-return remaining, retry, next_ms, reset, 0
-end
-local function line(r, charged)
-local remaining, retry, next_ms, reset, delay = figures(r)
-local count, ttl, limit, now_ms = r.count, r.ttl, r.capacity, r.now_ms
-local largest = limit + count + ttl + retry + next_ms + reset + delay + charged
-if largest >= 2147483648 or now_ms < 1000000 or now_ms >= 2e15 then
-return cold().long_line(r, charged)
-end
-local late = now_ms % 1000000
-local shadow = r.shadowed and 1 or 0
-return format(
-'%d %d %d %d %d %d %d %d %d %d%06d %d %d',
-r.allowed and (r.PARTIAL and cold().part_allowed(r) or 1) or 0, count, ttl, limit, remaining, retry, next_ms, reset, delay,
-(now_ms - late) / 1000000, late, shadow, charged
-)
-end
-local function reply(r, charged)
-local form = r.form
-if form == 'LINE' then
-return line(r, charged)
-elseif form then
-return cold().other_reply(r, charged)
-end
-return { r.allowed and (r.PARTIAL and cold().part_allowed(r) or 1) or 0, r.count, r.ttl }
-end
-local function correct(r, change, after, charged)
-local answer
-local expires_at, before, state = nil, r.state, state_after(change, after, r.state)
-if state and expiry_after then
-expires_at = expiry_after(r, change, after)
-end
-if expires_at and less(expires_at, r.now_ms) then
-state = nil
-end
-r.state = state
-decide_request(r)
-answer = reply(r, charged)
-r.state = before
-if not r.is_unknown then
-cold().commit_change(r, change, after)
-end
-return answer
-end
-local function run_refund(keys, words)
-local r = parse_correction(words, ' form COST AT BURST BLOCK MAX ANCHOR ')
-place(r, keys)
-load_record(r, 'write')
-local change, after = cold().refund(r, r.AT, r.cost)
-return correct(r, change, after, 0)
-end
-function cold()
-if not COLD then
-local errors = {}
-errors.SPAN = 'ERR invalid window, limit or BURST: together they describe a rate that cannot be represented'
-errors.INEXACT_STATE = 'ERR the key holds a number above 9007199254740991, which needs the module'
-errors.AT = 'ERR invalid AT: expected an integer of Unix milliseconds from 0 to 9223372036854775807'
-errors.ANCHOR = 'ERR invalid ANCHOR: expected an integer of Unix seconds from 0 to 253402300799'
-errors.ID = 'ERR invalid ID: expected 1 to 512 bytes'
-errors.AS = 'ERR invalid AS: expected a name of 1 to 64 characters of A-Z a-z 0-9 . _ -'
-errors.RESERVE = 'ERR invalid RESERVE: expected an id of 1 to 128 bytes, and a ttl: a positive integer of seconds, or one '
-.. 'with a unit ms, s, m, h or d, up to 10^12 seconds'
-errors.RESERVATION = 'ERR invalid RESERVATION: expected an id of 1 to 128 bytes'
-errors.PARTIAL_AND_ALWAYS = 'ERR syntax error: PARTIAL and ALWAYS exclude each other'
-errors.RESERVE_AND_ALWAYS = 'ERR syntax error: RESERVE and ALWAYS exclude each other'
-errors.RESERVATION_AND_RESERVED = 'ERR syntax error: RESERVED and RESERVATION exclude each other'
-errors.RESERVATION_AND_AT = 'ERR syntax error: RESERVATION and AT exclude each other'
-errors.FORM_TWICE = 'ERR syntax error: FULL, LINE or HEADERS comes at most once'
-errors.TWO_FORMS = 'ERR syntax error: FULL, LINE and HEADERS exclude each other'
-errors.CALENDAR_WINDOW = 'ERR invalid window: expected a positive integer of seconds, or one with a unit ms, s, m, h or '
-.. 'd, up to 10^12 seconds; or day, week, month or year'
-errors.WINDOW = 'ERR invalid window: expected a positive integer of seconds, or one with a unit ms, s, m, h or d, up to '
-.. '10^12 seconds'
-errors.RESERVED_KEY = 'ERR invalid key: expected one that ends neither in :reserved nor in :reserved:ends, the names of '
-.. 'reservations'
-errors.OVERFLOW = 'ERR increment or decrement would overflow'
-errors.ARITY = 'ERR wrong number of arguments'
-errors.FOREIGN_VALUE = 'ERR the key holds a value that this algorithm did not write'
-errors.KEYS = 'ERR invalid KEYS: expected those that this call needs; see docs/lua.md'
-errors.INEXACT_REPLY = 'ERR the reply has a number above 9007199254740991, which needs the module'
-local LARGE = {
-__sub = function()
-return 1
-end,
-}
-local MAX_UNSIGNED = setmetatable({ (2 ^ 24) - 1, (2 ^ 24) - 1, 2 ^ 16 - 1 }, LARGE)
-local function no_more_than_time(micros)
-return min(micros, MAX_UNSIGNED)
-end
-local function is_beyond_time(micros)
-return less(MAX_UNSIGNED, micros)
-end
-local MAX_SPAN = setmetatable({ 6553600, 11973543, 3552 }, LARGE)
-local function fail_with(text)
-error({ err = text }, 0)
-end
-local function fail(name)
-fail_with(errors[name])
-end
-local function require_span(r)
-if r.limit > 0 and less(mul(r.limit, MAX_SPAN), r.full) then
-fail('SPAN')
-end
-end
-local MAX_COUNT = setmetatable({ (2 ^ 24) - 1, (2 ^ 24) - 1, 2 ^ 15 - 1 }, LARGE)
-local function is_beyond_count(n)
-return less(MAX_COUNT, n)
-end
-local function is_foreign(used, part, window_ms, at)
-local too_high = is_beyond_count(used) or (not less(used, MAX_COUNT) and part ~= 0)
-return too_high or is_beyond_count(at) or not less(part, mul(window_ms, 1000))
-end
-local function bytes_before(a, b)
-for at = 1, math.min(#a, #b) do
-local x, y = a:byte(at), b:byte(at)
-if x ~= y then
-return x < y
-end
-end
-return #a < #b
-end
-local function from_text(digits)
-if #digits <= 15 or (#digits == 16 and bytes_before(digits, '9007199254740992')) then
-return digits + 0
-end
-local head = #digits % 7
-local n = head > 0 and digits:sub(1, head) + 0 or 0
-for at = head + 1, #digits, 7 do
-n = add(mul(n, 10000000), digits:sub(at, at + 6) + 0)
-end
-return n
-end
-local function parse_digits(digits)
-if #digits > 1 and digits:byte() == 48 then
-return nil
-elseif #digits < 20 or (#digits == 20 and not bytes_before('18446744073709551615', digits)) then
-return from_text(digits)
-end
-end
-local function debt_of(rest)
-local digits = match(rest, '^:(%d+)$')
-local debt = digits and parse_digits(digits)
-return debt and debt ~= 0 and not is_beyond_count(debt) and debt or nil
-end
-local function refund(r, _, cost)
-local level = r.state
-if not level or cost == 0 or parts_at(r, level) == 0 then
-return 'keep'
-end
-local used, part = level.used, level.part
-if not less(used, r.capacity) then
-used, part = r.capacity, 0
-end
-local rest = sub(cost, level.debt)
-if less(used, rest) then
-used, part = 0, 0
-else
-used = sub(used, rest)
-end
-local refunded =
-{ used = used, part = part, window_ms = level.window_ms, at = level.at, debt = sub(level.debt, cost) }
-if parts_at(r, refunded) == 0 then
-return 'delete'
-end
-return 'refund', refunded
-end
-local function fail_with_foreign_value(text, word, otherwise)
-local writers = { C = 'COUNTER', L = 'LEAKY', O = 'LOCKOUT', R = 'ROLLING', T = 'TOKEN' }
-local writer = writers[match(text, '^(%u):')]
-if not writer or writer == word then
-fail(otherwise)
-end
-fail_with('ERR the key holds a state of ' .. writer .. ': use another key for each algorithm')
-end
-local function error_reply(raised)
-if type(raised) == 'table' then
-return raised
-elseif find(raised, '^%u+ ') then
-return redis.error_reply(raised)
-end
-error(raised, 0)
-end
-local function digits_of(n)
-if n - n ~= 0 then
-return n
-end
-local digits, count = {}, 0
-while n > 0 do
-local digit = n % (2 ^ 24)
-count = count + 1
-digits[count] = digit
-n = (n - digit) / (2 ^ 24)
-end
-return digits
-end
-local function from_digits(digits)
-local count = #digits
-while count > 0 and digits[count] == 0 do
-digits[count] = nil
-count = count - 1
-end
-if count > 3 or (count == 3 and digits[3] >= (2 ^ 53) / (2 ^ 24) / (2 ^ 24)) then
-return setmetatable(digits, LARGE)
-end
-return (digits[1] or 0) + (digits[2] or 0) * (2 ^ 24) + (digits[3] or 0) * (2 ^ 24) * (2 ^ 24)
-end
-local function less_large(a, b)
-local a_is_number, b_is_number = a - a == 0, b - b == 0
-if a_is_number or b_is_number then
-return a_is_number
-elseif #a ~= #b then
-return #a < #b
-end
-for n = #a, 1, -1 do
-if a[n] ~= b[n] then
-return a[n] < b[n]
-end
-end
-return false
-end
-local function add_large(a, b)
-a, b = digits_of(a), digits_of(b)
-local sum, carry = {}, 0
-for n = 1, math.max(#a, #b) + 1 do
-local digit = (a[n] or 0) + (b[n] or 0) + carry
-carry = digit >= (2 ^ 24) and 1 or 0
-sum[n] = digit - carry * (2 ^ 24)
-end
-return from_digits(sum)
-end
-local function sub_large(a, b)
-if not less_large(b, a) then
-return 0
-end
-b = digits_of(b)
-local difference, borrow = {}, 0
-for n = 1, #a do
-local digit = a[n] - (b[n] or 0) - borrow
-borrow = digit < 0 and 1 or 0
-difference[n] = digit + borrow * (2 ^ 24)
-end
-return from_digits(difference)
-end
-local function mul_large(a, b)
-a, b = digits_of(a), digits_of(b)
-local product = {}
-for n = 1, #a + #b do
-product[n] = 0
-end
-for n = 1, #a do
-local carry = 0
-for m = 1, #b do
-local digit = product[n + m - 1] + a[n] * b[m] + carry
-carry = math.floor(digit / (2 ^ 24))
-product[n + m - 1] = digit - carry * (2 ^ 24)
-end
-product[n + #b] = carry
-end
-return from_digits(product)
-end
-local function approximately(n)
-if n - n == 0 then
-return n
-end
-local sum = 0
-for index = #n, 1, -1 do
-sum = sum * (2 ^ 24) + n[index]
-end
-return sum
-end
-local function divide_large(a, b)
-local quotient = 0
-while not less(a, b) do
-local part = math.max(1, math.floor(approximately(a) / approximately(b) * (1 - 2 ^ -45)))
-part = from_digits(digits_of(part))
-quotient = add(quotient, part)
-a = sub(a, mul(part, b))
-end
-return quotient, a
-end
-local function expiry_by_ttl(key, now_ms)
-local left = call('PTTL', key)
-return left >= 0 and now_ms + left or nil
-end
-local function moved_expiry(held, needed_before, needed)
-if held - held ~= 0 then
-fail('INEXACT_STATE')
-end
-local moved = sub(held, sub(needed_before, needed))
-moved = less(moved, needed) and needed or moved
-return moved ~= held and moved or nil
-end
-local function digits_up_to(text, most)
-if text ~= '0' and not find(text, '^[1-9]%d*$') then
-return nil
-end
-return (#text < #most or (#text == #most and not bytes_before(most, text))) and text or nil
-end
-local function parse_count(name, text, least)
-local digits = text and digits_up_to(text, '9223372036854775807')
-local n = digits and from_text(digits)
-if not n or n == 0 and least > 0 then
-fail_with(format('ERR invalid %s: expected an integer from %d to 9223372036854775807', name, least))
-elseif n - n ~= 0 then
-fail_with(format('ERR invalid %s: the Lua library takes integers up to 9007199254740991', name))
-end
-return n
-end
-local OPTIONS = {
-{ 'COST', 'COST n', 'RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take' },
-{ 'PARTIAL', 'PARTIAL', 'RL.<ALGO> and RL.PEEK take' },
-{ 'ALWAYS', 'ALWAYS', 'RL.<ALGO> and RL.PEEK take' },
-{ 'RESERVED', 'RESERVED n', 'RL.SETTLE takes' },
-{ 'ACTUAL', 'ACTUAL m', 'RL.SETTLE takes' },
-{ 'AT', 'AT ms', 'RL.REFUND and RL.SETTLE take' },
-{ 'BURST', 'BURST n', 'RL.<ALGO>, RL.PEEK, RL.MULTI, RL.REFUND and RL.SETTLE take' },
-{ 'BLOCK', 'BLOCK d', 'RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take' },
-{ 'MAX', 'MAX d', 'RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take' },
-{ 'ANCHOR', 'ANCHOR t', 'RL.<ALGO>, RL.PEEK, RL.MULTI, RL.REFUND, RL.SETTLE and RL.RESET take' },
-{ 'ID', 'ID id', 'RL.<ALGO>, RL.PEEK and RL.MULTI take' },
-{ 'AS', 'AS name', 'RL.<ALGO>, RL.PEEK and RL.MULTI take' },
-{ 'SHADOW', 'SHADOW', 'RL.<ALGO>, RL.PEEK and RL.MULTI take' },
-{ 'RESERVE', 'RESERVE id ttl', 'RL.<ALGO> and RL.MULTI take' },
-{ 'RESERVATION', 'RESERVATION id', 'RL.SETTLE takes' },
-}
-local function is_in(list, word)
-return not find(word, ' ', 1, true) and find(list, ' ' .. word .. ' ', 1, true) ~= nil
-end
-local function takes(r, option)
-return not is_in(' COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID RESERVE RESERVATION ', option) or is_in((' COST PARTIAL BURST ALWAYS '), option)
-end
-local function is_nearly(word, option)
-local first, last = 0, 0
-local shorter, longer = math.min(#word, #option), math.max(#word, #option)
-while first < shorter and word:byte(first + 1) == option:byte(first + 1) do
-first = first + 1
-end
-while last < shorter - first and word:byte(-1 - last) == option:byte(-1 - last) do
-last = last + 1
-end
-return first + last >= 2 and longer - first - last <= 2
-end
-local function fail_with_usage(r, accepted, word)
-local options = {}
-for _, row in ipairs(OPTIONS) do
-if is_in(accepted, row[1]) and takes(r, row[1]) then
-options[#options + 1] = row[2]
-end
-end
-for _, form in ipairs({ 'FULL', 'LINE', 'HEADERS' }) do
-options[#options + 1] = form
-end
-for _, option in ipairs(options) do
-if is_nearly(word:upper(), match(option, '^%u+')) then
-fail_with('ERR syntax error: no such option, but there is ' .. option)
-end
-end
-local last = table.remove(options)
-local usage = table.concat(options, ', ')
-fail_with('ERR syntax error: after limit come ' .. usage .. ' or ' .. last .. ', each at most once')
-end
-local function require_option(row, r, accepted)
-local option, algorithm = row[1], r.algorithm
-if not is_in(accepted, option) then
-fail_with(format('ERR invalid %s: only %s it', option, row[3]))
-elseif not takes(r, option) then
-fail_with(format('ERR invalid %s: %s takes none', option, ('TOKEN')))
-elseif r[option] ~= nil then
-fail_with(format('ERR syntax error: %s comes at most once', row[2]))
-end
-end
-local function parse_value(option, text, second)
-if option == 'AS' then
-return text and #text >= 1 and #text <= 64 and not find(text, '[^%w._-]') and text or fail('AS')
-elseif option == 'AT' then
-local digits = text and digits_up_to(text, '9223372036854775807')
-return digits and min(from_text(digits), (divide(MAX_UNSIGNED, 1000))) or fail('AT')
-end
-return parse_count(option, text, option == 'BURST' and 1 or 0)
-end
-local function require_compatible(r)
-if r.ALWAYS and (r.PARTIAL or r.RESERVE) then
-fail(r.PARTIAL and 'PARTIAL_AND_ALWAYS' or 'RESERVE_AND_ALWAYS')
-elseif r.RESERVATION and (r.RESERVED or r.AT) then
-fail(r.RESERVED and 'RESERVATION_AND_RESERVED' or 'RESERVATION_AND_AT')
-end
-end
-local FORMS = { FULL = true, LINE = true, HEADERS = true }
-local function next_form(form, named)
-if form then
-fail(form == named and 'FORM_TWICE' or 'TWO_FORMS')
-end
-return named
-end
-local function parse_options(r, words, at, accepted)
-while words[at] do
-local word, row = words[at]:upper(), nil
-for _, known in ipairs(OPTIONS) do
-row = known[1] == word and known or row
-end
-if row then
-require_option(row, r, accepted)
-if row[2] == word then
-r[word] = true
-at = at + 1
-else
-r[word] = parse_value(word, words[at + 1], words[at + 2])
-at = at + (word == 'RESERVE' and 3 or 2)
-end
-require_compatible(r)
-elseif FORMS[word] and is_in(accepted, 'form') then
-r.form = next_form(r.form, word)
-at = at + 1
-else
-return at
-end
-end
-return at
-end
-local UNITS = { ms = 1, [''] = 1000, s = 1000, m = 60000, h = 3600000, d = 86400000 }
-local function parse_window(text)
-local number, unit = match(text, '^(%d+)(%l*)$')
-local ms = number and UNITS[unit] and digits_up_to(number, '18446744073709551615') and number * UNITS[unit]
-return ms and ms >= 1 and ms <= 1e15 and ms or nil
-end
-local LONGEST = { DAY = 86400000, WEEK = 7 * 86400000, MONTH = 31 * 86400000, YEAR = 366 * 86400000 }
-local function window_of(r, text)
-local window_ms = parse_window(text)
-if not window_ms then
-r.unit = text:upper()
-window_ms = LONGEST[r.unit]
-if not window_ms then
-fail(is_in((' COST PARTIAL BURST ALWAYS '), 'ANCHOR') and 'CALENDAR_WINDOW' or 'WINDOW')
-elseif not is_in((' COST PARTIAL BURST ALWAYS '), 'ANCHOR') then
-fail_with(format('ERR invalid window: %s takes no windows of the calendar', ('TOKEN')))
-end
-end
-return window_ms
-end
-local function has_name_of_reservations(key)
-return key:sub(-9) == ':reserved' or key:sub(-14) == ':reserved:ends'
-end
-local function require_other_name(key)
-if has_name_of_reservations(key) then
-fail('RESERVED_KEY')
-end
-end
-local function conclude(r)
-local only_a_part = r.PARTIAL and r.decided_cost < r.cost
-r.shadowed = r.SHADOW and not r.open and (only_a_part or not r.allowed)
-if not r.allowed and (r.shadowed or r.open) then
-r.allowed = true
-if not (nil) then
-local _, _, _, reset_ms = figures(r)
-r.ttl = seconds_of(reset_ms)
-end
-end
-end
-local function remaining_of(r)
-forecast(r, 'keep', r.state)
-return r.remaining
-end
-local function overcharge(r, _, cost)
-if cost == 0 or r.limit == 0 then
-return 'keep'
-end
-local parts = add(parts_at(r, r.state), mul(cost, r.window))
-if less(mul(MAX_COUNT, r.window), parts) then
-fail('OVERFLOW')
-end
-local whole, part = divide(parts, r.window)
-local most = part == 0 and r.capacity or r.capacity - 1
-local used, debt = min(whole, most), sub(whole, most)
-return 'charge', { used = used, part = part, window_ms = r.window_ms, at = r.now, debt = debt }
-end
-local function needed_for(cost)
-return cost == 0 and 1 or cost
-end
-local function decide_always(r)
-local cost = r.cost
-decide(r, 0)
-local change, after = overcharge(r, nil, cost)
-if cost > 0 then
-r.change, r.after = change, after
-end
-local state = state_after(r.change, r.after, r.state)
-forecast(r, r.change, state)
-r.allowed = r.capacity > 0 and wait(r, 0) == 0
-r.needed = r.capacity > 0 and cost or needed_for(cost)
-if (nil) then
-r.count, r.ttl = (nil)(state, r.now_ms)
-elseif r.allowed then
-r.ttl = seconds_of(exact(wait(r, r.capacity)))
-else
-local wait = wait(r, r.needed)
-r.ttl = wait and math.max(1, seconds_of(exact(wait))) or -1
-end
-end
-local function decide_rare(r)
-local cost = r.cost
-if r.PARTIAL then
-cost = math.min(cost, remaining_of(r))
-end
-r.decided_cost = cost
-if r.ALWAYS then
-decide_always(r)
-else
-decide(r, cost)
-end
-end
-local function text_of_large(n)
-local tail = ''
-while n - n ~= 0 do
-local rest
-n, rest = divide(n, 10000000)
-tail = format('%07.0f', rest) .. tail
-end
-return format('%.0f', n) .. tail
-end
-local function text_of(n)
-if n - n ~= 0 then
-return text_of_large(n)
-end
-if n < 2147483648 then
-return format('%d', n)
-elseif n < 2e15 then
-local rest = n % 1000000
-return format('%d%06d', (n - rest) / 1000000, rest)
-end
-return format('%.0f', n)
-end
-local function set_expiry(key, at_ms)
-if at_ms then
-call('PEXPIREAT', key, text_of(at_ms))
-end
-end
-local function encode_large(level)
-local used, part, window_ms, at = level.used, level.part, level.window_ms, level.at
-local text = 'T:' .. text_of(used) .. ':' .. text_of(part) .. ':' .. text_of(window_ms) .. ':' .. text_of(at)
-return level.debt == 0 and text or text .. ':' .. text_of(level.debt)
-end
-local function encode(level)
-local used, part, window_ms, at = level.used, level.part, level.window_ms, level.at
-if level.debt ~= 0 or used - used ~= 0 or part - part ~= 0 or used + window_ms >= 2147483648 then
-return encode_large(level)
-end
-return format('T:%d:%s:%d:%s', used, text_of(part), window_ms, text_of(at))
-end
-local function commit_record(r, change, after)
-local key = r.key
-if change == 'delete' then
-call('UNLINK', key)
-return
-end
-local expires_at = expiry_after(r, change, after)
-if change == 'keep' then
-set_expiry(key, expires_at)
-elseif expires_at then
-call('SET', key, encode(after), 'PXAT', expires_at == 0 and '1' or text_of(expires_at))
-else
-call('SET', key, encode(after), 'KEEPTTL')
-end
-end
-local function commit_change(r, change, after)
-commit_record(r, change, after)
-end
-local function part_allowed(r)
-return r.open and r.open.cost or r.shadowed and r.cost or r.decided_cost
-end
-local function first_integer(r)
-if not r.allowed then
-return 0
-end
-return r.PARTIAL and part_allowed(r) or 1
-end
-local function full(r, charged)
-local remaining, retry_after_ms, next_ms, reset_ms, delay_ms = figures(r)
-return {
-'allowed', first_integer(r),
-'count', r.count,
-'ttl', r.ttl,
-'limit', r.capacity,
-'remaining', remaining,
-'retry_after_ms', retry_after_ms,
-'next_ms', next_ms,
-'reset_ms', reset_ms,
-'delay_ms', delay_ms,
-'now_ms', r.now_ms,
-'shadow', r.shadowed and 1 or 0,
-'charged', charged,
-}
-end
-local function long_line(r, charged)
-local pairs_of, figures_only = full(r, charged), {}
-for n = 2, #pairs_of, 2 do
-figures_only[#figures_only + 1] = format('%.0f', pairs_of[n])
-end
-return table.concat(figures_only, ' ')
-end
-local function name_policies(requests)
-local taken = {}
-for _, r in ipairs(requests) do
-local first, number = r.AS or ('TOKEN'):lower(), 2
-r.name = first
-while taken[r.name] do
-r.name = format('%s-%d', first, number)
-number = number + 1
-end
-taken[r.name] = true
-end
-end
-local function header_integer(n)
-return format('%.0f', min(n, 999999999999999))
-end
-local function policy_item(r)
-local window_ms = (nil) and (nil)(r) or r.window_ms
-local divisor, rest = 1000, window_ms % 1000
-while rest > 0 do
-divisor, rest = rest, divisor % rest
-end
-local windows = 1000 / divisor
-local window = divide(mul(window_ms, windows), 1000)
-return format('"%s";q=%s;w=%s', r.name, header_integer(mul(r.limit, windows)), header_integer(window))
-end
-local function is_stricter(one, other)
-if one.allowed ~= other.allowed then
-return not one.allowed
-end
-local wait, other_wait = one.retry_after_ms, other.retry_after_ms
-if wait ~= other_wait then
-return wait < 0 or (other_wait >= 0 and wait > other_wait)
-end
-return one.remaining < other.remaining
-end
-local function headers(requests)
-local strictest, policies = requests[1], {}
-name_policies(requests)
-for n, r in ipairs(requests) do
-policies[n] = policy_item(r)
-r.remaining, r.retry_after_ms, r.next_ms, r.reset_ms = figures(r)
-if is_stricter(r, strictest) then
-strictest = r
-end
-end
-local r = strictest
-local texts = {
-'X-RateLimit-Limit',
-format('%.0f', r.capacity),
-'X-RateLimit-Remaining',
-format('%.0f', r.remaining),
-}
-local function header(name, value)
-texts[#texts + 1] = name
-texts[#texts + 1] = value
-end
-if r.reset_ms >= 0 then
-header('X-RateLimit-Reset', format('%.0f', seconds_of(r.now_ms + r.reset_ms)))
-end
-header('RateLimit-Policy', table.concat(policies, ', '))
-local more = r.next_ms >= 0 and ';t=' .. header_integer(seconds_of(r.next_ms)) or ''
-header('RateLimit', format('"%s";r=%s%s', r.name, header_integer(r.remaining), more))
-if not r.allowed and r.retry_after_ms >= 0 then
-header('Retry-After', format('%.0f', seconds_of(r.retry_after_ms)))
-end
-return texts
-end
-local function other_reply(r, charged)
-if r.form == 'FULL' then
-return full(r, charged)
-end
-return { first_integer(r), r.count, r.ttl, headers({ r }) }
-end
-COLD = { add_large = add_large, commit_change = commit_change, conclude = conclude, debt_of = debt_of, decide_rare = decide_rare, digits_of = digits_of, divide_large = divide_large, error_reply = error_reply, expiry_by_ttl = expiry_by_ttl, fail = fail, fail_with_foreign_value = fail_with_foreign_value, fail_with_usage = fail_with_usage, from_digits = from_digits, is_beyond_time = is_beyond_time, is_foreign = is_foreign, less_large = less_large, long_line = long_line, moved_expiry = moved_expiry, mul_large = mul_large, no_more_than_time = no_more_than_time, other_reply = other_reply, parse_count = parse_count, parse_digits = parse_digits, parse_options = parse_options, part_allowed = part_allowed, refund = refund, require_other_name = require_other_name, require_span = require_span, sub_large = sub_large, window_of = window_of }
-end
-return COLD
-end
-local done, result = pcall(run_refund, KEYS, ARGV)
-return done and result or cold().error_reply(result)
+local aM,g local V,v,ax,dz=string.find,string.format,string.match,string.sub local function A(b,c)
+if b-b==0 and c-c==0 and b*c<(2^53)then return b*c end return g().z(b,c) end local function bI(a) a.q=A(a.b,a.j)
+if a.q-a.q~=0 then g().ac(a) end end local function cW(t,d,B) local I,O,n=t[d],t[d+1],t[d+2] if not O then
+g().l('ARITY') end local a={ t='', r=0, now_ms=0, a=0, j=0, limit=0, b=0, f=1, form=nil, w=0, e=nil, o=nil,
+allowed=false, count=0, ttl=0, k='keep', remaining=0, p=1, } d=d+2
+if n=='LINE'and not t[d+1]and B~=' COST BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE 'then a.form,d=n,d+1 elseif n then
+local am=t[d+1]or''
+local bx=B==' form COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE 'and t[d+2]=='LINE'and not t[d+3]and#am<16
+if bx and n=='COST'and(' COST PARTIAL BURST ALWAYS ')~=' ID 'and V(am,'^[1-9]%d*$')then a.form,a.f,d='LINE',am+0,d+3
+elseif bx and n=='ID'and(' COST PARTIAL BURST ALWAYS ')==' ID 'and am~=''then a.form,a.ID,d='LINE',am,d+3 else
+d=g().Z(a,t,d,B) a.f=a.COST or 1 end end local bd=#O<16 and V(O,'^[1-9]%d*$') a.limit=bd and O+0 or g().Y('limit',O,0)
+bd=#I<10 and V(I,'^[1-9]%d*$') local q=bd and I*1000 or g().af(a,I)
+a.a,a.j,a.b=q,q<9e12 and q*1000 or g().z(q,1000),a.BURST or a.limit if bI then bI(a) end return a,d end
+local function cT(t,B) local a,d=cW(t,1,B) if t[d]then g().N(a,B,t[d]) end return a end local function cU(t,B)
+if not t[1+1]then g().l('ARITY') end return cT(t,B) end local Z=redis.call local function dc(a) local K=Z('TIME')
+local ag=K[1]*1000000+K[2] a.r,a.now_ms=ag,(ag-ag%1000)/1000 end local function dq(a,an,d,bT,be) local r=an[d]
+if not r then g().l('KEYS') end a.t,d=r,d+1 if be then a.n=r elseif V(r,':reserved',1,true)then g().ab(r) end return d
+end local function da(a,an,bT,be) dc(a) if#an~=dq(a,an,1,bT,be)-1 then g().l('KEYS') end end local function dw(h,cZ)
+local b,c,aR,aT,m=ax(h,cZ) if not b then return nil elseif V(h,':0%d')then return nil end local F=#aT<17 and aT+0
+return#b<16 and b+0 or g().u(b), #c<16 and c+0 or g().u(c), #aR<16 and aR+0 or g().u(aR),
+F and F<9e15 and F or g().u(aT), m end local function cC(C) return C and C-C==0 and C>=1 and C<=1e15 end
+local function cj(h) local l,k,q,d,m=dw(h,'^T:(%d+):(%d+):(%d+):(%d+)(.*)$') if not cC(q)or not l or not k or not d then
+return nil end local T=0 if m~=''then T=g().H(m) if not T then return nil end end
+if l-l~=0 or d-d~=0 or k-k~=0 or k>=q*1000 then if g().U(l,k,q,d)then return nil end end return{i=l,g=k,a=q,at=d,c=T}
+end local function cF(a) local h=Z('GET',a.t) if h then a.e=cj(h)or g().M(h,('TOKEN'),'FOREIGN_VALUE') end end
+local function D(b,c) if b-b==0 and c-c==0 and b+c<(2^53)then return b+c end return g().E(b,c) end local function X(b,c)
+if b-b==0 and c-c==0 then local m=b%c return m==0 and b/c or(b-m)/c+1 end local aq,m=g().y(b,c)
+return m==0 and aq or D(aq,1) end local function aL(a,aj) local K=X(aj,a.limit) return K-K==0 and K or g().B(K) end
+local function w(b,c) if b-b==0 and c-c==0 then return b<c end return g().V(b,c) end local function ay(b,c)
+return w(c,b)and c or b end local function bG(a,f) local k,I,l=f.g,a.j,f.i if f.a~=a.a and k~=0 then
+k=X(A(k,I),A(f.a,1000)) end l=ay(D(A(l,I),k),a.q) return f.c==0 and l or D(l,A(f.c,I)) end local function E(a,f)
+local d=f.at if a.limit>0 then d=D(d,aL(a,bG(a,f))) d=d-d==0 and d or g().B(d) end return X(d,1000) end
+local function bO(o,x,y) if o=='keep'then return y end return o~='delete'and x or nil end local function cr(r,bh)
+if not redis.REDIS_VERSION_NUM then return g().K(r,bh) end local d=Z('PEXPIRETIME',r) return d>=0 and d or nil end
+local function aY(a,o,x) local y,aV=a.e,true if o=='keep'and(not y or not aV)then return nil end
+local z=y and cr(a.t,a.now_ms) if z and z>=(2^53)then z=g().P(g().J(z)) end if o=='keep'then local G=E(a,y)
+return z and w(z,G)and D(G,5000)or nil end local G=E(a,x) local aw=D(G,5000) if not y then return aw elseif not z then
+return aw end if aV and o=='rebase'then return g().W(z,E(a,y),G) elseif w(z,G)then return aw
+elseif not w(aw,z)or(aV and w(D(E(a,y),5000),z))then return nil end return aw end local function Q(b,c)
+if b-b==0 and c-c==0 then return b>c and b-c or 0 end return g().ad(b,c) end local function aA(a,f) if not f then
+return 0 end return Q(bG(a,f),A(Q(a.r,f.at),a.limit)) end local function au(b,c) if b-b==0 and c-c==0 then local m=b%c
+return(b-m)/c,m end return g().y(b,c) end local function ad(e) if e-e~=0 or e>=(2^53)then g().l('INEXACT_REPLY') end
+return e end local function bM(a,aj) a.aa=aj a.remaining=a.limit==0 and 0 or Q(a.b,X(aj,a.j)) end local function s(a,i)
+local O,bL=a.limit,a.b-i if O==0 or bL<0 then return nil end local K=X(Q(a.aa,A(bL,a.j)),O)
+if K-K~=0 and g().S(D(K,a.r))then return nil end return X(K,1000) end local function ak(C) local m=C%1000
+return C<0 and-1 or m==0 and C/1000 or(C-m)/1000+1 end local function dt(a,i) local s=s(a,i==0 and 1 or i)
+s=s and ak(ad(s))or-1 return s==0 and 1 or s end local function aU(a,i) local f,O,I,ag=a.e,a.limit,a.j,a.r
+local y=aA(a,f) local G=D(y,A(i==0 and 1 or i,I)) local aG=O>0 and not w(a.q,G) local at,k=au(y,I)
+a.allowed,a.count,a.k=aG,ad(k==0 and at or D(at,1)),'keep' if aG and i>0 then a.k='charge'
+a.o={i=D(at,i),g=k,a=a.a,at=ag,c=0} a.ttl=ad(X(aL(a,G),1000000)) else if f and O>0 and w(ag,f.at)then a.k='rebase'
+a.o={i=f.i,g=f.g,a=f.a,at=ag,c=f.c} end if aG then a.ttl=ad(X(aL(a,y),1000000)) else bM(a,y) a.ttl=dt(a,i) end end
+a.w=false and aG and aL(a,y)or 0 end local function ci(a) if a.PARTIAL or a.ALWAYS then g().I(a) else local i=a.f a.p=i
+aU(a,i) end if a.SHADOW then g().G(a) end end local function aZ(a,R,f) bM(a,aA(a,f)) end local function aH(a)
+local o,s=a.k,s aZ(a,o,o=='keep'and a.e or o~='delete'and a.o or nil) local Y,aS,P,W,ab=a.remaining,a.b,0,0,0
+if not a.allowed then local i=a.p P=s(a,a.A or(i==0 and 1 or i))or-1 if a.Q and P>=0 then P=math.max(P,a.Q) end end
+if Y<aS then W=s(a,Y+1)or-1 ab=Y+1==aS and W or s(a,aS)or-1 end
+if P-P~=0 or W-W~=0 or ab-ab~=0 or P>=(2^53)or ab>=(2^53)then g().l('INEXACT_REPLY') end if a.w~=0 then
+return Y,P,W,ab,ad(X(a.w,1000)) end return Y,P,W,ab,0 end local function cD(a,S) local Y,P,W,ab,ck=aH(a)
+local dn=a.v and 1 or 0 return v( '%.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f %d %.0f',
+a.allowed and(a.PARTIAL and g().D(a)or 1)or 0,a.count,a.ttl,a.b,Y,P,W,ab, ck,a.now_ms,dn,S ) end local function df(a,S)
+local ae=a.form if ae=='LINE'then return cD(a,S) elseif ae then return g().X(a,S) end
+return{a.allowed and(a.PARTIAL and g().D(a)or 1)or 0,a.count,a.ttl} end local function ce(a,o,x,S) local br
+local E,y,ar=nil,a.e,bO(o,x,a.e) if ar and aY then E=aY(a,o,x) end if E and w(E,a.now_ms)then ar=nil end a.e=ar ci(a)
+br=df(a,S) a.e=y if not a.ah then g().F(a,o,x) end return br end local function dl(an,t)
+local a=cU(t,' form COST AT BURST BLOCK MAX ANCHOR ') da(a,an) cF(a,'write') local o,x=g().refund(a,a.AT,a.f)
+return ce(a,o,x,0) end function g() if not aM then local p={}
+p.SPAN='ERR invalid window, limit or BURST: together they describe a rate that cannot be represented'
+p.INEXACT_STATE='ERR the key holds a number above 9007199254740991, which needs the module'
+p.AT='ERR invalid AT: expected an integer of Unix milliseconds from 0 to 9223372036854775807'
+p.ANCHOR='ERR invalid ANCHOR: expected an integer of Unix seconds from 0 to 253402300799'
+p.ID='ERR invalid ID: expected 1 to 512 bytes'
+p.AS='ERR invalid AS: expected a name of 1 to 64 characters of A-Z a-z 0-9 . _ -'
+p.RESERVE='ERR invalid RESERVE: expected an id of 1 to 128 bytes, and a ttl: a positive integer of seconds, or one '
+..'with a unit ms, s, m, h or d, up to 10^12 seconds'
+p.RESERVATION='ERR invalid RESERVATION: expected an id of 1 to 128 bytes'
+p.PARTIAL_AND_ALWAYS='ERR syntax error: PARTIAL and ALWAYS exclude each other'
+p.RESERVE_AND_ALWAYS='ERR syntax error: RESERVE and ALWAYS exclude each other'
+p.RESERVATION_AND_RESERVED='ERR syntax error: RESERVED and RESERVATION exclude each other'
+p.RESERVATION_AND_AT='ERR syntax error: RESERVATION and AT exclude each other'
+p.FORM_TWICE='ERR syntax error: FULL, LINE or HEADERS comes at most once'
+p.TWO_FORMS='ERR syntax error: FULL, LINE and HEADERS exclude each other'
+p.CALENDAR_WINDOW='ERR invalid window: expected a positive integer of seconds, or one with a unit ms, s, m, h or '
+..'d, up to 10^12 seconds; or day, week, month or year'
+p.WINDOW='ERR invalid window: expected a positive integer of seconds, or one with a unit ms, s, m, h or d, up to '
+..'10^12 seconds'
+p.RESERVED_KEY='ERR invalid key: expected one that ends neither in :reserved nor in :reserved:ends, the names of '
+..'reservations' p.OVERFLOW='ERR increment or decrement would overflow' p.ARITY='ERR wrong number of arguments'
+p.FOREIGN_VALUE='ERR the key holds a value that this algorithm did not write'
+p.KEYS='ERR invalid KEYS: expected those that this call needs; see docs/lua.md'
+p.INEXACT_REPLY='ERR the reply has a number above 9007199254740991, which needs the module' local aF={ __sub=function()
+return 1 end, } local aO=setmetatable({(2^24)-1,(2^24)-1,2^16-1},aF) local function cO(bg) return ay(bg,aO) end
+local function cy(bg) return w(aO,bg) end local bY=setmetatable({6553600,11973543,3552},aF) local function U(h)
+error({err=h},0) end local function J(ap) U(p[ap]) end local function dj(a) if a.limit>0 and w(A(a.limit,bY),a.q)then
+J('SPAN') end end local aN=setmetatable({(2^24)-1,(2^24)-1,2^15-1},aF) local function bc(e) return w(aN,e) end
+local function cz(l,k,q,d) local ds=bc(l)or(not w(l,aN)and k~=0) return ds or bc(d)or not w(k,A(q,1000)) end
+local function aQ(b,c) for d=1,math.min(#b,#c)do local bU,bV=b:byte(d),c:byte(d) if bU~=bV then return bU<bV end end
+return#b<#c end local function ba(j) if#j<=15 or(#j==16 and aQ(j,'9007199254740992'))then return j+0 end local bb=#j%7
+local e=bb>0 and j:sub(1,bb)+0 or 0 for d=bb+1,#j,7 do e=D(A(e,10000000),j:sub(d,d+6)+0) end return e end
+local function bE(j) if#j>1 and j:byte()==48 then return nil
+elseif#j<20 or(#j==20 and not aQ('18446744073709551615',j))then return ba(j) end end local function cf(m)
+local j=ax(m,'^:(%d+)$') local T=j and bE(j) return T and T~=0 and not bc(T)and T or nil end local function dd(a,R,i)
+local f=a.e if not f or i==0 or aA(a,f)==0 then return'keep' end local l,k=f.i,f.g if not w(l,a.b)then l,k=a.b,0 end
+local m=Q(i,f.c) if w(l,m)then l,k=0,0 else l=Q(l,m) end local bJ= {i=l,g=k,a=f.a,at=f.at,c=Q(f.c,i)}
+if aA(a,bJ)==0 then return'delete' end return'refund',bJ end local function cs(h,u,cR)
+local dx={C='COUNTER',L='LEAKY',O='LOCKOUT',R='ROLLING',T='TOKEN'} local bn=dx[ax(h,'^(%u):')] if not bn or bn==u then
+J(cR) end U('ERR the key holds a state of '..bn..': use another key for each algorithm') end local function cp(aC)
+if type(aC)=='table'then return aC elseif V(aC,'^%u+ ')then return redis.error_reply(aC) end error(aC,0) end
+local function ac(e) if e-e~=0 then return e end local j,L={},0 while e>0 do local M=e%(2^24) L=L+1 j[L]=M
+e=(e-M)/(2^24) end return j end local function av(j) local L=#j while L>0 and j[L]==0 do j[L]=nil L=L-1 end
+if L>3 or(L==3 and j[3]>=(2^53)/(2^24)/(2^24))then return setmetatable(j,aF) end
+return(j[1]or 0)+(j[2]or 0)*(2^24)+(j[3]or 0)*(2^24)*(2^24) end local function bB(b,c) local bq,ca=b-b==0,c-c==0
+if bq or ca then return bq elseif#b~=#c then return#b<#c end for e=#b,1,-1 do if b[e]~=c[e]then return b[e]<c[e] end end
+return false end local function bZ(b,c) b,c=ac(b),ac(c) local as,aa={},0 for e=1,math.max(#b,#c)+1 do
+local M=(b[e]or 0)+(c[e]or 0)+aa aa=M>=(2^24)and 1 or 0 as[e]=M-aa*(2^24) end return av(as) end local function dp(b,c)
+if not bB(c,b)then return 0 end c=ac(c) local bu,aP={},0 for e=1,#b do local M=b[e]-(c[e]or 0)-aP aP=M<0 and 1 or 0
+bu[e]=M+aP*(2^24) end return av(bu) end local function cJ(b,c) b,c=ac(b),ac(c) local aB={} for e=1,#b+#c do aB[e]=0 end
+for e=1,#b do local aa=0 for bf=1,#c do local M=aB[e+bf-1]+b[e]*c[bf]+aa aa=math.floor(M/(2^24)) aB[e+bf-1]=M-aa*(2^24)
+end aB[e+#c]=aa end return av(aB) end local function bs(e) if e-e==0 then return e end local as=0 for cx=#e,1,-1 do
+as=as*(2^24)+e[cx] end return as end local function cm(b,c) local aq=0 while not w(b,c)do
+local k=math.max(1,math.floor(bs(b)/bs(c)*(1-2^-45))) k=av(ac(k)) aq=D(aq,k) b=Q(b,A(k,c)) end return aq,b end
+local function cq(r,bh) local bA=Z('PTTL',r) return bA>=0 and bh+bA or nil end local function cI(z,cL,G) if z-z~=0 then
+J('INEXACT_STATE') end local az=Q(z,Q(cL,G)) az=w(az,G)and G or az return az~=z and az or nil end
+local function aW(h,ao) if h~='0'and not V(h,'^[1-9]%d*$')then return nil end
+return(#h<#ao or(#h==#ao and not aQ(ao,h)))and h or nil end local function bD(ap,h,bz)
+local j=h and aW(h,'9223372036854775807') local e=j and ba(j) if not e or e==0 and bz>0 then
+U(v('ERR invalid %s: expected an integer from %d to 9223372036854775807',ap,bz)) elseif e-e~=0 then
+U(v('ERR invalid %s: the Lua library takes integers up to 9007199254740991',ap)) end return e end local bo={
+{'COST','COST n','RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take'}, {'PARTIAL','PARTIAL','RL.<ALGO> and RL.PEEK take'},
+{'ALWAYS','ALWAYS','RL.<ALGO> and RL.PEEK take'}, {'RESERVED','RESERVED n','RL.SETTLE takes'},
+{'ACTUAL','ACTUAL m','RL.SETTLE takes'}, {'AT','AT ms','RL.REFUND and RL.SETTLE take'},
+{'BURST','BURST n','RL.<ALGO>, RL.PEEK, RL.MULTI, RL.REFUND and RL.SETTLE take'},
+{'BLOCK','BLOCK d','RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take'},
+{'MAX','MAX d','RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take'},
+{'ANCHOR','ANCHOR t','RL.<ALGO>, RL.PEEK, RL.MULTI, RL.REFUND, RL.SETTLE and RL.RESET take'},
+{'ID','ID id','RL.<ALGO>, RL.PEEK and RL.MULTI take'}, {'AS','AS name','RL.<ALGO>, RL.PEEK and RL.MULTI take'},
+{'SHADOW','SHADOW','RL.<ALGO>, RL.PEEK and RL.MULTI take'}, {'RESERVE','RESERVE id ttl','RL.<ALGO> and RL.MULTI take'},
+{'RESERVATION','RESERVATION id','RL.SETTLE takes'}, } local function af(cE,u)
+return not V(u,' ',1,true)and V(cE,' '..u..' ',1,true)~=nil end local function bQ(a,n)
+return not af(' COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID RESERVE RESERVATION ',n)or af((' COST PARTIAL BURST ALWAYS '),n)
+end local function cA(u,n) local N,F=0,0 local bN,cG=math.min(#u,#n),math.max(#u,#n)
+while N<bN and u:byte(N+1)==n:byte(N+1)do N=N+1 end while F<bN-N and u:byte(-1-F)==n:byte(-1-F)do F=F+1 end
+return N+F>=2 and cG-N-F<=2 end local function ct(a,B,u) local ai={} for R,H in ipairs(bo)do
+if af(B,H[1])and bQ(a,H[1])then ai[#ai+1]=H[2] end end for R,ae in ipairs({'FULL','LINE','HEADERS'})do ai[#ai+1]=ae end
+for R,n in ipairs(ai)do if cA(u:upper(),ax(n,'^%u+'))then U('ERR syntax error: no such option, but there is '..n) end
+end local F=table.remove(ai) local du=table.concat(ai,', ')
+U('ERR syntax error: after limit come '..du..' or '..F..', each at most once') end local function dh(H,a,B)
+local n,dy=H[1],a.ag if not af(B,n)then U(v('ERR invalid %s: only %s it',n,H[3])) elseif not bQ(a,n)then
+U(v('ERR invalid %s: %s takes none',n,('TOKEN'))) elseif a[n]~=nil then
+U(v('ERR syntax error: %s comes at most once',H[2])) end end local function cX(n,h,dA) if n=='AS'then
+return h and#h>=1 and#h<=64 and not V(h,'[^%w._-]')and h or J('AS') elseif n=='AT'then
+local j=h and aW(h,'9223372036854775807') return j and ay(ba(j),(au(aO,1000)))or J('AT') end
+return bD(n,h,n=='BURST'and 1 or 0) end local function dg(a) if a.ALWAYS and(a.PARTIAL or a.RESERVE)then
+J(a.PARTIAL and'PARTIAL_AND_ALWAYS'or'RESERVE_AND_ALWAYS') elseif a.RESERVATION and(a.RESERVED or a.AT)then
+J(a.RESERVED and'RESERVATION_AND_RESERVED'or'RESERVATION_AND_AT') end end local bW={FULL=true,LINE=true,HEADERS=true}
+local function cN(ae,bC) if ae then J(ae==bC and'FORM_TWICE'or'TWO_FORMS') end return bC end local function cV(a,t,d,B)
+while t[d]do local u,H=t[d]:upper(),nil for R,by in ipairs(bo)do H=by[1]==u and by or H end if H then dh(H,a,B)
+if H[2]==u then a[u]=true d=d+1 else a[u]=cX(u,t[d+1],t[d+2]) d=d+(u=='RESERVE'and 3 or 2) end dg(a)
+elseif bW[u]and af(B,'form')then a.form=cN(a.form,u) d=d+1 else return d end end return d end
+local bp={ms=1,['']=1000,s=1000,m=60000,h=3600000,d=86400000} local function cY(h) local ah,bR=ax(h,'^(%d+)(%l*)$')
+local C=ah and bp[bR]and aW(ah,'18446744073709551615')and ah*bp[bR] return C and C>=1 and C<=1e15 and C or nil end
+local bX={DAY=86400000,WEEK=7*86400000,MONTH=31*86400000,YEAR=366*86400000} local function dv(a,h) local q=cY(h)
+if not q then a.ae=h:upper() q=bX[a.ae] if not q then
+J(af((' COST PARTIAL BURST ALWAYS '),'ANCHOR')and'CALENDAR_WINDOW'or'WINDOW')
+elseif not af((' COST PARTIAL BURST ALWAYS '),'ANCHOR')then
+U(v('ERR invalid window: %s takes no windows of the calendar',('TOKEN'))) end end return q end local function cv(r)
+return r:sub(-9)==':reserved'or r:sub(-14)==':reserved:ends' end local function di(r) if cv(r)then J('RESERVED_KEY') end
+end local function cd(a) local cP=a.PARTIAL and a.p<a.f a.v=a.SHADOW and not a.x and(cP or not a.allowed)
+if not a.allowed and(a.v or a.x)then a.allowed=true if not(nil)then local R,R,R,bk=aH(a) a.ttl=ak(bk) end end end
+local function de(a) aZ(a,'keep',a.e) return a.remaining end local function cS(a,R,i) if i==0 or a.limit==0 then
+return'keep' end local aj=D(aA(a,a.e),A(i,a.j)) if w(A(aN,a.j),aj)then J('OVERFLOW') end local at,k=au(aj,a.j)
+local ao=k==0 and a.b or a.b-1 local l,T=ay(at,ao),Q(at,ao) return'charge',{i=l,g=k,a=a.a,at=a.r,c=T} end
+local function cM(i) return i==0 and 1 or i end local function cg(a) local i=a.f aU(a,0) local o,x=cS(a,nil,i)
+if i>0 then a.k,a.o=o,x end local ar=bO(a.k,a.o,a.e) aZ(a,a.k,ar) a.allowed=a.b>0 and s(a,0)==0 a.A=a.b>0 and i or cM(i)
+if(nil)then a.count,a.ttl=(nil)(ar,a.now_ms) elseif a.allowed then a.ttl=ak(ad(s(a,a.b))) else local s=s(a,a.A)
+a.ttl=s and math.max(1,ak(ad(s)))or-1 end end local function ch(a) local i=a.f if a.PARTIAL then i=math.min(i,de(a)) end
+a.p=i if a.ALWAYS then cg(a) else aU(a,i) end end local function dr(e) local bm='' while e-e~=0 do local m
+e,m=au(e,10000000) bm=v('%07.0f',m)..bm end return v('%.0f',e)..bm end local function al(e) if e-e~=0 then return dr(e)
+end return v('%.0f',e) end local function dm(r,bt) if bt then Z('PEXPIREAT',r,al(bt)) end end local function co(f)
+local l,k,q,d=f.i,f.g,f.a,f.at local h='T:'..al(l)..':'..al(k)..':'..al(q)..':'..al(d)
+return f.c==0 and h or h..':'..al(f.c) end local function bv(f) local l,k,q,d=f.i,f.g,f.a,f.at
+if f.c~=0 or l-l~=0 or k-k~=0 or d-d~=0 then return co(f) end return v('T:%.0f:%.0f:%.0f:%.0f',l,k,q,d) end
+local function cc(a,o,x) local r=a.t if o=='delete'then Z('UNLINK',r) return end local E=aY(a,o,x) if o=='keep'then
+dm(r,E) elseif E then Z('SET',r,bv(x),'PXAT',E==0 and'1'or al(E)) else Z('SET',r,bv(x),'KEEPTTL') end end
+local function cb(a,o,x) cc(a,o,x) end local function bF(a) return a.x and a.x.f or a.v and a.f or a.p end
+local function bw(a) if not a.allowed then return 0 end return a.PARTIAL and bF(a)or 1 end local function cu(a,S)
+local Y,dk,W,bk,cl=aH(a) return{ 'allowed',bw(a), 'count',a.count, 'ttl',a.ttl, 'limit',a.b, 'remaining',Y,
+'retry_after_ms',dk, 'next_ms',W, 'reset_ms',bk, 'delay_ms',cl, 'now_ms',a.now_ms, 'shadow',a.v and 1 or 0, 'charged',S,
+} end local function cK(aD) local bP={} for R,a in ipairs(aD)do local N,ah=a.AS or('TOKEN'):lower(),2 a.n=N
+while bP[a.n]do a.n=v('%s-%d',N,ah) ah=ah+1 end bP[a.n]=true end end local function aJ(e)
+return v('%.0f',ay(e,999999999999999)) end local function db(a) local q=(nil)and(nil)(a)or a.a local aX,m=1000,q%1000
+while m>0 do aX,m=m,aX%m end local bS=1000/aX local I=au(A(q,bS),1000)
+return v('"%s";q=%s;w=%s',a.n,aJ(A(a.limit,bS)),aJ(I)) end local function cB(aK,bi) if aK.allowed~=bi.allowed then
+return not aK.allowed end local s,bj=aK.retry_after_ms,bi.retry_after_ms if s~=bj then return s<0 or(bj>=0 and s>bj) end
+return aK.remaining<bi.remaining end local function cw(aD) local bl,bH=aD[1],{} cK(aD) for e,a in ipairs(aD)do
+bH[e]=db(a) a.remaining,a.retry_after_ms,a.next_ms,a.reset_ms=aH(a) if cB(a,bl)then bl=a end end local a=bl local aE={
+'X-RateLimit-Limit', v('%.0f',a.b), 'X-RateLimit-Remaining', v('%.0f',a.remaining), } local function aI(ap,am)
+aE[#aE+1]=ap aE[#aE+1]=am end if a.reset_ms>=0 then aI('X-RateLimit-Reset',v('%.0f',ak(a.now_ms+a.reset_ms))) end
+aI('RateLimit-Policy',table.concat(bH,', ')) local cH=a.next_ms>=0 and';t='..aJ(ak(a.next_ms))or''
+aI('RateLimit',v('"%s";r=%s%s',a.n,aJ(a.remaining),cH)) if not a.allowed and a.retry_after_ms>=0 then
+aI('Retry-After',v('%.0f',ak(a.retry_after_ms))) end return aE end local function cQ(a,S) if a.form=='FULL'then
+return cu(a,S) end return{bw(a),a.count,a.ttl,cw({a})} end
+aM={E=bZ,F=cb,G=cd,H=cf,I=ch,J=ac,y=cm,error_reply=cp,K=cq,l=J,M=cs,N=ct,P=av,S=cy,U=cz,V=bB,W=cI,z=cJ,B=cO,X=cQ,Y=bD,u=bE,Z=cV,D=bF,refund=dd,ab=di,ac=dj,ad=dp,af=dv}
+end return aM end local cn,bK=pcall(dl,KEYS,ARGV) return cn and bK or g().error_reply(bK)

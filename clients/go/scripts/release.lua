@@ -1,163 +1,31 @@
 -- RL.RELEASE, without the module: docs/lua.md. Put together by scripts/generate-lua; do not edit.
-local COLD, cold
-local function parse_ids(words, first)
-if #words - first + 1 > 1000 then
-cold().fail('TOO_MANY_IDS')
-end
-local ids, seen = {}, {}
-for n = first, #words do
-local id = cold().parse_id(words[n], 512) or cold().fail('IDS')
-if not seen[id] then
-seen[id] = true
-ids[#ids + 1] = id
-end
-end
-return #ids > 0 and ids or cold().fail('ARITY')
-end
-local call = redis.call
-local function read_clock(r)
-local time = call('TIME')
-local now = time[1] * 1000000 + time[2]
-r.now, r.now_ms = now, (now - now % 1000) / 1000
-end
-local function begin_with_ids(keys, words, window_ms, first)
-local r = { window_ms = window_ms }
-local ids = parse_ids(words, first)
-if #keys ~= 1 then
-cold().fail('KEYS')
-end
-r.key = keys[1]
-cold().require_other_name(r.key)
-read_clock(r)
-return r, ids
-end
-local function run_release(keys, words)
-return cold().release(begin_with_ids(keys, words, 0, 1))
-end
-function cold()
-if not COLD then
-local errors = {}
-errors.RESERVED_KEY = 'ERR invalid key: expected one that ends neither in :reserved nor in :reserved:ends, the names of '
-.. 'reservations'
-errors.ARITY = 'ERR wrong number of arguments'
-errors.IDS = 'ERR invalid id: expected 1 to 512 bytes'
-errors.TOO_MANY_IDS = 'ERR invalid id: expected at most 1000 ids a call'
-errors.KEYS = 'ERR invalid KEYS: expected those that this call needs; see docs/lua.md'
-local function call_in_parts(arguments, many)
-local sum = 0
-for first = 1, #many, 1000 do
-local part = { unpack(arguments) }
-for n = first, math.min(first + 999, #many) do
-part[#part + 1] = many[n]
-end
-sum = sum + call(unpack(part))
-end
-return sum
-end
-local find, format, match, part_of = string.find, string.format, string.match, string.sub
-local expired_left, ended_left, unordered_left, moved_left = 4000, 1000, 1000, 2 * 500
-local function remove_some(key, lowest, last, members, most)
-local expired = call('ZCOUNT', key, lowest, last)
-local removed = math.min(expired, most)
-if removed > 0 then
-local first = lowest == '0' and call('ZCOUNT', key, '-inf', '(0') or 0
-call('ZREMRANGEBYRANK', key, format('%.0f', first), format('%.0f', first + removed - 1))
-members, expired, expired_left = members - removed, expired - removed, most - removed
-end
-return members, expired
-end
-local function load_set(r, lowest, through, purpose)
-local key = r.key
-local members, expired = call('ZCARD', key), 0
-if members > 0 and through >= 0 and purpose ~= 'delete' then
-local last = format('%.0f', through)
-local most = purpose == 'read' and 0 or expired_left
-if members <= most then
-local removed = call('ZREMRANGEBYSCORE', key, lowest, last)
-members, expired_left = members - removed, most - removed
-else
-members, expired = remove_some(key, lowest, last, members, most)
-end
-end
-r.len, r.expired, r.exists = members - expired, expired, members > 0
-end
-local function end_of_score(score)
-return score < 2 ^ 64 and math.max(0, math.ceil(score)) or (1 / 0)
-end
-local function end_of(r, id)
-local score = r.len > 0 and call('ZSCORE', r.key, id)
-local ends = score and end_of_score(tonumber(score))
-return ends and ends > r.now_ms and ends or nil
-end
-local function holding(r, ids)
-load_set(r, '-inf', r.now_ms, 'write')
-local held = {}
-for _, id in ipairs(ids) do
-held[#held + 1] = end_of(r, id) and id
-end
-return held
-end
-local function score_at(key, rank)
-rank = format('%.0f', rank)
-local score = call('ZRANGE', key, rank, rank, 'WITHSCORES')[2]
-return score and tonumber(score)
-end
-local function last_end(key)
-local score = score_at(key, -1)
-return score and end_of_score(score)
-end
-local function expiry_by_ttl(key, now_ms)
-local left = call('PTTL', key)
-return left >= 0 and now_ms + left or nil
-end
-local function expiry_of(key, now_ms)
-if not redis.REDIS_VERSION_NUM then
-return expiry_by_ttl(key, now_ms)
-end
-local at = call('PEXPIRETIME', key)
-return at >= 0 and at or nil
-end
-local function expire_with_the_last(key, last, now_ms)
-if last >= (2 ^ 53) or expiry_of(key, now_ms) ~= last then
-call('PEXPIREAT', key, last < 2 ^ 63 and format('%.0f', last) or '9223372036854775807')
-end
-end
-local function release(r, ids)
-local released = call_in_parts({ 'ZREM', r.key }, holding(r, ids))
-local last = r.len > 0 and last_end(r.key)
-if last then
-expire_with_the_last(r.key, last, r.now_ms)
-end
-return released
-end
-local function fail_with(text)
-error({ err = text }, 0)
-end
-local function fail(name)
-fail_with(errors[name])
-end
-local function error_reply(raised)
-if type(raised) == 'table' then
-return raised
-elseif find(raised, '^%u+ ') then
-return redis.error_reply(raised)
-end
-error(raised, 0)
-end
-local function parse_id(text, most)
-return text and #text >= 1 and #text <= most and text
-end
-local function has_name_of_reservations(key)
-return key:sub(-9) == ':reserved' or key:sub(-14) == ':reserved:ends'
-end
-local function require_other_name(key)
-if has_name_of_reservations(key) then
-fail('RESERVED_KEY')
-end
-end
-COLD = { error_reply = error_reply, fail = fail, parse_id = parse_id, release = release, require_other_name = require_other_name }
-end
-return COLD
-end
-local done, result = pcall(run_release, KEYS, ARGV)
-return done and result or cold().error_reply(result)
+local w,i local function af(n,g) if#n-g+1>1000 then i().b('TOO_MANY_IDS') end local h,L={},{} for A=g,#n do
+local k=i().e(n[A],512)or i().b('IDS') if not L[k]then L[k]=true h[#h+1]=k end end return#h>0 and h or i().b('ARITY')
+end local c=redis.call local function ag(a) local N=c('TIME') local B=N[1]*1000000+N[2] a.j,a.c=B,(B-B%1000)/1000 end
+local function P(u,n,an,g) local a={window_ms=an} local h=af(n,g) if#u~=1 then i().b('KEYS') end a.a=u[1] i().g(a.a)
+ag(a) return a,h end local function al(u,n) return i().f(P(u,n,0,1)) end function i() if not w then local o={}
+o.RESERVED_KEY='ERR invalid key: expected one that ends neither in :reserved nor in :reserved:ends, the names of '
+..'reservations' o.ARITY='ERR wrong number of arguments' o.IDS='ERR invalid id: expected 1 to 512 bytes'
+o.TOO_MANY_IDS='ERR invalid id: expected at most 1000 ids a call'
+o.KEYS='ERR invalid KEYS: expected those that this call needs; see docs/lua.md' local function Q(O,z) local E=0
+for g=1,#z,1000 do local D={unpack(O)} for A=g,math.min(g+999,#z)do D[#D+1]=z[A] end E=E+c(unpack(D)) end return E end
+local Y,q,aq,as=string.find,string.format,string.match,string.sub local y,ap,at,ar=4000,1000,1000,2*500
+local function aj(b,s,d,e,l) local j=c('ZCOUNT',b,s,d) local m=math.min(j,l) if m>0 then
+local g=s=='0'and c('ZCOUNT',b,'-inf','(0')or 0 c('ZREMRANGEBYRANK',b,q('%.0f',g),q('%.0f',g+m-1)) e,j,y=e-m,j-m,l-m end
+return e,j end local function ac(a,s,M,J) local b=a.a local e,j=c('ZCARD',b),0 if e>0 and M>=0 and J~='delete'then
+local d=q('%.0f',M) local l=J=='read'and 0 or y if e<=l then local m=c('ZREMRANGEBYSCORE',b,s,d) e,y=e-m,l-m else
+e,j=aj(b,s,d,e,l) end end a.d,a.i,a.h=e-j,j,e>0 end local function G(f)
+return f<2^64 and math.max(0,math.ceil(f))or(1/0) end local function S(a,k) local f=a.d>0 and c('ZSCORE',a.a,k)
+local x=f and G(tonumber(f)) return x and x>a.c and x or nil end local function aa(a,h) ac(a,'-inf',a.c,'write')
+local r={} for ao,k in ipairs(h)do r[#r+1]=S(a,k)and k end return r end local function am(b,v) v=q('%.0f',v)
+local f=c('ZRANGE',b,v,v,'WITHSCORES')[2] return f and tonumber(f) end local function ab(b) local f=am(b,-1)
+return f and G(f) end local function U(b,d,r) if d>=(2^53)or r~=d then
+c('PEXPIREAT',b,d<2^63 and q('%.0f',d)or'9223372036854775807') end end local function V(b,C) local I=c('PTTL',b)
+return I>=0 and C+I or nil end local function W(b,C) if not redis.REDIS_VERSION_NUM then return V(b,C) end
+local F=c('PEXPIRETIME',b) return F>=0 and F or nil end local function ah(a,h) local ai=Q({'ZREM',a.a},aa(a,h))
+local d=a.d>0 and ab(a.a) if d then U(a.a,d,W(a.a,a.c)) end return ai end local function X(p) error({err=p},0) end
+local function H(ad) X(o[ad]) end local function T(t) if type(t)=='table'then return t elseif Y(t,'^%u+ ')then
+return redis.error_reply(t) end error(t,0) end local function ae(p,l) return p and#p>=1 and#p<=l and p end
+local function Z(b) return b:sub(-9)==':reserved'or b:sub(-14)==':reserved:ends' end local function ak(b) if Z(b)then
+H('RESERVED_KEY') end end w={error_reply=T,b=H,e=ae,f=ah,g=ak} end return w end local R,K=pcall(al,KEYS,ARGV)
+return R and K or i().error_reply(K)

@@ -1,531 +1,124 @@
 -- RL.RESET GCRA, without the module: docs/lua.md. Put together by scripts/generate-lua; do not edit.
-local COLD, cold
-local call = redis.call
-local function read_clock(r)
-local time = call('TIME')
-local now = time[1] * 1000000 + time[2]
-r.now, r.now_ms = now, (now - now % 1000) / 1000
-end
-local find, format, match, part_of = string.find, string.format, string.match, string.sub
-local function take_keys(r, keys, at, with_book, is_reset)
-local key = keys[at]
-if not key then
-cold().fail('KEYS')
-end
-r.key, at = key, at + 1
-if is_reset then
-r.name = key
-elseif find(key, ':reserved', 1, true) then
-cold().require_other_name(key)
-end
-return at
-end
-local function place(r, keys, with_book, is_reset)
-read_clock(r)
-if #keys ~= take_keys(r, keys, 1, with_book, is_reset) - 1 then
-cold().fail('KEYS')
-end
-end
-local function decode(text)
-local micros, nanos = match(text, '^([1-9]%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d)(%d%d%d)$')
-if not micros or micros:byte() > 56 then
-return cold().decode_rare(text)
-end
-return { micros = micros + 0, nanos = nanos + 0 }
-end
-local function load_record(r)
-local text = call('GET', r.key)
-if text then
-r.state = decode(text) or cold().fail_with_foreign_value(text, ('GCRA'), 'FOREIGN_VALUE')
-end
-end
-local function divide(a, b)
-if a - a == 0 and b - b == 0 then
-local rest = a % b
-return (a - rest) / b, rest
-end
-return cold().divide_large(a, b)
-end
-local function add(a, b)
-if a - a == 0 and b - b == 0 and a + b < (2 ^ 53) then
-return a + b
-end
-return cold().add_large(a, b)
-end
-local function divide_up(a, b)
-local quotient, rest = divide(a, b)
-return rest == 0 and quotient or add(quotient, 1)
-end
-local function expires_at(_, tat)
-return divide_up(tat.nanos == 0 and tat.micros or add(tat.micros, 1), 1000)
-end
-local function expiry_of(key, now_ms)
-if not redis.REDIS_VERSION_NUM then
-return cold().expiry_by_ttl(key, now_ms)
-end
-local at = call('PEXPIRETIME', key)
-return at >= 0 and at or nil
-end
-local function less(a, b)
-if a - a == 0 and b - b == 0 then
-return a < b
-end
-return cold().less_large(a, b)
-end
-local function expiry_after(r, change, after)
-local before, depends = r.state, (nil)
-if change == 'keep' and (not before or not depends) then
-return nil
-end
-local held = before and expiry_of(r.key, r.now_ms)
-if held and held >= (2 ^ 53) then
-held = cold().from_digits(cold().digits_of(held))
-end
-if change == 'keep' then
-local needed = expires_at(r, before)
-return held and less(held, needed) and add(needed, 5000) or nil
-end
-local needed = expires_at(r, after)
-local latest = add(needed, 5000)
-if not held then
-return latest
-end
-if depends and change == 'rebase' then
-return cold().moved_expiry(held, expires_at(r, before), needed)
-elseif less(held, needed) then
-return latest
-elseif not less(latest, held) or (depends and less(add(expires_at(r, before), 5000), held)) then
-return nil
-end
-return latest
-end
-local function text_of(n)
-if n - n ~= 0 then
-return cold().text_of_large(n)
-end
-if n < 2147483648 then
-return format('%d', n)
-elseif n < 2e15 then
-local rest = n % 1000000
-return format('%d%06d', (n - rest) / 1000000, rest)
-end
-return format('%.0f', n)
-end
-local function set_expiry(key, at_ms)
-if at_ms then
-call('PEXPIREAT', key, text_of(at_ms))
-end
-end
-local function encode(tat)
-local micros = tat.micros
-if micros - micros ~= 0 or micros < 1000000 then
-return cold().encode_rare(tat)
-end
-return text_of(micros) .. format('%03d', tat.nanos)
-end
-local function commit_record(r, change, after)
-local key = r.key
-if change == 'delete' then
-call('UNLINK', key)
-return
-end
-local expires_at = expiry_after(r, change, after)
-if change == 'keep' then
-set_expiry(key, expires_at)
-elseif expires_at then
-call('SET', key, encode(after), 'PXAT', expires_at == 0 and '1' or text_of(expires_at))
-else
-call('SET', key, encode(after), 'KEEPTTL')
-end
-end
-local function run_reset(keys, words)
-local window = words[1]
-if not window then
-cold().fail('ARITY')
-end
-local r = { limit = 0, capacity = 0 }
-local at = cold().parse_options(r, words, 1 + 1, ' ANCHOR ')
-if words[at] then
-cold().fail(cold().is_nearly(words[at]:upper(), 'ANCHOR') and 'NO_SUCH_OPTION' or 'RESET_WORDS')
-end
-r.anchor_ms = r.ANCHOR and r.ANCHOR * 1000
-r.window_ms = cold().window_of(r, window)
-local with_book = cold().is_in((' COST PARTIAL BURST '), 'RESERVE')
-place(r, keys, with_book, true)
-load_record(r, 'delete')
-local exists = r.exists or r.state
-local found = exists
-cold().require_left_over(r, found)
-if exists then
-commit_record(r, 'delete')
-end
-return found and 1 or 0
-end
-function cold()
-if not COLD then
-local errors = {}
-errors.INEXACT_STATE = 'ERR the key holds a number above 9007199254740991, which needs the module'
-errors.AT = 'ERR invalid AT: expected an integer of Unix milliseconds from 0 to 9223372036854775807'
-errors.ANCHOR = 'ERR invalid ANCHOR: expected an integer of Unix seconds from 0 to 253402300799'
-errors.ID = 'ERR invalid ID: expected 1 to 512 bytes'
-errors.AS = 'ERR invalid AS: expected a name of 1 to 64 characters of A-Z a-z 0-9 . _ -'
-errors.RESERVE = 'ERR invalid RESERVE: expected an id of 1 to 128 bytes, and a ttl: a positive integer of seconds, or one '
-.. 'with a unit ms, s, m, h or d, up to 10^12 seconds'
-errors.RESERVATION = 'ERR invalid RESERVATION: expected an id of 1 to 128 bytes'
-errors.PARTIAL_AND_ALWAYS = 'ERR syntax error: PARTIAL and ALWAYS exclude each other'
-errors.RESERVE_AND_ALWAYS = 'ERR syntax error: RESERVE and ALWAYS exclude each other'
-errors.RESERVATION_AND_RESERVED = 'ERR syntax error: RESERVED and RESERVATION exclude each other'
-errors.RESERVATION_AND_AT = 'ERR syntax error: RESERVATION and AT exclude each other'
-errors.FORM_TWICE = 'ERR syntax error: FULL, LINE or HEADERS comes at most once'
-errors.TWO_FORMS = 'ERR syntax error: FULL, LINE and HEADERS exclude each other'
-errors.CALENDAR_WINDOW = 'ERR invalid window: expected a positive integer of seconds, or one with a unit ms, s, m, h or '
-.. 'd, up to 10^12 seconds; or day, week, month or year'
-errors.WINDOW = 'ERR invalid window: expected a positive integer of seconds, or one with a unit ms, s, m, h or d, up to '
-.. '10^12 seconds'
-errors.RESERVED_KEY = 'ERR invalid key: expected one that ends neither in :reserved nor in :reserved:ends, the names of '
-.. 'reservations'
-errors.ARITY = 'ERR wrong number of arguments'
-errors.FOREIGN_VALUE = 'ERR the key holds a value that this algorithm did not write'
-errors.RESET_WORDS = 'ERR syntax error: after window comes ANCHOR t or nothing'
-errors.NO_SUCH_OPTION = 'ERR syntax error: no such option, but there is ANCHOR t'
-errors.KEYS = 'ERR invalid KEYS: expected those that this call needs; see docs/lua.md'
-local function bytes_before(a, b)
-for at = 1, math.min(#a, #b) do
-local x, y = a:byte(at), b:byte(at)
-if x ~= y then
-return x < y
-end
-end
-return #a < #b
-end
-local function digits_up_to(text, most)
-if text ~= '0' and not find(text, '^[1-9]%d*$') then
-return nil
-end
-return (#text < #most or (#text == #most and not bytes_before(most, text))) and text or nil
-end
-local function digits_of(n)
-if n - n ~= 0 then
-return n
-end
-local digits, count = {}, 0
-while n > 0 do
-local digit = n % (2 ^ 24)
-count = count + 1
-digits[count] = digit
-n = (n - digit) / (2 ^ 24)
-end
-return digits
-end
-local LARGE = {
-__sub = function()
-return 1
-end,
-}
-local function from_digits(digits)
-local count = #digits
-while count > 0 and digits[count] == 0 do
-digits[count] = nil
-count = count - 1
-end
-if count > 3 or (count == 3 and digits[3] >= (2 ^ 53) / (2 ^ 24) / (2 ^ 24)) then
-return setmetatable(digits, LARGE)
-end
-return (digits[1] or 0) + (digits[2] or 0) * (2 ^ 24) + (digits[3] or 0) * (2 ^ 24) * (2 ^ 24)
-end
-local function mul_large(a, b)
-a, b = digits_of(a), digits_of(b)
-local product = {}
-for n = 1, #a + #b do
-product[n] = 0
-end
-for n = 1, #a do
-local carry = 0
-for m = 1, #b do
-local digit = product[n + m - 1] + a[n] * b[m] + carry
-carry = math.floor(digit / (2 ^ 24))
-product[n + m - 1] = digit - carry * (2 ^ 24)
-end
-product[n + #b] = carry
-end
-return from_digits(product)
-end
-local function mul(a, b)
-if a - a == 0 and b - b == 0 and a * b < (2 ^ 53) then
-return a * b
-end
-return mul_large(a, b)
-end
-local function from_text(digits)
-if #digits <= 15 or (#digits == 16 and bytes_before(digits, '9007199254740992')) then
-return digits + 0
-end
-local head = #digits % 7
-local n = head > 0 and digits:sub(1, head) + 0 or 0
-for at = head + 1, #digits, 7 do
-n = add(mul(n, 10000000), digits:sub(at, at + 6) + 0)
-end
-return n
-end
-local function decode_rare(text)
-local digits = digits_up_to(text, '18446744073709551615')
-if not digits then
-return nil
-end
-return { micros = #digits > 3 and from_text(digits:sub(1, -4)) or 0, nanos = digits:sub(-3) + 0 }
-end
-local function encode_rare(tat)
-return tat.micros == 0 and format('%d', tat.nanos) or text_of(tat.micros) .. format('%03d', tat.nanos)
-end
-local function fail_with(text)
-error({ err = text }, 0)
-end
-local function fail(name)
-fail_with(errors[name])
-end
-local function fail_with_foreign_value(text, word, otherwise)
-local writers = { C = 'COUNTER', L = 'LEAKY', O = 'LOCKOUT', R = 'ROLLING', T = 'TOKEN' }
-local writer = writers[match(text, '^(%u):')]
-if not writer or writer == word then
-fail(otherwise)
-end
-fail_with('ERR the key holds a state of ' .. writer .. ': use another key for each algorithm')
-end
-local function error_reply(raised)
-if type(raised) == 'table' then
-return raised
-elseif find(raised, '^%u+ ') then
-return redis.error_reply(raised)
-end
-error(raised, 0)
-end
-local function less_large(a, b)
-local a_is_number, b_is_number = a - a == 0, b - b == 0
-if a_is_number or b_is_number then
-return a_is_number
-elseif #a ~= #b then
-return #a < #b
-end
-for n = #a, 1, -1 do
-if a[n] ~= b[n] then
-return a[n] < b[n]
-end
-end
-return false
-end
-local function add_large(a, b)
-a, b = digits_of(a), digits_of(b)
-local sum, carry = {}, 0
-for n = 1, math.max(#a, #b) + 1 do
-local digit = (a[n] or 0) + (b[n] or 0) + carry
-carry = digit >= (2 ^ 24) and 1 or 0
-sum[n] = digit - carry * (2 ^ 24)
-end
-return from_digits(sum)
-end
-local function approximately(n)
-if n - n == 0 then
-return n
-end
-local sum = 0
-for index = #n, 1, -1 do
-sum = sum * (2 ^ 24) + n[index]
-end
-return sum
-end
-local function sub_large(a, b)
-if not less_large(b, a) then
-return 0
-end
-b = digits_of(b)
-local difference, borrow = {}, 0
-for n = 1, #a do
-local digit = a[n] - (b[n] or 0) - borrow
-borrow = digit < 0 and 1 or 0
-difference[n] = digit + borrow * (2 ^ 24)
-end
-return from_digits(difference)
-end
-local function sub(a, b)
-if a - a == 0 and b - b == 0 then
-return a > b and a - b or 0
-end
-return sub_large(a, b)
-end
-local function divide_large(a, b)
-local quotient = 0
-while not less(a, b) do
-local part = math.max(1, math.floor(approximately(a) / approximately(b) * (1 - 2 ^ -45)))
-part = from_digits(digits_of(part))
-quotient = add(quotient, part)
-a = sub(a, mul(part, b))
-end
-return quotient, a
-end
-local function text_of_large(n)
-local tail = ''
-while n - n ~= 0 do
-local rest
-n, rest = divide(n, 10000000)
-tail = format('%07.0f', rest) .. tail
-end
-return format('%.0f', n) .. tail
-end
-local function expiry_by_ttl(key, now_ms)
-local left = call('PTTL', key)
-return left >= 0 and now_ms + left or nil
-end
-local function moved_expiry(held, needed_before, needed)
-if held - held ~= 0 then
-fail('INEXACT_STATE')
-end
-local moved = sub(held, sub(needed_before, needed))
-moved = less(moved, needed) and needed or moved
-return moved ~= held and moved or nil
-end
-local function is_in(list, word)
-return not find(word, ' ', 1, true) and find(list, ' ' .. word .. ' ', 1, true) ~= nil
-end
-local function is_nearly(word, option)
-local first, last = 0, 0
-local shorter, longer = math.min(#word, #option), math.max(#word, #option)
-while first < shorter and word:byte(first + 1) == option:byte(first + 1) do
-first = first + 1
-end
-while last < shorter - first and word:byte(-1 - last) == option:byte(-1 - last) do
-last = last + 1
-end
-return first + last >= 2 and longer - first - last <= 2
-end
-local OPTIONS = {
-{ 'COST', 'COST n', 'RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take' },
-{ 'PARTIAL', 'PARTIAL', 'RL.<ALGO> and RL.PEEK take' },
-{ 'ALWAYS', 'ALWAYS', 'RL.<ALGO> and RL.PEEK take' },
-{ 'RESERVED', 'RESERVED n', 'RL.SETTLE takes' },
-{ 'ACTUAL', 'ACTUAL m', 'RL.SETTLE takes' },
-{ 'AT', 'AT ms', 'RL.REFUND and RL.SETTLE take' },
-{ 'BURST', 'BURST n', 'RL.<ALGO>, RL.PEEK, RL.MULTI, RL.REFUND and RL.SETTLE take' },
-{ 'BLOCK', 'BLOCK d', 'RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take' },
-{ 'MAX', 'MAX d', 'RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take' },
-{ 'ANCHOR', 'ANCHOR t', 'RL.<ALGO>, RL.PEEK, RL.MULTI, RL.REFUND, RL.SETTLE and RL.RESET take' },
-{ 'ID', 'ID id', 'RL.<ALGO>, RL.PEEK and RL.MULTI take' },
-{ 'AS', 'AS name', 'RL.<ALGO>, RL.PEEK and RL.MULTI take' },
-{ 'SHADOW', 'SHADOW', 'RL.<ALGO>, RL.PEEK and RL.MULTI take' },
-{ 'RESERVE', 'RESERVE id ttl', 'RL.<ALGO> and RL.MULTI take' },
-{ 'RESERVATION', 'RESERVATION id', 'RL.SETTLE takes' },
-}
-local function takes(r, option)
-return not is_in(' COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID RESERVE RESERVATION ', option) or is_in((' COST PARTIAL BURST '), option)
-end
-local function require_option(row, r, accepted)
-local option, algorithm = row[1], r.algorithm
-if not is_in(accepted, option) then
-fail_with(format('ERR invalid %s: only %s it', option, row[3]))
-elseif not takes(r, option) then
-fail_with(format('ERR invalid %s: %s takes none', option, ('GCRA')))
-elseif r[option] ~= nil then
-fail_with(format('ERR syntax error: %s comes at most once', row[2]))
-end
-end
-local function min(a, b)
-return less(b, a) and b or a
-end
-local MAX_UNSIGNED = setmetatable({ (2 ^ 24) - 1, (2 ^ 24) - 1, 2 ^ 16 - 1 }, LARGE)
-local function parse_count(name, text, least)
-local digits = text and digits_up_to(text, '9223372036854775807')
-local n = digits and from_text(digits)
-if not n or n == 0 and least > 0 then
-fail_with(format('ERR invalid %s: expected an integer from %d to 9223372036854775807', name, least))
-elseif n - n ~= 0 then
-fail_with(format('ERR invalid %s: the Lua library takes integers up to 9007199254740991', name))
-end
-return n
-end
-local function parse_value(option, text, second)
-if option == 'AS' then
-return text and #text >= 1 and #text <= 64 and not find(text, '[^%w._-]') and text or fail('AS')
-elseif option == 'AT' then
-local digits = text and digits_up_to(text, '9223372036854775807')
-return digits and min(from_text(digits), (divide(MAX_UNSIGNED, 1000))) or fail('AT')
-end
-return parse_count(option, text, option == 'BURST' and 1 or 0)
-end
-local function require_compatible(r)
-if r.ALWAYS and (r.PARTIAL or r.RESERVE) then
-fail(r.PARTIAL and 'PARTIAL_AND_ALWAYS' or 'RESERVE_AND_ALWAYS')
-elseif r.RESERVATION and (r.RESERVED or r.AT) then
-fail(r.RESERVED and 'RESERVATION_AND_RESERVED' or 'RESERVATION_AND_AT')
-end
-end
-local FORMS = { FULL = true, LINE = true, HEADERS = true }
-local function next_form(form, named)
-if form then
-fail(form == named and 'FORM_TWICE' or 'TWO_FORMS')
-end
-return named
-end
-local function parse_options(r, words, at, accepted)
-while words[at] do
-local word, row = words[at]:upper(), nil
-for _, known in ipairs(OPTIONS) do
-row = known[1] == word and known or row
-end
-if row then
-require_option(row, r, accepted)
-if row[2] == word then
-r[word] = true
-at = at + 1
-else
-r[word] = parse_value(word, words[at + 1], words[at + 2])
-at = at + (word == 'RESERVE' and 3 or 2)
-end
-require_compatible(r)
-elseif FORMS[word] and is_in(accepted, 'form') then
-r.form = next_form(r.form, word)
-at = at + 1
-else
-return at
-end
-end
-return at
-end
-local UNITS = { ms = 1, [''] = 1000, s = 1000, m = 60000, h = 3600000, d = 86400000 }
-local function parse_window(text)
-local number, unit = match(text, '^(%d+)(%l*)$')
-local ms = number and UNITS[unit] and digits_up_to(number, '18446744073709551615') and number * UNITS[unit]
-return ms and ms >= 1 and ms <= 1e15 and ms or nil
-end
-local LONGEST = { DAY = 86400000, WEEK = 7 * 86400000, MONTH = 31 * 86400000, YEAR = 366 * 86400000 }
-local function window_of(r, text)
-local window_ms = parse_window(text)
-if not window_ms then
-r.unit = text:upper()
-window_ms = LONGEST[r.unit]
-if not window_ms then
-fail(is_in((' COST PARTIAL BURST '), 'ANCHOR') and 'CALENDAR_WINDOW' or 'WINDOW')
-elseif not is_in((' COST PARTIAL BURST '), 'ANCHOR') then
-fail_with(format('ERR invalid window: %s takes no windows of the calendar', ('GCRA')))
-end
-end
-return window_ms
-end
-local function has_name_of_reservations(key)
-return key:sub(-9) == ':reserved' or key:sub(-14) == ':reserved:ends'
-end
-local function require_other_name(key)
-if has_name_of_reservations(key) then
-fail('RESERVED_KEY')
-end
-end
-local function require_left_over(r, exists)
-local hash = match(r.name, '^(.*:reserved):ends$')
-if not exists or hash and redis.pcall('TYPE', hash).ok == 'hash' then
-require_other_name(r.name)
-end
-end
-COLD = { add_large = add_large, decode_rare = decode_rare, digits_of = digits_of, divide_large = divide_large, encode_rare = encode_rare, error_reply = error_reply, expiry_by_ttl = expiry_by_ttl, fail = fail, fail_with_foreign_value = fail_with_foreign_value, from_digits = from_digits, is_in = is_in, is_nearly = is_nearly, less_large = less_large, moved_expiry = moved_expiry, parse_options = parse_options, require_left_over = require_left_over, require_other_name = require_other_name, text_of_large = text_of_large, window_of = window_of }
-end
-return COLD
-end
-local done, result = pcall(run_reset, KEYS, ARGV)
-return done and result or cold().error_reply(result)
+local ac,h local x=redis.call local function bC(c) local aN=x('TIME') local ak=aN[1]*1000000+aN[2]
+c.H,c.w=ak,(ak-ak%1000)/1000 end local J,n,W,bP=string.find,string.format,string.match,string.sub
+local function bJ(c,K,g,ab,ah) local j=K[g] if not j then h().c('KEYS') end c.e,g=j,g+1 if ah then c.f=j
+elseif J(j,':reserved',1,true)then h().z(j) end return g end local function bB(c,K,ab,ah) bC(c)
+if#K~=bJ(c,K,1,ab,ah)-1 then h().c('KEYS') end end local function ba(e)
+local B,bt=W(e,'^([1-9]%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d)(%d%d%d)$') if not B or B:byte()>56 then return h().j(e) end
+return{a=B+0,b=bt+0} end local function bo(c) local e=x('GET',c.e) if e then
+c.g=ba(e)or h().p(e,('GCRA'),'FOREIGN_VALUE') end end local function C(a,b) if a-a==0 and b-b==0 and a+b<(2^53)then
+return a+b end return h().i(a,b) end local function bc(a,b) if a-a==0 and b-b==0 then local t=a%b
+return t==0 and a/b or(a-t)/b+1 end local L,t=h().l(a,b) return t==0 and L or C(L,1) end local function u(aW,o)
+return bc(o.b==0 and o.a or C(o.a,1),1000) end local function bi(j,al) if not redis.REDIS_VERSION_NUM then
+return h().o(j,al) end local g=x('PEXPIRETIME',j) return g>=0 and g or nil end local function H(a,b)
+if a-a==0 and b-b==0 then return a<b end return h().u(a,b) end local function bg(c,D,N) local I,ae=c.g,(nil)
+if D=='keep'and(not I or not ae)then return nil end local m=I and bi(c.e,c.w) if m and m>=(2^53)then m=h().q(h().k(m))
+end if D=='keep'then local s=u(c,I) return m and H(m,s)and C(s,5000)or nil end local s=u(c,N) local P=C(s,5000)
+if not I then return P elseif not m then return P end if ae and D=='rebase'then return h().v(m,u(c,I),s)
+elseif H(m,s)then return P elseif not H(P,m)or(ae and H(C(u(c,I),5000),m))then return nil end return P end
+local function ap(d) if d-d~=0 then return h().A(d) end return n('%.0f',d) end local function bH(j,av) if av then
+x('PEXPIREAT',j,ap(av)) end end local function aA(o) local B=o.a if B-B~=0 or B<1000000 then return h().n(o) end
+return n('%.0f%03d',B,o.b) end local function aZ(c,D,N) local j=c.e if D=='delete'then x('UNLINK',j) return end
+local u=bg(c,D,N) if D=='keep'then bH(j,u) elseif u then x('SET',j,aA(N),'PXAT',u==0 and'1'or ap(u)) else
+x('SET',j,aA(N),'KEEPTTL') end end local function bG(K,w) local aP=w[1] if not aP then h().c('ARITY') end
+local c={limit=0,capacity=0} local g=h().x(c,w,1+1,' ANCHOR ') if w[g]then
+h().c(h().t(w[g]:upper(),'ANCHOR')and'NO_SUCH_OPTION'or'RESET_WORDS') end c.F=c.ANCHOR and c.ANCHOR*1000 c.I=h().D(c,aP)
+local ab=h().r((' COST PARTIAL BURST '),'RESERVE') bB(c,K,ab,true) bo(c,'delete') local V=c.G or c.g local aC=V
+h().y(c,aC) if V then aZ(c,'delete') end return aC and 1 or 0 end function h() if not ac then local i={}
+i.INEXACT_STATE='ERR the key holds a number above 9007199254740991, which needs the module'
+i.AT='ERR invalid AT: expected an integer of Unix milliseconds from 0 to 9223372036854775807'
+i.ANCHOR='ERR invalid ANCHOR: expected an integer of Unix seconds from 0 to 253402300799'
+i.ID='ERR invalid ID: expected 1 to 512 bytes'
+i.AS='ERR invalid AS: expected a name of 1 to 64 characters of A-Z a-z 0-9 . _ -'
+i.RESERVE='ERR invalid RESERVE: expected an id of 1 to 128 bytes, and a ttl: a positive integer of seconds, or one '
+..'with a unit ms, s, m, h or d, up to 10^12 seconds'
+i.RESERVATION='ERR invalid RESERVATION: expected an id of 1 to 128 bytes'
+i.PARTIAL_AND_ALWAYS='ERR syntax error: PARTIAL and ALWAYS exclude each other'
+i.RESERVE_AND_ALWAYS='ERR syntax error: RESERVE and ALWAYS exclude each other'
+i.RESERVATION_AND_RESERVED='ERR syntax error: RESERVED and RESERVATION exclude each other'
+i.RESERVATION_AND_AT='ERR syntax error: RESERVATION and AT exclude each other'
+i.FORM_TWICE='ERR syntax error: FULL, LINE or HEADERS comes at most once'
+i.TWO_FORMS='ERR syntax error: FULL, LINE and HEADERS exclude each other'
+i.CALENDAR_WINDOW='ERR invalid window: expected a positive integer of seconds, or one with a unit ms, s, m, h or '
+..'d, up to 10^12 seconds; or day, week, month or year'
+i.WINDOW='ERR invalid window: expected a positive integer of seconds, or one with a unit ms, s, m, h or d, up to '
+..'10^12 seconds'
+i.RESERVED_KEY='ERR invalid key: expected one that ends neither in :reserved nor in :reserved:ends, the names of '
+..'reservations' i.ARITY='ERR wrong number of arguments'
+i.FOREIGN_VALUE='ERR the key holds a value that this algorithm did not write'
+i.RESET_WORDS='ERR syntax error: after window comes ANCHOR t or nothing'
+i.NO_SUCH_OPTION='ERR syntax error: no such option, but there is ANCHOR t'
+i.KEYS='ERR invalid KEYS: expected those that this call needs; see docs/lua.md' local function aw(a,b)
+for g=1,math.min(#a,#b)do local aQ,aR=a:byte(g),b:byte(g) if aQ~=aR then return aQ<aR end end return#a<#b end
+local function U(e,aj) if e~='0'and not J(e,'^[1-9]%d*$')then return nil end
+return(#e<#aj or(#e==#aj and not aw(aj,e)))and e or nil end local function E(d) if d-d~=0 then return d end
+local f,p={},0 while d>0 do local q=d%(2^24) p=p+1 f[p]=q d=(d-q)/(2^24) end return f end local ar={ __sub=function()
+return 1 end, } local function O(f) local p=#f while p>0 and f[p]==0 do f[p]=nil p=p-1 end
+if p>3 or(p==3 and f[3]>=(2^53)/(2^24)/(2^24))then return setmetatable(f,ar) end
+return(f[1]or 0)+(f[2]or 0)*(2^24)+(f[3]or 0)*(2^24)*(2^24) end local function bs(a,b) a,b=E(a),E(b) local R={}
+for d=1,#a+#b do R[d]=0 end for d=1,#a do local y=0 for ai=1,#b do local q=R[d+ai-1]+a[d]*b[ai]+y y=math.floor(q/(2^24))
+R[d+ai-1]=q-y*(2^24) end R[d+#b]=y end return O(R) end local function aI(a,b) if a-a==0 and b-b==0 and a*b<(2^53)then
+return a*b end return bs(a,b) end local function af(f) if#f<=15 or(#f==16 and aw(f,'9007199254740992'))then return f+0
+end local ag=#f%7 local d=ag>0 and f:sub(1,ag)+0 or 0 for g=ag+1,#f,7 do d=C(aI(d,10000000),f:sub(g,g+6)+0) end return d
+end local function bb(e) local f=U(e,'18446744073709551615') if not f then return nil end
+return{a=#f>3 and af(f:sub(1,-4))or 0,b=f:sub(-3)+0} end local function be(o)
+return o.a==0 and n('%d',o.b)or ap(o.a)..n('%03d',o.b) end local function z(e) error({err=e},0) end local function r(Y)
+z(i[Y]) end local function bj(e,l,bw) local bN={C='COUNTER',L='LEAKY',O='LOCKOUT',R='ROLLING',T='TOKEN'}
+local aq=bN[W(e,'^(%u):')] if not aq or aq==l then r(bw) end
+z('ERR the key holds a state of '..aq..': use another key for each algorithm') end local function bf(S)
+if type(S)=='table'then return S elseif J(S,'^%u+ ')then return redis.error_reply(S) end error(S,0) end
+local function aH(a,b) local at,aY=a-a==0,b-b==0 if at or aY then return at elseif#a~=#b then return#a<#b end
+for d=#a,1,-1 do if a[d]~=b[d]then return a[d]<b[d] end end return false end local function aX(a,b) a,b=E(a),E(b)
+local M,y={},0 for d=1,math.max(#a,#b)+1 do local q=(a[d]or 0)+(b[d]or 0)+y y=q>=(2^24)and 1 or 0 M[d]=q-y*(2^24) end
+return O(M) end local function au(d) if d-d==0 then return d end local M=0 for bl=#d,1,-1 do M=M*(2^24)+d[bl] end
+return M end local function bI(a,b) if not aH(b,a)then return 0 end b=E(b) local ax,ad={},0 for d=1,#a do
+local q=a[d]-(b[d]or 0)-ad ad=q<0 and 1 or 0 ax[d]=q+ad*(2^24) end return O(ax) end local function an(a,b)
+if a-a==0 and b-b==0 then return a>b and a-b or 0 end return bI(a,b) end local function az(a,b) local L=0
+while not H(a,b)do local Z=math.max(1,math.floor(au(a)/au(b)*(1-2^-45))) Z=O(E(Z)) L=C(L,Z) a=an(a,aI(Z,b)) end
+return L,a end local function ay(a,b) if a-a==0 and b-b==0 then local t=a%b return(a-t)/b,t end return az(a,b) end
+local function bL(d) local ao='' while d-d~=0 do local t d,t=ay(d,10000000) ao=n('%07.0f',t)..ao end
+return n('%.0f',d)..ao end local function bh(j,al) local aG=x('PTTL',j) return aG>=0 and al+aG or nil end
+local function br(m,bu,s) if m-m~=0 then r('INEXACT_STATE') end local Q=an(m,an(bu,s)) Q=H(Q,s)and s or Q
+return Q~=m and Q or nil end local function F(bn,l) return not J(l,' ',1,true)and J(bn,' '..l..' ',1,true)~=nil end
+local function bm(l,k) local A,G=0,0 local aM,bp=math.min(#l,#k),math.max(#l,#k)
+while A<aM and l:byte(A+1)==k:byte(A+1)do A=A+1 end while G<aM-A and l:byte(-1-G)==k:byte(-1-G)do G=G+1 end
+return A+G>=2 and bp-A-G<=2 end local aV={ {'COST','COST n','RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take'},
+{'PARTIAL','PARTIAL','RL.<ALGO> and RL.PEEK take'}, {'ALWAYS','ALWAYS','RL.<ALGO> and RL.PEEK take'},
+{'RESERVED','RESERVED n','RL.SETTLE takes'}, {'ACTUAL','ACTUAL m','RL.SETTLE takes'},
+{'AT','AT ms','RL.REFUND and RL.SETTLE take'},
+{'BURST','BURST n','RL.<ALGO>, RL.PEEK, RL.MULTI, RL.REFUND and RL.SETTLE take'},
+{'BLOCK','BLOCK d','RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take'},
+{'MAX','MAX d','RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take'},
+{'ANCHOR','ANCHOR t','RL.<ALGO>, RL.PEEK, RL.MULTI, RL.REFUND, RL.SETTLE and RL.RESET take'},
+{'ID','ID id','RL.<ALGO>, RL.PEEK and RL.MULTI take'}, {'AS','AS name','RL.<ALGO>, RL.PEEK and RL.MULTI take'},
+{'SHADOW','SHADOW','RL.<ALGO>, RL.PEEK and RL.MULTI take'}, {'RESERVE','RESERVE id ttl','RL.<ALGO> and RL.MULTI take'},
+{'RESERVATION','RESERVATION id','RL.SETTLE takes'}, } local function bK(c,k)
+return not F(' COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID RESERVE RESERVATION ',k)or F((' COST PARTIAL BURST '),k)
+end local function bF(v,c,T) local k,bO=v[1],c.E if not F(T,k)then z(n('ERR invalid %s: only %s it',k,v[3]))
+elseif not bK(c,k)then z(n('ERR invalid %s: %s takes none',k,('GCRA'))) elseif c[k]~=nil then
+z(n('ERR syntax error: %s comes at most once',v[2])) end end local function bq(a,b) return H(b,a)and b or a end
+local aU=setmetatable({(2^24)-1,(2^24)-1,2^16-1},ar) local function bx(Y,e,aF) local f=e and U(e,'9223372036854775807')
+local d=f and af(f) if not d or d==0 and aF>0 then
+z(n('ERR invalid %s: expected an integer from %d to 9223372036854775807',Y,aF)) elseif d-d~=0 then
+z(n('ERR invalid %s: the Lua library takes integers up to 9007199254740991',Y)) end return d end
+local function bz(k,e,bQ) if k=='AS'then return e and#e>=1 and#e<=64 and not J(e,'[^%w._-]')and e or r('AS')
+elseif k=='AT'then local f=e and U(e,'9223372036854775807') return f and bq(af(f),(ay(aU,1000)))or r('AT') end
+return bx(k,e,k=='BURST'and 1 or 0) end local function bD(c) if c.ALWAYS and(c.PARTIAL or c.RESERVE)then
+r(c.PARTIAL and'PARTIAL_AND_ALWAYS'or'RESERVE_AND_ALWAYS') elseif c.RESERVATION and(c.RESERVED or c.AT)then
+r(c.RESERVED and'RESERVATION_AND_RESERVED'or'RESERVATION_AND_AT') end end local aS={FULL=true,LINE=true,HEADERS=true}
+local function bv(aB,aJ) if aB then r(aB==aJ and'FORM_TWICE'or'TWO_FORMS') end return aJ end local function by(c,w,g,T)
+while w[g]do local l,v=w[g]:upper(),nil for aW,aE in ipairs(aV)do v=aE[1]==l and aE or v end if v then bF(v,c,T)
+if v[2]==l then c[l]=true g=g+1 else c[l]=bz(l,w[g+1],w[g+2]) g=g+(l=='RESERVE'and 3 or 2) end bD(c)
+elseif aS[l]and F(T,'form')then c.form=bv(c.form,l) g=g+1 else return g end end return g end
+local as={ms=1,['']=1000,s=1000,m=60000,h=3600000,d=86400000} local function bA(e) local am,aO=W(e,'^(%d+)(%l*)$')
+local X=am and as[aO]and U(am,'18446744073709551615')and am*as[aO] return X and X>=1 and X<=1e15 and X or nil end
+local aT={DAY=86400000,WEEK=7*86400000,MONTH=31*86400000,YEAR=366*86400000} local function bM(c,e) local aa=bA(e)
+if not aa then c.B=e:upper() aa=aT[c.B] if not aa then
+r(F((' COST PARTIAL BURST '),'ANCHOR')and'CALENDAR_WINDOW'or'WINDOW')
+elseif not F((' COST PARTIAL BURST '),'ANCHOR')then
+z(n('ERR invalid window: %s takes no windows of the calendar',('GCRA'))) end end return aa end local function bk(j)
+return j:sub(-9)==':reserved'or j:sub(-14)==':reserved:ends' end local function aK(j) if bk(j)then r('RESERVED_KEY') end
+end local function bE(c,V) local aD=W(c.f,'^(.*:reserved):ends$')
+if not V or aD and redis.pcall('TYPE',aD).ok=='hash'then aK(c.f) end end
+ac={i=aX,j=bb,k=E,l=az,n=be,error_reply=bf,o=bh,c=r,p=bj,q=O,r=F,t=bm,u=aH,v=br,x=by,y=bE,z=aK,A=bL,D=bM} end return ac
+end local bd,aL=pcall(bG,KEYS,ARGV) return bd and aL or h().error_reply(aL)

@@ -1,549 +1,119 @@
 -- RL.RESET SLIDING, without the module: docs/lua.md. Put together by scripts/generate-lua; do not edit.
-local COLD, cold
-local call = redis.call
-local function read_clock(r)
-local time = call('TIME')
-local now = time[1] * 1000000 + time[2]
-r.now, r.now_ms = now, (now - now % 1000) / 1000
-end
-local find, format, match, part_of = string.find, string.format, string.match, string.sub
-local function take_keys(r, keys, at, with_book, is_reset)
-local key = keys[at]
-if not key then
-cold().fail('KEYS')
-end
-r.key, at = key, at + 1
-if is_reset then
-r.name = key
-elseif find(key, ':reserved', 1, true) then
-cold().require_other_name(key)
-end
-return at
-end
-local function place(r, keys, with_book, is_reset)
-read_clock(r)
-if #keys ~= take_keys(r, keys, 1, with_book, is_reset) - 1 then
-cold().fail('KEYS')
-end
-end
-local expired_left, ended_left, unordered_left, moved_left = 4000, 1000, 1000, 2 * 500
-local function load_set(r, lowest, through, purpose)
-local key = r.key
-local members, expired = call('ZCARD', key), 0
-if members > 0 and through >= 0 and purpose ~= 'delete' then
-local last = format('%.0f', through)
-local most = purpose == 'read' and 0 or expired_left
-if members <= most then
-local removed = call('ZREMRANGEBYSCORE', key, lowest, last)
-members, expired_left = members - removed, most - removed
-else
-members, expired = cold().remove_some(key, lowest, last, members, most)
-end
-end
-r.len, r.expired, r.exists = members - expired, expired, members > 0
-end
-local function load(r, purpose)
-load_set(r, '0', r.now_ms - r.window_ms, purpose)
-r.may_move = 500
-if purpose == 'write' then
-moved_left = (moved_left - moved_left % 2) / 2
-r.may_move = moved_left
-end
-end
-local function new_log_expiry(r, held)
-local now_ms, window_ms = r.now_ms, r.window_ms
-if held and 2 * (held - now_ms) >= 3 * window_ms then
-return nil
-end
-return now_ms + 2 * window_ms
-end
-local function expiry_of(key, now_ms)
-if not redis.REDIS_VERSION_NUM then
-return cold().expiry_by_ttl(key, now_ms)
-end
-local at = call('PEXPIRETIME', key)
-return at >= 0 and at or nil
-end
-local function text_of(n)
-if n - n ~= 0 then
-return cold().text_of_large(n)
-end
-if n < 2147483648 then
-return format('%d', n)
-elseif n < 2e15 then
-local rest = n % 1000000
-return format('%d%06d', (n - rest) / 1000000, rest)
-end
-return format('%.0f', n)
-end
-local function add_members(key, ms, count)
-local score = format('%.0f', ms)
-local n = call('ZCOUNT', key, score, score)
-while count > 1 do
-local part = {}
-for _ = 1, math.min(count, 1000) do
-part[#part + 1] = score
-part[#part + 1] = format('%s-0.%.0f', score, n)
-n = n + 1
-end
-count = count - call('ZADD', key, 'NX', unpack(part))
-end
-while count > 0 do
-count = count - call('ZADD', key, 'NX', score, score .. '-0.' .. text_of(n))
-n = n + 1
-end
-end
-local function set_expiry(key, at_ms)
-if at_ms then
-call('PEXPIREAT', key, text_of(at_ms))
-end
-end
-local function commit(r, change, after)
-local key = r.key
-if change == 'charge' then
-local expires_at = new_log_expiry(r, r.exists and expiry_of(key, r.now_ms) or nil)
-add_members(key, after.earlier or r.now_ms, after.add)
-set_expiry(key, expires_at)
-elseif change ~= 'keep' then
-cold().commit_rare(r, change, after)
-elseif r.exists then
-set_expiry(key, new_log_expiry(r, expiry_of(key, r.now_ms)))
-end
-end
-local function run_reset(keys, words)
-local window = words[1]
-if not window then
-cold().fail('ARITY')
-end
-local r = { limit = 0, capacity = 0 }
-local at = cold().parse_options(r, words, 1 + 1, ' ANCHOR ')
-if words[at] then
-cold().fail(cold().is_nearly(words[at]:upper(), 'ANCHOR') and 'NO_SUCH_OPTION' or 'RESET_WORDS')
-end
-r.anchor_ms = r.ANCHOR and r.ANCHOR * 1000
-r.window_ms = cold().window_of(r, window)
-local with_book = cold().is_in((' COST PARTIAL '), 'RESERVE')
-place(r, keys, with_book, true)
-load(r, 'delete')
-local exists = r.exists or r.state
-local found = exists
-cold().require_left_over(r, found)
-if exists then
-commit(r, 'delete')
-end
-return found and 1 or 0
-end
-function cold()
-if not COLD then
-local errors = {}
-errors.AT = 'ERR invalid AT: expected an integer of Unix milliseconds from 0 to 9223372036854775807'
-errors.ANCHOR = 'ERR invalid ANCHOR: expected an integer of Unix seconds from 0 to 253402300799'
-errors.ID = 'ERR invalid ID: expected 1 to 512 bytes'
-errors.AS = 'ERR invalid AS: expected a name of 1 to 64 characters of A-Z a-z 0-9 . _ -'
-errors.RESERVE = 'ERR invalid RESERVE: expected an id of 1 to 128 bytes, and a ttl: a positive integer of seconds, or one '
-.. 'with a unit ms, s, m, h or d, up to 10^12 seconds'
-errors.RESERVATION = 'ERR invalid RESERVATION: expected an id of 1 to 128 bytes'
-errors.PARTIAL_AND_ALWAYS = 'ERR syntax error: PARTIAL and ALWAYS exclude each other'
-errors.RESERVE_AND_ALWAYS = 'ERR syntax error: RESERVE and ALWAYS exclude each other'
-errors.RESERVATION_AND_RESERVED = 'ERR syntax error: RESERVED and RESERVATION exclude each other'
-errors.RESERVATION_AND_AT = 'ERR syntax error: RESERVATION and AT exclude each other'
-errors.FORM_TWICE = 'ERR syntax error: FULL, LINE or HEADERS comes at most once'
-errors.TWO_FORMS = 'ERR syntax error: FULL, LINE and HEADERS exclude each other'
-errors.CALENDAR_WINDOW = 'ERR invalid window: expected a positive integer of seconds, or one with a unit ms, s, m, h or '
-.. 'd, up to 10^12 seconds; or day, week, month or year'
-errors.WINDOW = 'ERR invalid window: expected a positive integer of seconds, or one with a unit ms, s, m, h or d, up to '
-.. '10^12 seconds'
-errors.RESERVED_KEY = 'ERR invalid key: expected one that ends neither in :reserved nor in :reserved:ends, the names of '
-.. 'reservations'
-errors.ARITY = 'ERR wrong number of arguments'
-errors.RESET_WORDS = 'ERR syntax error: after window comes ANCHOR t or nothing'
-errors.NO_SUCH_OPTION = 'ERR syntax error: no such option, but there is ANCHOR t'
-errors.KEYS = 'ERR invalid KEYS: expected those that this call needs; see docs/lua.md'
-local function call_in_parts(arguments, many)
-local sum = 0
-for first = 1, #many, 1000 do
-local part = { unpack(arguments) }
-for n = first, math.min(first + 999, #many) do
-part[#part + 1] = many[n]
-end
-sum = sum + call(unpack(part))
-end
-return sum
-end
-local function rescore(key, score, members)
-local pairs_of_it = {}
-for _, member in ipairs(members) do
-pairs_of_it[#pairs_of_it + 1] = score
-pairs_of_it[#pairs_of_it + 1] = member
-end
-call_in_parts({ 'ZADD', key, 'XX' }, pairs_of_it)
-end
-local function commit_rare(r, change, after)
-local key = r.key
-if change == 'delete' then
-call('UNLINK', key)
-return
-end
-local expires_at = new_log_expiry(r, r.exists and expiry_of(key, r.now_ms) or nil)
-if after.to_now then
-local score = format('%.0f', r.now_ms)
-rescore(key, score, call('ZRANGEBYSCORE', key, '(' .. score, '+inf', 'LIMIT', '0', text_of(r.may_move)))
-set_expiry(key, expires_at)
-return
-end
-local members = r.len + r.expired
-local first, last = members - after.remove, members - 1
-if after.up_to then
-last = call('ZCOUNT', key, '-inf', text_of(after.up_to)) - 1
-first = math.max(0, last + 1 - after.remove)
-end
-if last < 0 or first > 0 or last + 1 < members then
-set_expiry(key, expires_at)
-end
-if last >= 0 then
-call('ZREMRANGEBYRANK', key, format('%.0f', first), format('%.0f', last))
-end
-end
-local function fail_with(text)
-error({ err = text }, 0)
-end
-local function fail(name)
-fail_with(errors[name])
-end
-local function error_reply(raised)
-if type(raised) == 'table' then
-return raised
-elseif find(raised, '^%u+ ') then
-return redis.error_reply(raised)
-end
-error(raised, 0)
-end
-local function less_large(a, b)
-local a_is_number, b_is_number = a - a == 0, b - b == 0
-if a_is_number or b_is_number then
-return a_is_number
-elseif #a ~= #b then
-return #a < #b
-end
-for n = #a, 1, -1 do
-if a[n] ~= b[n] then
-return a[n] < b[n]
-end
-end
-return false
-end
-local function less(a, b)
-if a - a == 0 and b - b == 0 then
-return a < b
-end
-return less_large(a, b)
-end
-local function approximately(n)
-if n - n == 0 then
-return n
-end
-local sum = 0
-for index = #n, 1, -1 do
-sum = sum * (2 ^ 24) + n[index]
-end
-return sum
-end
-local LARGE = {
-__sub = function()
-return 1
-end,
-}
-local function from_digits(digits)
-local count = #digits
-while count > 0 and digits[count] == 0 do
-digits[count] = nil
-count = count - 1
-end
-if count > 3 or (count == 3 and digits[3] >= (2 ^ 53) / (2 ^ 24) / (2 ^ 24)) then
-return setmetatable(digits, LARGE)
-end
-return (digits[1] or 0) + (digits[2] or 0) * (2 ^ 24) + (digits[3] or 0) * (2 ^ 24) * (2 ^ 24)
-end
-local function digits_of(n)
-if n - n ~= 0 then
-return n
-end
-local digits, count = {}, 0
-while n > 0 do
-local digit = n % (2 ^ 24)
-count = count + 1
-digits[count] = digit
-n = (n - digit) / (2 ^ 24)
-end
-return digits
-end
-local function add_large(a, b)
-a, b = digits_of(a), digits_of(b)
-local sum, carry = {}, 0
-for n = 1, math.max(#a, #b) + 1 do
-local digit = (a[n] or 0) + (b[n] or 0) + carry
-carry = digit >= (2 ^ 24) and 1 or 0
-sum[n] = digit - carry * (2 ^ 24)
-end
-return from_digits(sum)
-end
-local function add(a, b)
-if a - a == 0 and b - b == 0 and a + b < (2 ^ 53) then
-return a + b
-end
-return add_large(a, b)
-end
-local function sub_large(a, b)
-if not less_large(b, a) then
-return 0
-end
-b = digits_of(b)
-local difference, borrow = {}, 0
-for n = 1, #a do
-local digit = a[n] - (b[n] or 0) - borrow
-borrow = digit < 0 and 1 or 0
-difference[n] = digit + borrow * (2 ^ 24)
-end
-return from_digits(difference)
-end
-local function sub(a, b)
-if a - a == 0 and b - b == 0 then
-return a > b and a - b or 0
-end
-return sub_large(a, b)
-end
-local function mul_large(a, b)
-a, b = digits_of(a), digits_of(b)
-local product = {}
-for n = 1, #a + #b do
-product[n] = 0
-end
-for n = 1, #a do
-local carry = 0
-for m = 1, #b do
-local digit = product[n + m - 1] + a[n] * b[m] + carry
-carry = math.floor(digit / (2 ^ 24))
-product[n + m - 1] = digit - carry * (2 ^ 24)
-end
-product[n + #b] = carry
-end
-return from_digits(product)
-end
-local function mul(a, b)
-if a - a == 0 and b - b == 0 and a * b < (2 ^ 53) then
-return a * b
-end
-return mul_large(a, b)
-end
-local function divide_large(a, b)
-local quotient = 0
-while not less(a, b) do
-local part = math.max(1, math.floor(approximately(a) / approximately(b) * (1 - 2 ^ -45)))
-part = from_digits(digits_of(part))
-quotient = add(quotient, part)
-a = sub(a, mul(part, b))
-end
-return quotient, a
-end
-local function divide(a, b)
-if a - a == 0 and b - b == 0 then
-local rest = a % b
-return (a - rest) / b, rest
-end
-return divide_large(a, b)
-end
-local function text_of_large(n)
-local tail = ''
-while n - n ~= 0 do
-local rest
-n, rest = divide(n, 10000000)
-tail = format('%07.0f', rest) .. tail
-end
-return format('%.0f', n) .. tail
-end
-local function expiry_by_ttl(key, now_ms)
-local left = call('PTTL', key)
-return left >= 0 and now_ms + left or nil
-end
-local function remove_some(key, lowest, last, members, most)
-local expired = call('ZCOUNT', key, lowest, last)
-local removed = math.min(expired, most)
-if removed > 0 then
-local first = lowest == '0' and call('ZCOUNT', key, '-inf', '(0') or 0
-call('ZREMRANGEBYRANK', key, format('%.0f', first), format('%.0f', first + removed - 1))
-members, expired, expired_left = members - removed, expired - removed, most - removed
-end
-return members, expired
-end
-local function is_in(list, word)
-return not find(word, ' ', 1, true) and find(list, ' ' .. word .. ' ', 1, true) ~= nil
-end
-local function is_nearly(word, option)
-local first, last = 0, 0
-local shorter, longer = math.min(#word, #option), math.max(#word, #option)
-while first < shorter and word:byte(first + 1) == option:byte(first + 1) do
-first = first + 1
-end
-while last < shorter - first and word:byte(-1 - last) == option:byte(-1 - last) do
-last = last + 1
-end
-return first + last >= 2 and longer - first - last <= 2
-end
-local OPTIONS = {
-{ 'COST', 'COST n', 'RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take' },
-{ 'PARTIAL', 'PARTIAL', 'RL.<ALGO> and RL.PEEK take' },
-{ 'ALWAYS', 'ALWAYS', 'RL.<ALGO> and RL.PEEK take' },
-{ 'RESERVED', 'RESERVED n', 'RL.SETTLE takes' },
-{ 'ACTUAL', 'ACTUAL m', 'RL.SETTLE takes' },
-{ 'AT', 'AT ms', 'RL.REFUND and RL.SETTLE take' },
-{ 'BURST', 'BURST n', 'RL.<ALGO>, RL.PEEK, RL.MULTI, RL.REFUND and RL.SETTLE take' },
-{ 'BLOCK', 'BLOCK d', 'RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take' },
-{ 'MAX', 'MAX d', 'RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take' },
-{ 'ANCHOR', 'ANCHOR t', 'RL.<ALGO>, RL.PEEK, RL.MULTI, RL.REFUND, RL.SETTLE and RL.RESET take' },
-{ 'ID', 'ID id', 'RL.<ALGO>, RL.PEEK and RL.MULTI take' },
-{ 'AS', 'AS name', 'RL.<ALGO>, RL.PEEK and RL.MULTI take' },
-{ 'SHADOW', 'SHADOW', 'RL.<ALGO>, RL.PEEK and RL.MULTI take' },
-{ 'RESERVE', 'RESERVE id ttl', 'RL.<ALGO> and RL.MULTI take' },
-{ 'RESERVATION', 'RESERVATION id', 'RL.SETTLE takes' },
-}
-local function takes(r, option)
-return not is_in(' COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID RESERVE RESERVATION ', option) or is_in((' COST PARTIAL '), option)
-end
-local function require_option(row, r, accepted)
-local option, algorithm = row[1], r.algorithm
-if not is_in(accepted, option) then
-fail_with(format('ERR invalid %s: only %s it', option, row[3]))
-elseif not takes(r, option) then
-fail_with(format('ERR invalid %s: %s takes none', option, ('SLIDING')))
-elseif r[option] ~= nil then
-fail_with(format('ERR syntax error: %s comes at most once', row[2]))
-end
-end
-local function bytes_before(a, b)
-for at = 1, math.min(#a, #b) do
-local x, y = a:byte(at), b:byte(at)
-if x ~= y then
-return x < y
-end
-end
-return #a < #b
-end
-local function digits_up_to(text, most)
-if text ~= '0' and not find(text, '^[1-9]%d*$') then
-return nil
-end
-return (#text < #most or (#text == #most and not bytes_before(most, text))) and text or nil
-end
-local function min(a, b)
-return less(b, a) and b or a
-end
-local function from_text(digits)
-if #digits <= 15 or (#digits == 16 and bytes_before(digits, '9007199254740992')) then
-return digits + 0
-end
-local head = #digits % 7
-local n = head > 0 and digits:sub(1, head) + 0 or 0
-for at = head + 1, #digits, 7 do
-n = add(mul(n, 10000000), digits:sub(at, at + 6) + 0)
-end
-return n
-end
-local MAX_UNSIGNED = setmetatable({ (2 ^ 24) - 1, (2 ^ 24) - 1, 2 ^ 16 - 1 }, LARGE)
-local function parse_count(name, text, least)
-local digits = text and digits_up_to(text, '9223372036854775807')
-local n = digits and from_text(digits)
-if not n or n == 0 and least > 0 then
-fail_with(format('ERR invalid %s: expected an integer from %d to 9223372036854775807', name, least))
-elseif n - n ~= 0 then
-fail_with(format('ERR invalid %s: the Lua library takes integers up to 9007199254740991', name))
-end
-return n
-end
-local function parse_value(option, text, second)
-if option == 'AS' then
-return text and #text >= 1 and #text <= 64 and not find(text, '[^%w._-]') and text or fail('AS')
-elseif option == 'AT' then
-local digits = text and digits_up_to(text, '9223372036854775807')
-return digits and min(from_text(digits), (divide(MAX_UNSIGNED, 1000))) or fail('AT')
-end
-return parse_count(option, text, option == 'BURST' and 1 or 0)
-end
-local function require_compatible(r)
-if r.ALWAYS and (r.PARTIAL or r.RESERVE) then
-fail(r.PARTIAL and 'PARTIAL_AND_ALWAYS' or 'RESERVE_AND_ALWAYS')
-elseif r.RESERVATION and (r.RESERVED or r.AT) then
-fail(r.RESERVED and 'RESERVATION_AND_RESERVED' or 'RESERVATION_AND_AT')
-end
-end
-local FORMS = { FULL = true, LINE = true, HEADERS = true }
-local function next_form(form, named)
-if form then
-fail(form == named and 'FORM_TWICE' or 'TWO_FORMS')
-end
-return named
-end
-local function parse_options(r, words, at, accepted)
-while words[at] do
-local word, row = words[at]:upper(), nil
-for _, known in ipairs(OPTIONS) do
-row = known[1] == word and known or row
-end
-if row then
-require_option(row, r, accepted)
-if row[2] == word then
-r[word] = true
-at = at + 1
-else
-r[word] = parse_value(word, words[at + 1], words[at + 2])
-at = at + (word == 'RESERVE' and 3 or 2)
-end
-require_compatible(r)
-elseif FORMS[word] and is_in(accepted, 'form') then
-r.form = next_form(r.form, word)
-at = at + 1
-else
-return at
-end
-end
-return at
-end
-local UNITS = { ms = 1, [''] = 1000, s = 1000, m = 60000, h = 3600000, d = 86400000 }
-local function parse_window(text)
-local number, unit = match(text, '^(%d+)(%l*)$')
-local ms = number and UNITS[unit] and digits_up_to(number, '18446744073709551615') and number * UNITS[unit]
-return ms and ms >= 1 and ms <= 1e15 and ms or nil
-end
-local LONGEST = { DAY = 86400000, WEEK = 7 * 86400000, MONTH = 31 * 86400000, YEAR = 366 * 86400000 }
-local function window_of(r, text)
-local window_ms = parse_window(text)
-if not window_ms then
-r.unit = text:upper()
-window_ms = LONGEST[r.unit]
-if not window_ms then
-fail(is_in((' COST PARTIAL '), 'ANCHOR') and 'CALENDAR_WINDOW' or 'WINDOW')
-elseif not is_in((' COST PARTIAL '), 'ANCHOR') then
-fail_with(format('ERR invalid window: %s takes no windows of the calendar', ('SLIDING')))
-end
-end
-return window_ms
-end
-local function has_name_of_reservations(key)
-return key:sub(-9) == ':reserved' or key:sub(-14) == ':reserved:ends'
-end
-local function require_other_name(key)
-if has_name_of_reservations(key) then
-fail('RESERVED_KEY')
-end
-end
-local function require_left_over(r, exists)
-local hash = match(r.name, '^(.*:reserved):ends$')
-if not exists or hash and redis.pcall('TYPE', hash).ok == 'hash' then
-require_other_name(r.name)
-end
-end
-COLD = { commit_rare = commit_rare, error_reply = error_reply, expiry_by_ttl = expiry_by_ttl, fail = fail, is_in = is_in, is_nearly = is_nearly, parse_options = parse_options, remove_some = remove_some, require_left_over = require_left_over, require_other_name = require_other_name, text_of_large = text_of_large, window_of = window_of }
-end
-return COLD
-end
-local done, result = pcall(run_reset, KEYS, ARGV)
-return done and result or cold().error_reply(result)
+local ac,q local o=redis.call local function bB(a) local aR=o('TIME') local am=aR[1]*1000000+aR[2]
+a.E,a.a=am,(am-am%1000)/1000 end local I,p,aK,bQ=string.find,string.format,string.match,string.sub
+local function bK(a,J,f,ab,ai) local e=J[f] if not e then q().c('KEYS') end a.e,f=e,f+1 if ai then a.g=e
+elseif I(e,':reserved',1,true)then q().v(e) end return f end local function bA(a,J,ab,ai) bB(a)
+if#J~=bK(a,J,1,ab,ai)-1 then q().c('KEYS') end end local af,bP,bS,X=4000,1000,1000,2*500 local function bq(a,N,aQ,Q)
+local e=a.e local m,B=o('ZCARD',e),0 if m>0 and aQ>=0 and Q~='delete'then local k=p('%.0f',aQ)
+local v=Q=='read'and 0 or af if m<=v then local D=o('ZREMRANGEBYSCORE',e,N,k) m,af=m-D,v-D else m,B=q().t(e,N,k,m,v) end
+end a.p,a.k,a.b=m-B,B,m>0 end local function bp(a,Q) bq(a,'0',a.a-a.i,Q) a.f=500 if Q=='write'then X=(X-X%2)/2 a.f=X end
+end local function al(a,aE) local L,G=a.a,a.i if aE and 2*(aE-L)>=3*G then return nil end return L+2*G end
+local function ag(e,L) if not redis.REDIS_VERSION_NUM then return q().l(e,L) end local f=o('PEXPIRETIME',e)
+return f>=0 and f or nil end local function aa(d) if d-d~=0 then return q().w(d) end return p('%.0f',d) end
+local function bb(e,K,j) local u=p('%.0f',K) local d=o('ZCOUNT',e,u,u) while j>1 do local s={}
+for as=1,math.min(j,1000)do s[#s+1]=u s[#s+1]=p('%s-0.%.0f',u,d) d=d+1 end j=j-o('ZADD',e,'NX',unpack(s)) end
+while j>0 do j=j-o('ZADD',e,'NX',u,u..'-0.'..aa(d)) d=d+1 end end local function Z(e,aw) if aw then
+o('PEXPIREAT',e,aa(aw)) end end local function bf(a,M,x) local e=a.e if M=='charge'then
+local V=al(a,a.b and ag(e,a.a)or nil) bb(e,x.D or a.a,x.A) Z(e,V) elseif M~='keep'then q().j(a,M,x) elseif a.b then
+Z(e,al(a,ag(e,a.a))) end end local function bH(J,z) local aT=z[1] if not aT then q().c('ARITY') end
+local a={limit=0,capacity=0} local f=q().q(a,z,1+1,' ANCHOR ') if z[f]then
+q().c(q().o(z[f]:upper(),'ANCHOR')and'NO_SUCH_OPTION'or'RESET_WORDS') end a.C=a.ANCHOR and a.ANCHOR*1000 a.i=q().z(a,aT)
+local ab=q().n((' COST PARTIAL '),'RESERVE') bA(a,J,ab,true) bp(a,'delete') local U=a.b or a.F local aB=U q().u(a,aB)
+if U then bf(a,'delete') end return aB and 1 or 0 end function q() if not ac then local i={}
+i.AT='ERR invalid AT: expected an integer of Unix milliseconds from 0 to 9223372036854775807'
+i.ANCHOR='ERR invalid ANCHOR: expected an integer of Unix seconds from 0 to 253402300799'
+i.ID='ERR invalid ID: expected 1 to 512 bytes'
+i.AS='ERR invalid AS: expected a name of 1 to 64 characters of A-Z a-z 0-9 . _ -'
+i.RESERVE='ERR invalid RESERVE: expected an id of 1 to 128 bytes, and a ttl: a positive integer of seconds, or one '
+..'with a unit ms, s, m, h or d, up to 10^12 seconds'
+i.RESERVATION='ERR invalid RESERVATION: expected an id of 1 to 128 bytes'
+i.PARTIAL_AND_ALWAYS='ERR syntax error: PARTIAL and ALWAYS exclude each other'
+i.RESERVE_AND_ALWAYS='ERR syntax error: RESERVE and ALWAYS exclude each other'
+i.RESERVATION_AND_RESERVED='ERR syntax error: RESERVED and RESERVATION exclude each other'
+i.RESERVATION_AND_AT='ERR syntax error: RESERVATION and AT exclude each other'
+i.FORM_TWICE='ERR syntax error: FULL, LINE or HEADERS comes at most once'
+i.TWO_FORMS='ERR syntax error: FULL, LINE and HEADERS exclude each other'
+i.CALENDAR_WINDOW='ERR invalid window: expected a positive integer of seconds, or one with a unit ms, s, m, h or '
+..'d, up to 10^12 seconds; or day, week, month or year'
+i.WINDOW='ERR invalid window: expected a positive integer of seconds, or one with a unit ms, s, m, h or d, up to '
+..'10^12 seconds'
+i.RESERVED_KEY='ERR invalid key: expected one that ends neither in :reserved nor in :reserved:ends, the names of '
+..'reservations' i.ARITY='ERR wrong number of arguments'
+i.RESET_WORDS='ERR syntax error: after window comes ANCHOR t or nothing'
+i.NO_SUCH_OPTION='ERR syntax error: no such option, but there is ANCHOR t'
+i.KEYS='ERR invalid KEYS: expected those that this call needs; see docs/lua.md' local function be(bc,ak) local w=0
+for l=1,#ak,1000 do local s={unpack(bc)} for d=l,math.min(l+999,#ak)do s[#s+1]=ak[d] end w=w+o(unpack(s)) end return w
+end local function bG(e,u,m) local O={} for as,bs in ipairs(m)do O[#O+1]=u O[#O+1]=bs end be({'ZADD',e,'XX'},O) end
+local function bg(a,M,x) local e=a.e if M=='delete'then o('UNLINK',e) return end local V=al(a,a.b and ag(e,a.a)or nil)
+if x.G then local u=p('%.0f',a.a) bG(e,u,o('ZRANGEBYSCORE',e,'('..u,'+inf','LIMIT','0',aa(a.f))) Z(e,V) return end
+local m=a.p+a.k local l,k=m-x.r,m-1 if x.y then k=o('ZCOUNT',e,'-inf',aa(x.y))-1 l=math.max(0,k+1-x.r) end
+if k<0 or l>0 or k+1<m then Z(e,V) end if k>=0 then o('ZREMRANGEBYRANK',e,p('%.0f',l),p('%.0f',k)) end end
+local function E(h) error({err=h},0) end local function C(Y) E(i[Y]) end local function bj(R) if type(R)=='table'then
+return R elseif I(R,'^%u+ ')then return redis.error_reply(R) end error(R,0) end local function aJ(b,c)
+local at,bd=b-b==0,c-c==0 if at or bd then return at elseif#b~=#c then return#b<#c end for d=#b,1,-1 do
+if b[d]~=c[d]then return b[d]<c[d] end end return false end local function aI(b,c) if b-b==0 and c-c==0 then return b<c
+end return aJ(b,c) end local function av(d) if d-d==0 then return d end local w=0 for bm=#d,1,-1 do w=w*(2^24)+d[bm] end
+return w end local aq={ __sub=function() return 1 end, } local function W(g) local j=#g while j>0 and g[j]==0 do
+g[j]=nil j=j-1 end if j>3 or(j==3 and g[3]>=(2^53)/(2^24)/(2^24))then return setmetatable(g,aq) end
+return(g[1]or 0)+(g[2]or 0)*(2^24)+(g[3]or 0)*(2^24)*(2^24) end local function H(d) if d-d~=0 then return d end
+local g,j={},0 while d>0 do local t=d%(2^24) j=j+1 g[j]=t d=(d-t)/(2^24) end return g end local function ba(b,c)
+b,c=H(b),H(c) local w,A={},0 for d=1,math.max(#b,#c)+1 do local t=(b[d]or 0)+(c[d]or 0)+A A=t>=(2^24)and 1 or 0
+w[d]=t-A*(2^24) end return W(w) end local function au(b,c) if b-b==0 and c-c==0 and b+c<(2^53)then return b+c end
+return ba(b,c) end local function bJ(b,c) if not aJ(c,b)then return 0 end c=H(c) local ay,ad={},0 for d=1,#b do
+local t=b[d]-(c[d]or 0)-ad ad=t<0 and 1 or 0 ay[d]=t+ad*(2^24) end return W(ay) end local function bI(b,c)
+if b-b==0 and c-c==0 then return b>c and b-c or 0 end return bJ(b,c) end local function bu(b,c) b,c=H(b),H(c) local P={}
+for d=1,#b+#c do P[d]=0 end for d=1,#b do local A=0 for aj=1,#c do local t=P[d+aj-1]+b[d]*c[aj]+A A=math.floor(t/(2^24))
+P[d+aj-1]=t-A*(2^24) end P[d+#c]=A end return W(P) end local function aL(b,c) if b-b==0 and c-c==0 and b*c<(2^53)then
+return b*c end return bu(b,c) end local function bh(b,c) local ao=0 while not aI(b,c)do
+local s=math.max(1,math.floor(av(b)/av(c)*(1-2^-45))) s=W(H(s)) ao=au(ao,s) b=bI(b,aL(s,c)) end return ao,b end
+local function az(b,c) if b-b==0 and c-c==0 then local S=b%c return(b-S)/c,S end return bh(b,c) end local function bM(d)
+local ap='' while d-d~=0 do local S d,S=az(d,10000000) ap=p('%07.0f',S)..ap end return p('%.0f',d)..ap end
+local function bk(e,L) local aH=o('PTTL',e) return aH>=0 and L+aH or nil end local function bC(e,N,k,m,v)
+local B=o('ZCOUNT',e,N,k) local D=math.min(B,v) if D>0 then local l=N=='0'and o('ZCOUNT',e,'-inf','(0')or 0
+o('ZREMRANGEBYRANK',e,p('%.0f',l),p('%.0f',l+D-1)) m,B,af=m-D,B-D,v-D end return m,B end local function F(bo,r)
+return not I(r,' ',1,true)and I(bo,' '..r..' ',1,true)~=nil end local function bn(r,n) local l,k=0,0
+local aP,br=math.min(#r,#n),math.max(#r,#n) while l<aP and r:byte(l+1)==n:byte(l+1)do l=l+1 end
+while k<aP-l and r:byte(-1-k)==n:byte(-1-k)do k=k+1 end return l+k>=2 and br-l-k<=2 end local aZ={
+{'COST','COST n','RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take'}, {'PARTIAL','PARTIAL','RL.<ALGO> and RL.PEEK take'},
+{'ALWAYS','ALWAYS','RL.<ALGO> and RL.PEEK take'}, {'RESERVED','RESERVED n','RL.SETTLE takes'},
+{'ACTUAL','ACTUAL m','RL.SETTLE takes'}, {'AT','AT ms','RL.REFUND and RL.SETTLE take'},
+{'BURST','BURST n','RL.<ALGO>, RL.PEEK, RL.MULTI, RL.REFUND and RL.SETTLE take'},
+{'BLOCK','BLOCK d','RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take'},
+{'MAX','MAX d','RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take'},
+{'ANCHOR','ANCHOR t','RL.<ALGO>, RL.PEEK, RL.MULTI, RL.REFUND, RL.SETTLE and RL.RESET take'},
+{'ID','ID id','RL.<ALGO>, RL.PEEK and RL.MULTI take'}, {'AS','AS name','RL.<ALGO>, RL.PEEK and RL.MULTI take'},
+{'SHADOW','SHADOW','RL.<ALGO>, RL.PEEK and RL.MULTI take'}, {'RESERVE','RESERVE id ttl','RL.<ALGO> and RL.MULTI take'},
+{'RESERVATION','RESERVATION id','RL.SETTLE takes'}, } local function bL(a,n)
+return not F(' COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID RESERVE RESERVATION ',n)or F((' COST PARTIAL '),n) end
+local function bF(y,a,T) local n,bO=y[1],a.B if not F(T,n)then E(p('ERR invalid %s: only %s it',n,y[3]))
+elseif not bL(a,n)then E(p('ERR invalid %s: %s takes none',n,('SLIDING'))) elseif a[n]~=nil then
+E(p('ERR syntax error: %s comes at most once',y[2])) end end local function ax(b,c) for f=1,math.min(#b,#c)do
+local aU,aV=b:byte(f),c:byte(f) if aU~=aV then return aU<aV end end return#b<#c end local function ae(h,v)
+if h~='0'and not I(h,'^[1-9]%d*$')then return nil end return(#h<#v or(#h==#v and not ax(v,h)))and h or nil end
+local function bt(b,c) return aI(c,b)and c or b end local function aC(g)
+if#g<=15 or(#g==16 and ax(g,'9007199254740992'))then return g+0 end local ah=#g%7 local d=ah>0 and g:sub(1,ah)+0 or 0
+for f=ah+1,#g,7 do d=au(aL(d,10000000),g:sub(f,f+6)+0) end return d end
+local aY=setmetatable({(2^24)-1,(2^24)-1,2^16-1},aq) local function bw(Y,h,aG) local g=h and ae(h,'9223372036854775807')
+local d=g and aC(g) if not d or d==0 and aG>0 then
+E(p('ERR invalid %s: expected an integer from %d to 9223372036854775807',Y,aG)) elseif d-d~=0 then
+E(p('ERR invalid %s: the Lua library takes integers up to 9007199254740991',Y)) end return d end
+local function by(n,h,bR) if n=='AS'then return h and#h>=1 and#h<=64 and not I(h,'[^%w._-]')and h or C('AS')
+elseif n=='AT'then local g=h and ae(h,'9223372036854775807') return g and bt(aC(g),(az(aY,1000)))or C('AT') end
+return bw(n,h,n=='BURST'and 1 or 0) end local function bD(a) if a.ALWAYS and(a.PARTIAL or a.RESERVE)then
+C(a.PARTIAL and'PARTIAL_AND_ALWAYS'or'RESERVE_AND_ALWAYS') elseif a.RESERVATION and(a.RESERVED or a.AT)then
+C(a.RESERVED and'RESERVATION_AND_RESERVED'or'RESERVATION_AND_AT') end end local aW={FULL=true,LINE=true,HEADERS=true}
+local function bv(aA,aM) if aA then C(aA==aM and'FORM_TWICE'or'TWO_FORMS') end return aM end local function bx(a,z,f,T)
+while z[f]do local r,y=z[f]:upper(),nil for as,aF in ipairs(aZ)do y=aF[1]==r and aF or y end if y then bF(y,a,T)
+if y[2]==r then a[r]=true f=f+1 else a[r]=by(r,z[f+1],z[f+2]) f=f+(r=='RESERVE'and 3 or 2) end bD(a)
+elseif aW[r]and F(T,'form')then a.form=bv(a.form,r) f=f+1 else return f end end return f end
+local ar={ms=1,['']=1000,s=1000,m=60000,h=3600000,d=86400000} local function bz(h) local an,aS=aK(h,'^(%d+)(%l*)$')
+local K=an and ar[aS]and ae(an,'18446744073709551615')and an*ar[aS] return K and K>=1 and K<=1e15 and K or nil end
+local aX={DAY=86400000,WEEK=7*86400000,MONTH=31*86400000,YEAR=366*86400000} local function bN(a,h) local G=bz(h)
+if not G then a.x=h:upper() G=aX[a.x] if not G then C(F((' COST PARTIAL '),'ANCHOR')and'CALENDAR_WINDOW'or'WINDOW')
+elseif not F((' COST PARTIAL '),'ANCHOR')then
+E(p('ERR invalid window: %s takes no windows of the calendar',('SLIDING'))) end end return G end local function bl(e)
+return e:sub(-9)==':reserved'or e:sub(-14)==':reserved:ends' end local function aN(e) if bl(e)then C('RESERVED_KEY') end
+end local function bE(a,U) local aD=aK(a.g,'^(.*:reserved):ends$')
+if not U or aD and redis.pcall('TYPE',aD).ok=='hash'then aN(a.g) end end
+ac={j=bg,error_reply=bj,l=bk,c=C,n=F,o=bn,q=bx,t=bC,u=bE,v=aN,w=bM,z=bN} end return ac end
+local bi,aO=pcall(bH,KEYS,ARGV) return bi and aO or q().error_reply(aO)

@@ -1,1355 +1,263 @@
 -- RL.SETTLE FIXED, without the module: docs/lua.md. Put together by scripts/generate-lua; do not edit.
-local COLD, cold
-local find, format, match, part_of = string.find, string.format, string.match, string.sub
-local function parse_request(words, at, accepted)
-local window, limit, option = words[at], words[at + 1], words[at + 2]
-if not limit then
-cold().fail('ARITY')
-end
-local r = {
-key = '',
-now = 0,
-now_ms = 0,
-window_ms = 0,
-window = 0,
-limit = 0,
-capacity = 0,
-cost = 1,
-form = nil,
-delay = 0,
-state = nil,
-after = nil,
-allowed = false,
-count = 0,
-ttl = 0,
-change = 'keep',
-remaining = 0,
-decided_cost = 1,
-}
-at = at + 2
-if option == 'LINE' and not words[at + 1] and accepted ~= ' COST BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE ' then
-r.form, at = option, at + 1
-elseif option then
-local value = words[at + 1] or ''
-local is_short = accepted == ' form COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE ' and words[at + 2] == 'LINE' and not words[at + 3] and #value < 16
-if is_short and option == 'COST' and (' COST PARTIAL ALWAYS ANCHOR RESERVE RESERVATION ') ~= ' ID ' and find(value, '^[1-9]%d*$') then
-r.form, r.cost, at = 'LINE', value + 0, at + 3
-elseif is_short and option == 'ID' and (' COST PARTIAL ALWAYS ANCHOR RESERVE RESERVATION ') == ' ID ' and value ~= '' then
-r.form, r.ID, at = 'LINE', value, at + 3
-else
-at = cold().parse_options(r, words, at, accepted)
-r.cost = r.COST or 1
-end
-r.anchor_ms = r.ANCHOR and r.ANCHOR * 1000
-end
-local is_plain = #limit < 16 and find(limit, '^[1-9]%d*$')
-r.limit = is_plain and limit + 0 or cold().parse_count('limit', limit, 0)
-is_plain = #window < 10 and find(window, '^[1-9]%d*$')
-local window_ms = is_plain and window * 1000 or cold().window_of(r, window)
-r.window_ms, r.window, r.capacity = window_ms, window_ms < 9e12 and window_ms * 1000 or cold().mul_large(window_ms, 1000), r.BURST or r.limit
-return r, at
-end
-local function parse_all(words, accepted)
-local r, at = parse_request(words, 1, accepted)
-if words[at] then
-cold().fail_with_usage(r, accepted, words[at])
-end
-return r
-end
-local function parse_correction(words, accepted)
-if not words[1 + 1] then
-cold().fail('ARITY')
-end
-return parse_all(words, accepted)
-end
-local call = redis.call
-local function read_clock(r)
-local time = call('TIME')
-local now = time[1] * 1000000 + time[2]
-r.now, r.now_ms = now, (now - now % 1000) / 1000
-end
-local function suffix(r)
-if r.unit or r.anchor_ms then
-return cold().calendar_suffix(r, (cold().period(r)))
-end
-local now_ms, window_ms = r.now_ms, r.window_ms
-local number = (now_ms - now_ms % window_ms) / window_ms
-return format(number < 2147483648 and ':%d' or ':%.0f', number)
-end
-local function take_keys(r, keys, at, with_book, is_reset)
-local key = keys[at]
-if suffix then
-local own, other = suffix(r), keys[at + 1]
-local length = #own
-if not other then
-cold().fail('KEYS')
-elseif part_of(key, -length) ~= own then
-key = other
-if part_of(key, -length) ~= own then
-r.wrong_clock = true
-end
-end
-r.key, key, at = key, part_of(key, 1, -length - 1), at + 2
-else
-if not key then
-cold().fail('KEYS')
-end
-r.key, at = key, at + 1
-end
-if is_reset then
-r.name = key
-elseif find(key, ':reserved', 1, true) then
-cold().require_other_name(key)
-end
-if with_book then
-at = r.wrong_clock and at + 2 or cold().take_book(r, keys, at, key)
-end
-return at
-end
-local function place(r, keys, with_book, is_reset)
-read_clock(r)
-if #keys ~= take_keys(r, keys, 1, with_book, is_reset) - 1 then
-cold().fail('KEYS')
-elseif r.wrong_clock then
-cold().fail_by_clock(r)
-end
-end
-local function load_counter(r)
-local key = r.key
-local text = call('GET', key)
-if text then
-local value = #text < 16 and find(text, '^[1-9]%d*$') and text + 0 or cold().value_of(text)
-local expires_at = redis.REDIS_VERSION_NUM and call('PEXPIRETIME', key) or cold().expiry_by_ttl(key, r.now_ms) or -1
-expires_at = expires_at >= 0 and expires_at or nil
-if expires_at and expires_at >= (2 ^ 53) then
-cold().fail('INEXACT_STATE')
-end
-r.state = { value = value, expires_at = expires_at }
-end
-end
-local function state_after(change, after, before)
-if change == 'keep' then
-return before
-end
-return change ~= 'delete' and after or nil
-end
-local function less(a, b)
-if a - a == 0 and b - b == 0 then
-return a < b
-end
-return cold().less_large(a, b)
-end
-local function ttl_of_script(expires_at, now_ms)
-if not expires_at then
-return -2
-end
-local ms = (expires_at > now_ms and expires_at - now_ms or 0) + 500
-return (ms - ms % 1000) / 1000
-end
-local function decide(r, cost)
-local counter, now_ms, limit = r.state, r.now_ms, r.limit
-local before, needed = counter and counter.value or 0, cost == 0 and 1 or cost
-local allowed = needed <= limit and before + needed <= limit
-local counted = (allowed or before >= limit) and cost > 0
-local after = counted and before + cost or before
-if after >= (2 ^ 53) then
-cold().fail('INEXACT_REPLY')
-end
-local expires_at = counter and not (counted and before == 0) and counter.expires_at or nil
-if not expires_at and (counter or counted) then
-expires_at = (r.unit or r.anchor_ms) and cold().new_expiry(r) or now_ms + r.window_ms
-end
-r.allowed, r.count, r.ttl, r.change = allowed, after, ttl_of_script(expires_at, now_ms), 'keep'
-if counted or (counter and not counter.expires_at) then
-r.change, r.after = 'charge', { value = after, expires_at = expires_at }
-end
-end
-local function decide_request(r)
-if r.PARTIAL or r.ALWAYS then
-cold().decide_rare(r)
-else
-local cost = r.cost
-r.decided_cost = cost
-decide(r, cost)
-end
-if r.SHADOW then
-cold().conclude(r)
-end
-end
-local function wait(r, cost)
-local limit = r.limit
-if cost > limit then
-return nil
-elseif r.units + cost <= limit then
-return 0
-end
-if r.unit or r.anchor_ms then
-local _, last = cold().period(r)
-return last - r.now_ms
-end
-return r.window_ms - r.now_ms % r.window_ms
-end
-local function forecast(r, _, counter)
-local value, limit = counter and counter.value or 0, r.limit
-r.units = value > 0 and value or 0
-r.remaining = r.units < limit and limit - r.units or 0
-end
-local function figures(r)
-local change, wait = r.change, wait
-forecast(r, change, change == 'keep' and r.state or change ~= 'delete' and r.after or nil)
-local remaining, capacity, retry, next_ms, reset = r.remaining, r.capacity, 0, 0, 0
-if not r.allowed then
-local cost = r.decided_cost
-retry = wait(r, r.needed or (cost == 0 and 1 or cost)) or -1
-if r.full_for and retry >= 0 then
-retry = math.max(retry, r.full_for)
-end
-end
-if remaining < capacity then
-next_ms = wait(r, remaining + 1) or -1
-reset = remaining + 1 == capacity and next_ms or wait(r, capacity) or -1
-end
-if retry - retry ~= 0 or next_ms - next_ms ~= 0 or reset - reset ~= 0 or retry >= (2 ^ 53) or reset >= (2 ^ 53) then
-cold().fail('INEXACT_REPLY')
-end
-return remaining, retry, next_ms, reset, 0
-end
-local function line(r, charged)
-local remaining, retry, next_ms, reset, delay = figures(r)
-local count, ttl, limit, now_ms = r.count, r.ttl, r.capacity, r.now_ms
-local largest = limit + count + ttl + retry + next_ms + reset + delay + charged
-if largest >= 2147483648 or now_ms < 1000000 or now_ms >= 2e15 then
-return cold().long_line(r, charged)
-end
-local late = now_ms % 1000000
-local shadow = r.shadowed and 1 or 0
-return format(
-'%d %d %d %d %d %d %d %d %d %d%06d %d %d',
-r.allowed and (r.PARTIAL and cold().part_allowed(r) or 1) or 0, count, ttl, limit, remaining, retry, next_ms, reset, delay,
-(now_ms - late) / 1000000, late, shadow, charged
-)
-end
-local function reply(r, charged)
-local form = r.form
-if form == 'LINE' then
-return line(r, charged)
-elseif form then
-return cold().other_reply(r, charged)
-end
-return { r.allowed and (r.PARTIAL and cold().part_allowed(r) or 1) or 0, r.count, r.ttl }
-end
-local function correct(r, change, after, charged)
-local answer
-local expires_at, before, state = nil, r.state, state_after(change, after, r.state)
-if expires_at and less(expires_at, r.now_ms) then
-state = nil
-end
-r.state = state
-decide_request(r)
-answer = reply(r, charged)
-r.state = before
-if not r.is_unknown then
-cold().commit_change(r, change, after)
-end
-return answer
-end
-local function settle_reservation(r)
-local book, change, after, charged = cold().load_book(r, r.RESERVATION), 'keep', nil, 0
-load_counter(r, 'write')
-r.book = book
-cold().give_back_book(r)
-local charge = book.own
-if charge then
-change, after = cold().settle_reserved(r, charge, r.ACTUAL)
-charged = r.ACTUAL
-book.own = nil
-end
-r.is_unknown = not charge and not r.gave_back
-local answer = correct(r, change, after, charged)
-cold().commit_book(book)
-return answer
-end
-local function run_settle(keys, words)
-local r = parse_correction(words, ' form AT RESERVED ACTUAL BURST ANCHOR RESERVATION ')
-local reserved, actual = r.RESERVED, r.ACTUAL
-if actual and r.RESERVATION then
-place(r, keys, true)
-return settle_reservation(r)
-end
-if not reserved or not actual then
-cold().fail('SETTLEMENT')
-end
-local difference = math.abs(reserved - actual)
-place(r, keys)
-load_counter(r, 'write')
-local correction = actual < reserved and cold().refund or cold().overcharge
-local change, after = correction(r, r.AT, difference)
-return correct(r, change, after, actual)
-end
-function cold()
-if not COLD then
-local errors = {}
-errors.INEXACT_REPLY = 'ERR the reply has a number above 9007199254740991, which needs the module'
-errors.NOT_A_COUNTER = 'ERR value is not an integer or out of range'
-errors.INEXACT_STATE = 'ERR the key holds a number above 9007199254740991, which needs the module'
-errors.AT = 'ERR invalid AT: expected an integer of Unix milliseconds from 0 to 9223372036854775807'
-errors.ANCHOR = 'ERR invalid ANCHOR: expected an integer of Unix seconds from 0 to 253402300799'
-errors.ID = 'ERR invalid ID: expected 1 to 512 bytes'
-errors.AS = 'ERR invalid AS: expected a name of 1 to 64 characters of A-Z a-z 0-9 . _ -'
-errors.RESERVE = 'ERR invalid RESERVE: expected an id of 1 to 128 bytes, and a ttl: a positive integer of seconds, or one '
-.. 'with a unit ms, s, m, h or d, up to 10^12 seconds'
-errors.RESERVATION = 'ERR invalid RESERVATION: expected an id of 1 to 128 bytes'
-errors.PARTIAL_AND_ALWAYS = 'ERR syntax error: PARTIAL and ALWAYS exclude each other'
-errors.RESERVE_AND_ALWAYS = 'ERR syntax error: RESERVE and ALWAYS exclude each other'
-errors.RESERVATION_AND_RESERVED = 'ERR syntax error: RESERVED and RESERVATION exclude each other'
-errors.RESERVATION_AND_AT = 'ERR syntax error: RESERVATION and AT exclude each other'
-errors.FORM_TWICE = 'ERR syntax error: FULL, LINE or HEADERS comes at most once'
-errors.TWO_FORMS = 'ERR syntax error: FULL, LINE and HEADERS exclude each other'
-errors.CALENDAR_WINDOW = 'ERR invalid window: expected a positive integer of seconds, or one with a unit ms, s, m, h or '
-.. 'd, up to 10^12 seconds; or day, week, month or year'
-errors.WINDOW = 'ERR invalid window: expected a positive integer of seconds, or one with a unit ms, s, m, h or d, up to '
-.. '10^12 seconds'
-errors.RESERVED_KEY = 'ERR invalid key: expected one that ends neither in :reserved nor in :reserved:ends, the names of '
-.. 'reservations'
-errors.KEYS = 'ERR invalid KEYS: expected those that this call needs; see docs/lua.md'
-errors.FOREIGN_RESERVATION = 'ERR the hash of the reservations holds a value that the module did not write'
-errors.ARITY = 'ERR wrong number of arguments'
-errors.SETTLEMENT = 'ERR syntax error: RL.SETTLE needs ACTUAL m, and RESERVED n or RESERVATION id'
-local function calendar_suffix(r, start)
-return format(':%s:%.0f', r.unit and r.unit:lower() or format('%.0fms', r.window_ms), start)
-end
-local function days_before(year, month)
-if month < 2 then
-year = year - 1
-end
-local of_march = (month + 10) % 12
-local leap_days = math.floor(year / 4) - math.floor(year / 100) + math.floor(year / 400)
-return 365 * year + leap_days + math.floor((153 * of_march + 2) / 5) - 719468
-end
-local function first_of_month(n)
-return days_before(math.floor(n / 12), n % 12)
-end
-local function month_of(day)
-local months = 1970 * 12 + math.floor(day / 30.436875) + 1
-while first_of_month(months) > day do
-months = months - 1
-end
-return months, day - first_of_month(months)
-end
-local function start_after(anchor, months)
-local at = anchor.months + months
-local first = first_of_month(at)
-return (first + math.min(anchor.day, first_of_month(at + 1) - first - 1)) * 86400000 + anchor.time
-end
-local function calendar_period(step, anchor_ms, now_ms)
-local time = anchor_ms % 86400000
-local months, day = month_of((anchor_ms - time) / 86400000)
-local anchor = { months = months, day = day, time = time }
-local apart = month_of(math.floor(now_ms / 86400000)) - months
-local latest = apart - apart % step
-local first, last = start_after(anchor, latest), start_after(anchor, latest + step)
-if first > now_ms then
-first, last = start_after(anchor, latest - step), first
-end
-return first, last, last - first
-end
-local function period_of(r, now_ms)
-local unit, anchor_ms = r.unit, r.anchor_ms
-if unit == 'MONTH' or unit == 'YEAR' then
-local first, last, length = calendar_period(unit == 'YEAR' and 12 or 1, anchor_ms or 0, now_ms)
-return math.max(0, first), last, length
-end
-anchor_ms = anchor_ms or (unit == 'WEEK' and 4 * 86400000) or 0
-local length = r.window_ms
-local ago = (now_ms % length - anchor_ms % length) % length
-return math.max(0, now_ms - ago), now_ms - ago + length, length
-end
-local function period(r)
-if r.unit or r.anchor_ms then
-return period_of(r, r.now_ms)
-end
-local now_ms, window_ms = r.now_ms, r.window_ms
-local first = now_ms - now_ms % window_ms
-return first, first + window_ms
-end
-local function new_expiry(r)
-if r.unit or r.anchor_ms then
-local _, last = period_of(r, r.now_ms)
-return last
-end
-return r.now_ms + r.window_ms
-end
-local function is_current_period(r, at_ms)
-return not at_ms or not less(at_ms, (period(r)))
-end
-local function refund(r, at_ms, cost)
-local counter = r.state
-if not counter or not is_current_period(r, at_ms) then
-return 'keep'
-end
-local value = counter.value
-if value > 0 and cost > 0 then
-value = math.max(0, math.min(value, r.limit) - cost)
-end
-if value == counter.value and counter.expires_at then
-return 'keep'
-end
-return 'refund', { value = value, expires_at = counter.expires_at or new_expiry(r) }
-end
-local function fail_with(text)
-error({ err = text }, 0)
-end
-local function fail(name)
-fail_with(errors[name])
-end
-local function overcharge(r, at_ms, cost)
-local counter = r.state
-if cost == 0 or not is_current_period(r, at_ms) then
-return 'keep'
-end
-local before = counter and counter.value or 0
-if before + cost + 1 >= (2 ^ 53) then
-fail('INEXACT_REPLY')
-end
-local held = before ~= 0 and counter.expires_at
-return 'charge', { value = before + cost, expires_at = held or new_expiry(r) }
-end
-local function end_of_period(r)
-local _, last = period(r)
-return last
-end
-local function settle_reserved(r, charge, actual)
-local counter, reserved = r.state, charge.cost or 0
-if charge.counts_until ~= end_of_period(r) then
-return 'keep'
-elseif actual >= reserved then
-return overcharge(r, nil, actual - reserved)
-elseif not counter or counter.value <= 0 then
-return 'keep'
-end
-local value = math.max(0, counter.value - (reserved - actual))
-return 'refund', { value = value, expires_at = counter.expires_at or new_expiry(r) }
-end
-local function error_reply(raised)
-if type(raised) == 'table' then
-return raised
-elseif find(raised, '^%u+ ') then
-return redis.error_reply(raised)
-end
-error(raised, 0)
-end
-local function less_large(a, b)
-local a_is_number, b_is_number = a - a == 0, b - b == 0
-if a_is_number or b_is_number then
-return a_is_number
-elseif #a ~= #b then
-return #a < #b
-end
-for n = #a, 1, -1 do
-if a[n] ~= b[n] then
-return a[n] < b[n]
-end
-end
-return false
-end
-local function digits_of(n)
-if n - n ~= 0 then
-return n
-end
-local digits, count = {}, 0
-while n > 0 do
-local digit = n % (2 ^ 24)
-count = count + 1
-digits[count] = digit
-n = (n - digit) / (2 ^ 24)
-end
-return digits
-end
-local LARGE = {
-__sub = function()
-return 1
-end,
-}
-local function from_digits(digits)
-local count = #digits
-while count > 0 and digits[count] == 0 do
-digits[count] = nil
-count = count - 1
-end
-if count > 3 or (count == 3 and digits[3] >= (2 ^ 53) / (2 ^ 24) / (2 ^ 24)) then
-return setmetatable(digits, LARGE)
-end
-return (digits[1] or 0) + (digits[2] or 0) * (2 ^ 24) + (digits[3] or 0) * (2 ^ 24) * (2 ^ 24)
-end
-local function mul_large(a, b)
-a, b = digits_of(a), digits_of(b)
-local product = {}
-for n = 1, #a + #b do
-product[n] = 0
-end
-for n = 1, #a do
-local carry = 0
-for m = 1, #b do
-local digit = product[n + m - 1] + a[n] * b[m] + carry
-carry = math.floor(digit / (2 ^ 24))
-product[n + m - 1] = digit - carry * (2 ^ 24)
-end
-product[n + #b] = carry
-end
-return from_digits(product)
-end
-local function expiry_by_ttl(key, now_ms)
-local left = call('PTTL', key)
-return left >= 0 and now_ms + left or nil
-end
-local function bytes_before(a, b)
-for at = 1, math.min(#a, #b) do
-local x, y = a:byte(at), b:byte(at)
-if x ~= y then
-return x < y
-end
-end
-return #a < #b
-end
-local function digits_up_to(text, most)
-if text ~= '0' and not find(text, '^[1-9]%d*$') then
-return nil
-end
-return (#text < #most or (#text == #most and not bytes_before(most, text))) and text or nil
-end
-local function fail_with_foreign_value(text, word, otherwise)
-local writers = { C = 'COUNTER', L = 'LEAKY', O = 'LOCKOUT', R = 'ROLLING', T = 'TOKEN' }
-local writer = writers[match(text, '^(%u):')]
-if not writer or writer == word then
-fail(otherwise)
-end
-fail_with('ERR the key holds a state of ' .. writer .. ': use another key for each algorithm')
-end
-local function add_large(a, b)
-a, b = digits_of(a), digits_of(b)
-local sum, carry = {}, 0
-for n = 1, math.max(#a, #b) + 1 do
-local digit = (a[n] or 0) + (b[n] or 0) + carry
-carry = digit >= (2 ^ 24) and 1 or 0
-sum[n] = digit - carry * (2 ^ 24)
-end
-return from_digits(sum)
-end
-local function add(a, b)
-if a - a == 0 and b - b == 0 and a + b < (2 ^ 53) then
-return a + b
-end
-return add_large(a, b)
-end
-local function mul(a, b)
-if a - a == 0 and b - b == 0 and a * b < (2 ^ 53) then
-return a * b
-end
-return mul_large(a, b)
-end
-local function from_text(digits)
-if #digits <= 15 or (#digits == 16 and bytes_before(digits, '9007199254740992')) then
-return digits + 0
-end
-local head = #digits % 7
-local n = head > 0 and digits:sub(1, head) + 0 or 0
-for at = head + 1, #digits, 7 do
-n = add(mul(n, 10000000), digits:sub(at, at + 6) + 0)
-end
-return n
-end
-local function value_of(text)
-local sign, digits = match(text, '^(%-?)(%d+)$')
-local negative = sign == '-'
-digits = digits and digits_up_to(digits, negative and '9223372036854775808' or '9223372036854775807')
-if not digits or (negative and digits == '0') then
-fail_with_foreign_value(text, nil, 'NOT_A_COUNTER')
-end
-local value = from_text(digits)
-if value - value ~= 0 then
-fail('INEXACT_STATE')
-end
-return negative and -value or value
-end
-local function parse_count(name, text, least)
-local digits = text and digits_up_to(text, '9223372036854775807')
-local n = digits and from_text(digits)
-if not n or n == 0 and least > 0 then
-fail_with(format('ERR invalid %s: expected an integer from %d to 9223372036854775807', name, least))
-elseif n - n ~= 0 then
-fail_with(format('ERR invalid %s: the Lua library takes integers up to 9007199254740991', name))
-end
-return n
-end
-local OPTIONS = {
-{ 'COST', 'COST n', 'RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take' },
-{ 'PARTIAL', 'PARTIAL', 'RL.<ALGO> and RL.PEEK take' },
-{ 'ALWAYS', 'ALWAYS', 'RL.<ALGO> and RL.PEEK take' },
-{ 'RESERVED', 'RESERVED n', 'RL.SETTLE takes' },
-{ 'ACTUAL', 'ACTUAL m', 'RL.SETTLE takes' },
-{ 'AT', 'AT ms', 'RL.REFUND and RL.SETTLE take' },
-{ 'BURST', 'BURST n', 'RL.<ALGO>, RL.PEEK, RL.MULTI, RL.REFUND and RL.SETTLE take' },
-{ 'BLOCK', 'BLOCK d', 'RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take' },
-{ 'MAX', 'MAX d', 'RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take' },
-{ 'ANCHOR', 'ANCHOR t', 'RL.<ALGO>, RL.PEEK, RL.MULTI, RL.REFUND, RL.SETTLE and RL.RESET take' },
-{ 'ID', 'ID id', 'RL.<ALGO>, RL.PEEK and RL.MULTI take' },
-{ 'AS', 'AS name', 'RL.<ALGO>, RL.PEEK and RL.MULTI take' },
-{ 'SHADOW', 'SHADOW', 'RL.<ALGO>, RL.PEEK and RL.MULTI take' },
-{ 'RESERVE', 'RESERVE id ttl', 'RL.<ALGO> and RL.MULTI take' },
-{ 'RESERVATION', 'RESERVATION id', 'RL.SETTLE takes' },
-}
-local function is_in(list, word)
-return not find(word, ' ', 1, true) and find(list, ' ' .. word .. ' ', 1, true) ~= nil
-end
-local function takes(r, option)
-return not is_in(' COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID RESERVE RESERVATION ', option) or is_in((' COST PARTIAL ALWAYS ANCHOR RESERVE RESERVATION '), option)
-end
-local function is_nearly(word, option)
-local first, last = 0, 0
-local shorter, longer = math.min(#word, #option), math.max(#word, #option)
-while first < shorter and word:byte(first + 1) == option:byte(first + 1) do
-first = first + 1
-end
-while last < shorter - first and word:byte(-1 - last) == option:byte(-1 - last) do
-last = last + 1
-end
-return first + last >= 2 and longer - first - last <= 2
-end
-local function fail_with_usage(r, accepted, word)
-local options = {}
-for _, row in ipairs(OPTIONS) do
-if is_in(accepted, row[1]) and takes(r, row[1]) then
-options[#options + 1] = row[2]
-end
-end
-for _, form in ipairs({ 'FULL', 'LINE', 'HEADERS' }) do
-options[#options + 1] = form
-end
-for _, option in ipairs(options) do
-if is_nearly(word:upper(), match(option, '^%u+')) then
-fail_with('ERR syntax error: no such option, but there is ' .. option)
-end
-end
-local last = table.remove(options)
-local usage = table.concat(options, ', ')
-fail_with('ERR syntax error: after limit come ' .. usage .. ' or ' .. last .. ', each at most once')
-end
-local function require_option(row, r, accepted)
-local option, algorithm = row[1], r.algorithm
-if not is_in(accepted, option) then
-fail_with(format('ERR invalid %s: only %s it', option, row[3]))
-elseif not takes(r, option) then
-fail_with(format('ERR invalid %s: %s takes none', option, ('FIXED')))
-elseif r[option] ~= nil then
-fail_with(format('ERR syntax error: %s comes at most once', row[2]))
-end
-end
-local UNITS = { ms = 1, [''] = 1000, s = 1000, m = 60000, h = 3600000, d = 86400000 }
-local function parse_window(text)
-local number, unit = match(text, '^(%d+)(%l*)$')
-local ms = number and UNITS[unit] and digits_up_to(number, '18446744073709551615') and number * UNITS[unit]
-return ms and ms >= 1 and ms <= 1e15 and ms or nil
-end
-local function parse_id(text, most)
-return text and #text >= 1 and #text <= most and text
-end
-local function min(a, b)
-return less(b, a) and b or a
-end
-local function approximately(n)
-if n - n == 0 then
-return n
-end
-local sum = 0
-for index = #n, 1, -1 do
-sum = sum * (2 ^ 24) + n[index]
-end
-return sum
-end
-local function sub_large(a, b)
-if not less_large(b, a) then
-return 0
-end
-b = digits_of(b)
-local difference, borrow = {}, 0
-for n = 1, #a do
-local digit = a[n] - (b[n] or 0) - borrow
-borrow = digit < 0 and 1 or 0
-difference[n] = digit + borrow * (2 ^ 24)
-end
-return from_digits(difference)
-end
-local function sub(a, b)
-if a - a == 0 and b - b == 0 then
-return a > b and a - b or 0
-end
-return sub_large(a, b)
-end
-local function divide_large(a, b)
-local quotient = 0
-while not less(a, b) do
-local part = math.max(1, math.floor(approximately(a) / approximately(b) * (1 - 2 ^ -45)))
-part = from_digits(digits_of(part))
-quotient = add(quotient, part)
-a = sub(a, mul(part, b))
-end
-return quotient, a
-end
-local function divide(a, b)
-if a - a == 0 and b - b == 0 then
-local rest = a % b
-return (a - rest) / b, rest
-end
-return divide_large(a, b)
-end
-local MAX_UNSIGNED = setmetatable({ (2 ^ 24) - 1, (2 ^ 24) - 1, 2 ^ 16 - 1 }, LARGE)
-local function parse_value(option, text, second)
-if option == 'RESERVE' then
-local ttl = second and parse_window(second)
-return parse_id(text, 128) and ttl and { id = text, ttl = ttl } or fail('RESERVE')
-elseif option == 'RESERVATION' then
-return parse_id(text, 128) or fail('RESERVATION')
-end
-if option == 'ANCHOR' then
-local digits = text and digits_up_to(text, '253402300799')
-return digits and digits + 0 or fail('ANCHOR')
-end
-if option == 'AS' then
-return text and #text >= 1 and #text <= 64 and not find(text, '[^%w._-]') and text or fail('AS')
-elseif option == 'AT' then
-local digits = text and digits_up_to(text, '9223372036854775807')
-return digits and min(from_text(digits), (divide(MAX_UNSIGNED, 1000))) or fail('AT')
-end
-return parse_count(option, text, option == 'BURST' and 1 or 0)
-end
-local function require_compatible(r)
-if r.ALWAYS and (r.PARTIAL or r.RESERVE) then
-fail(r.PARTIAL and 'PARTIAL_AND_ALWAYS' or 'RESERVE_AND_ALWAYS')
-elseif r.RESERVATION and (r.RESERVED or r.AT) then
-fail(r.RESERVED and 'RESERVATION_AND_RESERVED' or 'RESERVATION_AND_AT')
-end
-end
-local FORMS = { FULL = true, LINE = true, HEADERS = true }
-local function next_form(form, named)
-if form then
-fail(form == named and 'FORM_TWICE' or 'TWO_FORMS')
-end
-return named
-end
-local function parse_options(r, words, at, accepted)
-while words[at] do
-local word, row = words[at]:upper(), nil
-for _, known in ipairs(OPTIONS) do
-row = known[1] == word and known or row
-end
-if row then
-require_option(row, r, accepted)
-if row[2] == word then
-r[word] = true
-at = at + 1
-else
-r[word] = parse_value(word, words[at + 1], words[at + 2])
-at = at + (word == 'RESERVE' and 3 or 2)
-end
-require_compatible(r)
-elseif FORMS[word] and is_in(accepted, 'form') then
-r.form = next_form(r.form, word)
-at = at + 1
-else
-return at
-end
-end
-return at
-end
-local LONGEST = { DAY = 86400000, WEEK = 7 * 86400000, MONTH = 31 * 86400000, YEAR = 366 * 86400000 }
-local function window_of(r, text)
-local window_ms = parse_window(text)
-if not window_ms then
-r.unit = text:upper()
-window_ms = LONGEST[r.unit]
-if not window_ms then
-fail(is_in((' COST PARTIAL ALWAYS ANCHOR RESERVE RESERVATION '), 'ANCHOR') and 'CALENDAR_WINDOW' or 'WINDOW')
-elseif not is_in((' COST PARTIAL ALWAYS ANCHOR RESERVE RESERVATION '), 'ANCHOR') then
-fail_with(format('ERR invalid window: %s takes no windows of the calendar', ('FIXED')))
-end
-end
-return window_ms
-end
-local function has_name_of_reservations(key)
-return key:sub(-9) == ':reserved' or key:sub(-14) == ':reserved:ends'
-end
-local function require_other_name(key)
-if has_name_of_reservations(key) then
-fail('RESERVED_KEY')
-end
-end
-local function text_of_large(n)
-local tail = ''
-while n - n ~= 0 do
-local rest
-n, rest = divide(n, 10000000)
-tail = format('%07.0f', rest) .. tail
-end
-return format('%.0f', n) .. tail
-end
-local function text_of(n)
-if n - n ~= 0 then
-return text_of_large(n)
-end
-if n < 2147483648 then
-return format('%d', n)
-elseif n < 2e15 then
-local rest = n % 1000000
-return format('%d%06d', (n - rest) / 1000000, rest)
-end
-return format('%.0f', n)
-end
-local function next_suffix(r)
-local _, last = period(r)
-if r.unit or r.anchor_ms then
-return calendar_suffix(r, last)
-end
-return ':' .. text_of(last / r.window_ms)
-end
-local function both_suffixes(r)
-return suffix(r) .. ' ' .. next_suffix(r)
-end
-local function fail_by_clock(r)
-fail_with(format('ERR clock %.0f %s', r.now_ms, both_suffixes(r)))
-end
-local function infix(r)
-local window = r.unit and r.unit:lower() or format('%.0fms', r.window_ms)
-return ':' .. window .. (r.anchor_ms and format(':%.0f', r.anchor_ms / 1000) or '')
-end
-local function take_book(r, keys, at, key)
-local hash, ends = keys[at] or '', keys[at + 1]
-local name = (infix and infix(r) or '') .. ':reserved'
-if (hash ~= key .. name and hash ~= '{' .. key .. '}' .. name) or ends ~= hash .. ':ends' then
-fail('KEYS')
-end
-r.hash, r.ends = hash, ends
-return at + 2
-end
-local function number_of_field(text)
-local digits = digits_up_to(text, '9223372036854775807') or fail('FOREIGN_RESERVATION')
-local n = from_text(digits)
-return n - n == 0 and n or fail('INEXACT_STATE')
-end
-local function decode_field(text)
-local cost, charged_at, ends_at, counts_until, ttl = match(text, '^(%d*):(%d+):(%d+):(%d+):(%d+)$')
-if not cost or #ttl > 16 or tonumber(ttl) > 1e15 or ttl == '0' then
-fail('FOREIGN_RESERVATION')
-end
-return {
-cost = cost ~= '' and number_of_field(cost) or nil,
-charged_at = number_of_field(charged_at),
-ends_at = number_of_field(ends_at),
-counts_until = number_of_field(counts_until),
-ttl = number_of_field(ttl),
-}
-end
-local function expiry_of(key, now_ms)
-if not redis.REDIS_VERSION_NUM then
-return expiry_by_ttl(key, now_ms)
-end
-local at = call('PEXPIRETIME', key)
-return at >= 0 and at or nil
-end
-local function score_at(key, rank)
-rank = format('%.0f', rank)
-local score = call('ZRANGE', key, rank, rank, 'WITHSCORES')[2]
-return score and tonumber(score)
-end
-local expired_left, ended_left, unordered_left, moved_left = 4000, 1000, 1000, 2 * 500
-local function review(book, found)
-book.ended, book.gone = {}, {}
-for _, one in ipairs(found) do
-if one.field.cost then
-book.ended[#book.ended + 1] = { id = one.id, was = one.field }
-elseif one.id ~= book.id then
-book.gone[#book.gone + 1] = one.id
-end
-end
-ended_left = math.max(0, ended_left - #book.ended - #book.gone)
-table.sort(book.ended, function(a, b)
-if a.was.charged_at ~= b.was.charged_at then
-return a.was.charged_at < b.was.charged_at
-end
-return bytes_before(a.id, b.id)
-end)
-book.reviewed = true
-end
-local function review_ordered(book)
-local first = call('ZRANGE', book.ends, '0', format('%.0f', ended_left), 'WITHSCORES')
-local ids, ends, found, own_found = {}, {}, {}, false
-book.next_end = nil
-for n = 1, #first, 2 do
-local ends_at = tonumber(first[n + 1])
-if ends_at > book.now_ms or #ids == ended_left then
-book.next_end = ends_at
-break
-end
-ids[#ids + 1], ends[#ends + 1] = first[n], ends_at
-end
-local texts = #ids > 0 and call('HMGET', book.key, unpack(ids)) or {}
-for n, id in ipairs(ids) do
-local field = texts[n] and decode_field(texts[n])
-if not field or field.ends_at ~= ends[n] then
-return false
-end
-found[n] = { id = id, field = field }
-own_found = own_found or id == book.id
-end
-if book.own and book.own.ends_at <= book.now_ms and not own_found then
-found[#found + 1] = { id = book.id, field = book.own }
-end
-review(book, found)
-local own_ended = 0
-for _, ended in ipairs(book.ended) do
-own_ended = ended.id == book.id and 1 or own_ended
-end
-local others_ended = #book.ended + #book.gone - own_ended
-book.needed = book.len - (book.stored and 1 or 0) == others_ended and 0 or nil
-return true
-end
-local function matters_until(field)
-return field.cost and math.max(field.ends_at + field.ttl, field.counts_until) or field.ends_at
-end
-local function review_all(book)
-local ended, stay, own = {}, {}, nil
-local all = call('HGETALL', book.key)
-for n = 1, #all, 2 do
-local id = all[n]
-if id ~= '' then
-local one = { id = id, field = decode_field(all[n + 1]) }
-if one.field.ends_at <= book.now_ms then
-ended[#ended + 1] = one
-elseif id ~= book.id then
-stay[#stay + 1] = one
-end
-end
-end
-if #ended > ended_left then
-table.sort(ended, function(a, b)
-if a.field.ends_at ~= b.field.ends_at then
-return a.field.ends_at < b.field.ends_at
-end
-return bytes_before(a.id, b.id)
-end)
-for n = #ended, ended_left + 1, -1 do
-local one = table.remove(ended, n)
-if one.id == book.id then
-own = one
-else
-stay[#stay + 1] = one
-end
-end
-ended[#ended + 1] = own
-end
-book.next_end, book.needed, book.order = nil, 0, stay
-for _, one in ipairs(stay) do
-book.next_end = math.min(book.next_end or one.field.ends_at, one.field.ends_at)
-book.needed = math.max(book.needed, matters_until(one.field))
-end
-review(book, ended)
-end
-local function add_to_order(book, most)
-local step = book.earliest == 1 and call('ZSCORE', book.ends, '')
-book.has_step = step and true or false
-book.next_end = nil
-if most > 0 then
-local found = call('HSCAN', book.key, step and text_of(-1 - tonumber(step)) or '0', 'COUNT', text_of(most))
-book.next_step, book.anew, book.order = tonumber(found[1]), not step, {}
-for n = 1, #found[2], 2 do
-local id = found[2][n]
-if id ~= '' and id ~= book.id then
-book.order[#book.order + 1] = { id = id, field = decode_field(found[2][n + 1]) }
-elseif id ~= '' then
-decode_field(found[2][n + 1])
-end
-end
-table.sort(book.order, function(a, b)
-return bytes_before(a.id, b.id)
-end)
-book.complete = book.next_step == 0
-end
-if book.own and book.own.ends_at <= book.now_ms then
-review(book, { { id = book.id, field = book.own } })
-book.needed = book.len == 1 and 0 or nil
-end
-end
-local function load_book(r, id)
-local key = r.hash
-local found = call('HMGET', key, id, '')
-local book = { key = key, ends = r.ends, id = id, now_ms = r.now_ms, ended = {}, gone = {} }
-book.stored = found[1] and decode_field(found[1]) or nil
-book.own = book.stored
-book.earliest = found[2] and number_of_field(found[2]) or nil
-book.len = call('HLEN', key) - (book.earliest and 1 or 0)
-book.expires_at = expiry_of(key, book.now_ms)
-book.order_len = call('ZCARD', book.ends)
-book.next_end = score_at(book.ends, 0)
-local ordered = book.len == book.order_len and (book.earliest == 0 or book.len == 0 and not book.earliest)
-local first_end = math.min(book.next_end or math.huge, book.own and book.own.ends_at or math.huge)
-book.complete = ordered and (first_end > book.now_ms or review_ordered(book))
-if not book.complete then
-local fields = book.len + (book.earliest and 1 or 0)
-local most = fields <= unordered_left and fields or math.min(unordered_left, 500)
-unordered_left = unordered_left - most
-if most == fields then
-book.complete, book.anew = true, true
-review_all(book)
-else
-add_to_order(book, most)
-end
-end
-return book
-end
-local function mark_of(ended, now_ms)
-local was = ended.was
-if now_ms >= was.ends_at + was.ttl then
-return nil
-end
-return {
-charged_at = was.charged_at,
-ends_at = was.ends_at + was.ttl,
-counts_until = (ended.given_back or was.cost == 0) and was.counts_until or 0,
-ttl = was.ttl,
-}
-end
-local function give_back_book(r)
-local book = r.book
-for _, ended in ipairs(book.ended) do
-if ended.was.cost > 0 and book.now_ms < ended.was.counts_until then
-local change, after = settle_reserved(r, ended.was, 0)
-if change ~= 'keep' then
-if not r.gave_back then
-r.gave_back, r.stored = true, r.state
-end
-ended.given_back = true
-r.state = state_after(change, after, r.state)
-end
-end
-end
-if book.own and book.own.ends_at <= book.now_ms then
-book.own = nil
-for _, ended in ipairs(book.ended) do
-if ended.id == book.id then
-book.own = mark_of(ended, book.now_ms)
-end
-end
-end
-end
-local function others_of_book(book)
-local count, earliest, needed = book.len - (book.stored and 1 or 0) - #book.gone, book.next_end, book.needed or 0
-for _, ended in ipairs(book.ended) do
-local mark = ended.id ~= book.id and mark_of(ended, book.now_ms)
-if mark then
-earliest = math.min(earliest or mark.ends_at, mark.ends_at)
-needed = math.max(needed, mark.ends_at)
-elseif ended.id ~= book.id then
-count = count - 1
-end
-end
-return count, earliest, needed
-end
-local function encode_field(field)
-local words = { field.cost and text_of(field.cost) or '' }
-for n, value in ipairs({ field.charged_at, field.ends_at, field.counts_until, field.ttl }) do
-words[n + 1] = text_of(value)
-end
-return table.concat(words, ':')
-end
-local function call_in_parts(arguments, many)
-local sum = 0
-for first = 1, #many, 1000 do
-local part = { unpack(arguments) }
-for n = first, math.min(first + 999, #many) do
-part[#part + 1] = many[n]
-end
-sum = sum + call(unpack(part))
-end
-return sum
-end
-local function set_expiry(key, at_ms)
-if at_ms then
-call('PEXPIREAT', key, text_of(at_ms))
-end
-end
-local function commit_book(book)
-local count, _, needed = others_of_book(book)
-if count == 0 and not book.own then
-if book.len > 0 or book.earliest then
-call('UNLINK', book.key)
-end
-if book.order_len > 0 then
-call('UNLINK', book.ends)
-end
-return
-end
-local fields, members, removed = {}, {}, {}
-local function set(list, first, second)
-list[#list + 1] = first
-list[#list + 1] = second
-end
-for _, id in ipairs(book.gone) do
-removed[#removed + 1] = id
-end
-for _, one in ipairs(book.order or {}) do
-set(members, text_of(one.field.ends_at), one.id)
-end
-for _, ended in ipairs(book.ended) do
-local mark = ended.id ~= book.id and mark_of(ended, book.now_ms)
-if mark then
-set(fields, ended.id, encode_field(mark))
-set(members, text_of(mark.ends_at), ended.id)
-elseif ended.id ~= book.id then
-removed[#removed + 1] = ended.id
-end
-end
-if book.own and book.own ~= book.stored then
-set(fields, book.id, encode_field(book.own))
-elseif not book.own and book.stored then
-removed[#removed + 1] = book.id
-end
-if book.own then
-needed = math.max(needed, matters_until(book.own))
-local has_moved = not book.stored or book.own.ends_at ~= book.stored.ends_at
-if book.anew or book.has_step or book.complete and has_moved then
-set(members, text_of(book.own.ends_at), book.id)
-end
-end
-local mark_of_order = book.complete and 0 or 1
-if book.earliest ~= mark_of_order then
-set(fields, '', text_of(mark_of_order))
-end
-call_in_parts({ 'HSET', book.key }, fields)
-call_in_parts({ 'HDEL', book.key }, removed)
-if book.next_step and book.next_step > 0 then
-set(members, '-' .. text_of(book.next_step + 1), '')
-end
-if book.anew and book.order_len > 0 then
-call('UNLINK', book.ends)
-end
-call_in_parts({ 'ZADD', book.ends }, members)
-if book.next_step == 0 then
-removed[#removed + 1] = ''
-end
-call_in_parts({ 'ZREM', book.ends }, removed)
-local held, latest, expires_at = book.expires_at, needed + 5000, nil
-local unknown = not held and not book.needed and book.len > 0
-if not unknown and (not held or held < needed or (book.needed and held > latest)) then
-expires_at = latest
-end
-set_expiry(book.key, expires_at)
-if expires_at or book.anew and held then
-set_expiry(book.ends, expires_at or held)
-end
-end
-local function seconds_of(ms)
-local rest = ms % 1000
-return ms < 0 and -1 or rest == 0 and ms / 1000 or (ms - rest) / 1000 + 1
-end
-local function conclude(r)
-local only_a_part = r.PARTIAL and r.decided_cost < r.cost
-r.shadowed = r.SHADOW and not r.open and (only_a_part or not r.allowed)
-if not r.allowed and (r.shadowed or r.open) then
-r.allowed = true
-if not true then
-local _, _, _, reset_ms = figures(r)
-r.ttl = seconds_of(reset_ms)
-end
-end
-end
-local function remaining_of(r)
-forecast(r, 'keep', r.state)
-return r.remaining
-end
-local function needed_for(cost)
-return cost == 0 and 1 or cost
-end
-local function verdict_after(counter, now_ms)
-return counter and counter.value or 0, ttl_of_script(counter and counter.expires_at, now_ms)
-end
-local function exact(n)
-if n - n ~= 0 or n >= (2 ^ 53) then
-fail('INEXACT_REPLY')
-end
-return n
-end
-local function decide_always(r)
-local cost = r.cost
-decide(r, 0)
-local change, after = overcharge(r, nil, cost)
-if cost > 0 then
-r.change, r.after = change, after
-end
-local state = state_after(r.change, r.after, r.state)
-forecast(r, r.change, state)
-r.allowed = r.capacity > 0 and wait(r, 0) == 0
-r.needed = r.capacity > 0 and cost or needed_for(cost)
-if verdict_after then
-r.count, r.ttl = verdict_after(state, r.now_ms)
-elseif r.allowed then
-r.ttl = seconds_of(exact(wait(r, r.capacity)))
-else
-local wait = wait(r, r.needed)
-r.ttl = wait and math.max(1, seconds_of(exact(wait))) or -1
-end
-end
-local function decide_rare(r)
-local cost = r.cost
-if r.PARTIAL then
-cost = math.min(cost, remaining_of(r))
-end
-r.decided_cost = cost
-if r.ALWAYS then
-decide_always(r)
-else
-decide(r, cost)
-end
-end
-local function commit(r, change, after)
-local key, before = r.key, r.state
-if change == 'delete' then
-call('UNLINK', key)
-elseif change ~= 'keep' then
-local delta = after.value - (before and before.value or 0)
-if delta ~= 0 then
-call('INCRBY', key, delta == 1 and '1' or format('%.0f', delta))
-end
-if not before or after.expires_at ~= before.expires_at then
-set_expiry(key, after.expires_at)
-end
-end
-end
-local function commit_change(r, change, after)
-if r.gave_back then
-after = state_after(change, after, r.state)
-r.state = r.stored
-if not after then
-change = r.stored and 'delete' or 'keep'
-elseif change ~= 'charge' then
-change = 'refund'
-end
-end
-commit(r, change, after)
-end
-local function part_allowed(r)
-return r.open and r.open.cost or r.shadowed and r.cost or r.decided_cost
-end
-local function first_integer(r)
-if not r.allowed then
-return 0
-end
-return r.PARTIAL and part_allowed(r) or 1
-end
-local function full(r, charged)
-local remaining, retry_after_ms, next_ms, reset_ms, delay_ms = figures(r)
-return {
-'allowed', first_integer(r),
-'count', r.count,
-'ttl', r.ttl,
-'limit', r.capacity,
-'remaining', remaining,
-'retry_after_ms', retry_after_ms,
-'next_ms', next_ms,
-'reset_ms', reset_ms,
-'delay_ms', delay_ms,
-'now_ms', r.now_ms,
-'shadow', r.shadowed and 1 or 0,
-'charged', charged,
-}
-end
-local function long_line(r, charged)
-local pairs_of, figures_only = full(r, charged), {}
-for n = 2, #pairs_of, 2 do
-figures_only[#figures_only + 1] = format('%.0f', pairs_of[n])
-end
-return table.concat(figures_only, ' ')
-end
-local function name_policies(requests)
-local taken = {}
-for _, r in ipairs(requests) do
-local first, number = r.AS or ('FIXED'):lower(), 2
-r.name = first
-while taken[r.name] do
-r.name = format('%s-%d', first, number)
-number = number + 1
-end
-taken[r.name] = true
-end
-end
-local function window_at(r)
-if r.unit or r.anchor_ms then
-return (select(3, period_of(r, r.now_ms)))
-end
-return r.window_ms
-end
-local function header_integer(n)
-return format('%.0f', min(n, 999999999999999))
-end
-local function policy_item(r)
-local window_ms = window_at and window_at(r) or r.window_ms
-local divisor, rest = 1000, window_ms % 1000
-while rest > 0 do
-divisor, rest = rest, divisor % rest
-end
-local windows = 1000 / divisor
-local window = divide(mul(window_ms, windows), 1000)
-return format('"%s";q=%s;w=%s', r.name, header_integer(mul(r.limit, windows)), header_integer(window))
-end
-local function is_stricter(one, other)
-if one.allowed ~= other.allowed then
-return not one.allowed
-end
-local wait, other_wait = one.retry_after_ms, other.retry_after_ms
-if wait ~= other_wait then
-return wait < 0 or (other_wait >= 0 and wait > other_wait)
-end
-return one.remaining < other.remaining
-end
-local function headers(requests)
-local strictest, policies = requests[1], {}
-name_policies(requests)
-for n, r in ipairs(requests) do
-policies[n] = policy_item(r)
-r.remaining, r.retry_after_ms, r.next_ms, r.reset_ms = figures(r)
-if is_stricter(r, strictest) then
-strictest = r
-end
-end
-local r = strictest
-local texts = {
-'X-RateLimit-Limit',
-format('%.0f', r.capacity),
-'X-RateLimit-Remaining',
-format('%.0f', r.remaining),
-}
-local function header(name, value)
-texts[#texts + 1] = name
-texts[#texts + 1] = value
-end
-if r.reset_ms >= 0 then
-header('X-RateLimit-Reset', format('%.0f', seconds_of(r.now_ms + r.reset_ms)))
-end
-header('RateLimit-Policy', table.concat(policies, ', '))
-local more = r.next_ms >= 0 and ';t=' .. header_integer(seconds_of(r.next_ms)) or ''
-header('RateLimit', format('"%s";r=%s%s', r.name, header_integer(r.remaining), more))
-if not r.allowed and r.retry_after_ms >= 0 then
-header('Retry-After', format('%.0f', seconds_of(r.retry_after_ms)))
-end
-return texts
-end
-local function other_reply(r, charged)
-if r.form == 'FULL' then
-return full(r, charged)
-end
-return { first_integer(r), r.count, r.ttl, headers({ r }) }
-end
-COLD = { calendar_suffix = calendar_suffix, commit_book = commit_book, commit_change = commit_change, conclude = conclude, decide_rare = decide_rare, error_reply = error_reply, expiry_by_ttl = expiry_by_ttl, fail = fail, fail_by_clock = fail_by_clock, fail_with_usage = fail_with_usage, give_back_book = give_back_book, less_large = less_large, load_book = load_book, long_line = long_line, mul_large = mul_large, new_expiry = new_expiry, other_reply = other_reply, overcharge = overcharge, parse_count = parse_count, parse_options = parse_options, part_allowed = part_allowed, period = period, refund = refund, require_other_name = require_other_name, settle_reserved = settle_reserved, take_book = take_book, value_of = value_of, window_of = window_of }
-end
-return COLD
-end
-local done, result = pcall(run_settle, KEYS, ARGV)
-return done and result or cold().error_reply(result)
+local bt,i local X,q,aT,bP=string.find,string.format,string.match,string.sub local function ee(v,f,J)
+local aq,K,o=v[f],v[f+1],v[f+2] if not K then i().t('ARITY') end local a={ l='', as=0, now_ms=0, k=0, aC=0, limit=0,
+u=0, e=1, form=nil, delay=0, c=nil, J=nil, allowed=false, count=0, ttl=0, B='keep', remaining=0, G=1, } f=f+2
+if o=='LINE'and not v[f+1]and J~=' COST BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE 'then a.form,f=o,f+1 elseif o then
+local s=v[f+1]or''
+local cs=J==' form COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE 'and v[f+2]=='LINE'and not v[f+3]and#s<16
+if cs and o=='COST'and(' COST PARTIAL ALWAYS ANCHOR RESERVE RESERVATION ')~=' ID 'and X(s,'^[1-9]%d*$')then
+a.form,a.e,f='LINE',s+0,f+3
+elseif cs and o=='ID'and(' COST PARTIAL ALWAYS ANCHOR RESERVE RESERVATION ')==' ID 'and s~=''then
+a.form,a.ID,f='LINE',s,f+3 else f=i().aw(a,v,f,J) a.e=a.COST or 1 end a.p=a.ANCHOR and a.ANCHOR*1000 end
+local bE=#K<16 and X(K,'^[1-9]%d*$') a.limit=bE and K+0 or i().av('limit',K,0) bE=#aq<10 and X(aq,'^[1-9]%d*$')
+local E=bE and aq*1000 or i().aD(a,aq) a.k,a.aC,a.u=E,E<9e12 and E*1000 or i().aq(E,1000),a.BURST or a.limit return a,f
+end local function eb(v,J) local a,f=ee(v,1,J) if v[f]then i().ag(a,J,v[f]) end return a end local function ec(v,J)
+if not v[1+1]then i().t('ARITY') end return eb(v,J) end local z=redis.call local function eh(a) local aZ=z('TIME')
+local bK=aZ[1]*1000000+aZ[2] a.as,a.now_ms=bK,(bK-bK%1000)/1000 end local function bX(a) if a.j or a.p then
+return i().Y(a,(i().V(a))) end local r,E=a.now_ms,a.k local Z=(r-r%E)/E return q(Z<2147483648 and':%d'or':%.0f',Z) end
+local function eA(a,P,f,bZ,bF) local h=P[f] if bX then local aL,aK=bX(a),P[f+1] local U=#aL if not aK then i().t('KEYS')
+elseif bP(h,-U)~=aL then h=aK if bP(h,-U)~=aL then a.W=true end end a.l,h,f=h,bP(h,1,-U-1),f+2 else if not h then
+i().t('KEYS') end a.l,f=h,f+1 end if bF then a.E=h elseif X(h,':reserved',1,true)then i().ax(h) end if bZ then
+f=a.W and f+2 or i().az(a,P,f,h) end return f end local function cJ(a,P,bZ,bF) eh(a) if#P~=eA(a,P,1,bZ,bF)-1 then
+i().t('KEYS') elseif a.W then i().af(a) end end local function cx(a) local h=a.l local g=z('GET',h) if g then
+local s=#g<16 and X(g,'^[1-9]%d*$')and g+0 or i().aB(g)
+local A=redis.REDIS_VERSION_NUM and z('PEXPIRETIME',h)or i().ae(h,a.now_ms)or-1 if A<0 then A=nil elseif A>=(2^53)then
+i().t('INEXACT_STATE') end a.c={i=s,f=A} end end local function br(p,t,D) if p=='keep'then return D end
+return p~='delete'and t or nil end local function bl(d,e) if d-d==0 and e-e==0 then return d<e end return i().an(d,e)
+end local function cR(A,r) if not A then return-2 end local R=(A>r and A-r or 0)+500 return(R-R%1000)/1000 end
+local function bx(a,k) local n,r,K=a.c,a.now_ms,a.limit local D,V=n and n.i or 0,k==0 and 1 or k
+local ch=V<=K and D+V<=K local bc=(ch or D>=K)and k>0 local t=bc and D+k or D if t>=(2^53)then i().t('INEXACT_REPLY')
+end local A=n and not(bc and D==0)and n.f or nil if not A and(n or bc)then A=(a.j or a.p)and i().ar(a)or r+a.k end
+a.allowed,a.count,a.ttl,a.B=ch,t,cR(A,r),'keep' if bc or(n and not n.f)then a.B,a.J='charge',{i=t,f=A} end end
+local function dr(a) if a.PARTIAL or a.ALWAYS then i().ad(a) else local k=a.e a.G=k bx(a,k) end if a.SHADOW then
+i().ab(a) end end local function L(a,k) local K=a.limit if k>K then return nil elseif a.S+k<=K then return 0 end
+if a.j or a.p then local y,w=i().V(a) return w-a.now_ms end return a.k-a.now_ms%a.k end local function bC(a,y,n)
+local s,K=n and n.i or 0,a.limit a.S=s>0 and s or 0 a.remaining=a.S<K and K-a.S or 0 end local function be(a)
+local p,L=a.B,L bC(a,p,p=='keep'and a.c or p~='delete'and a.J or nil) local am,bw,ab,ag,ax=a.remaining,a.u,0,0,0
+if not a.allowed then local k=a.G ab=L(a,a.q or(k==0 and 1 or k))or-1 if a.ah and ab>=0 then ab=math.max(ab,a.ah) end
+end if am<bw then ag=L(a,am+1)or-1 ax=am+1==bw and ag or L(a,bw)or-1 end
+if ab-ab~=0 or ag-ag~=0 or ax-ax~=0 or ab>=(2^53)or ax>=(2^53)then i().t('INEXACT_REPLY') end return am,ab,ag,ax,0 end
+local function dM(a,M) local am,ab,ag,ax,ds=be(a) local eu=a.M and 1 or 0 return q(
+'%.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f %d %.0f',
+a.allowed and(a.PARTIAL and i().U(a)or 1)or 0,a.count,a.ttl,a.u,am,ab,ag,ax, ds,a.now_ms,eu,M ) end
+local function ek(a,M) local at=a.form if at=='LINE'then return dM(a,M) elseif at then return i().at(a,M) end
+return{a.allowed and(a.PARTIAL and i().U(a)or 1)or 0,a.count,a.ttl} end local function cl(a,p,t,M) local ba
+local A,D,aY=nil,a.c,br(p,t,a.c) if A and bl(A,a.now_ms)then aY=nil end a.c=aY dr(a) ba=ek(a,M) a.c=D if not a.am then
+i().aa(a,p,t) end return ba end local function et(a) local b,p,t,M=i().ao(a,a.RESERVATION),'keep',nil,0 cx(a,'write')
+a.X=b i().ai(a) local aB=b.b if aB then p,t=i().ay(a,aB,a.ACTUAL) M=a.ACTUAL b.b=nil end a.am=not aB and not a.N
+local ba=cl(a,p,t,M) i().Z(b) return ba end local function er(P,v)
+local a=ec(v,' form AT RESERVED ACTUAL BURST ANCHOR RESERVATION ') local aw,ad=a.RESERVED,a.ACTUAL
+if ad and a.RESERVATION then cJ(a,P,true) return et(a) end if not aw or not ad then i().t('SETTLEMENT') end
+local bd=math.abs(aw-ad) cJ(a,P) cx(a,'write') local dl=ad<aw and i().refund or i().au local p,t=dl(a,a.AT,bd)
+return cl(a,p,t,ad) end function i() if not bt then local x={}
+x.INEXACT_REPLY='ERR the reply has a number above 9007199254740991, which needs the module'
+x.NOT_A_COUNTER='ERR value is not an integer or out of range'
+x.INEXACT_STATE='ERR the key holds a number above 9007199254740991, which needs the module'
+x.AT='ERR invalid AT: expected an integer of Unix milliseconds from 0 to 9223372036854775807'
+x.ANCHOR='ERR invalid ANCHOR: expected an integer of Unix seconds from 0 to 253402300799'
+x.ID='ERR invalid ID: expected 1 to 512 bytes'
+x.AS='ERR invalid AS: expected a name of 1 to 64 characters of A-Z a-z 0-9 . _ -'
+x.RESERVE='ERR invalid RESERVE: expected an id of 1 to 128 bytes, and a ttl: a positive integer of seconds, or one '
+..'with a unit ms, s, m, h or d, up to 10^12 seconds'
+x.RESERVATION='ERR invalid RESERVATION: expected an id of 1 to 128 bytes'
+x.PARTIAL_AND_ALWAYS='ERR syntax error: PARTIAL and ALWAYS exclude each other'
+x.RESERVE_AND_ALWAYS='ERR syntax error: RESERVE and ALWAYS exclude each other'
+x.RESERVATION_AND_RESERVED='ERR syntax error: RESERVED and RESERVATION exclude each other'
+x.RESERVATION_AND_AT='ERR syntax error: RESERVATION and AT exclude each other'
+x.FORM_TWICE='ERR syntax error: FULL, LINE or HEADERS comes at most once'
+x.TWO_FORMS='ERR syntax error: FULL, LINE and HEADERS exclude each other'
+x.CALENDAR_WINDOW='ERR invalid window: expected a positive integer of seconds, or one with a unit ms, s, m, h or '
+..'d, up to 10^12 seconds; or day, week, month or year'
+x.WINDOW='ERR invalid window: expected a positive integer of seconds, or one with a unit ms, s, m, h or d, up to '
+..'10^12 seconds'
+x.RESERVED_KEY='ERR invalid key: expected one that ends neither in :reserved nor in :reserved:ends, the names of '
+..'reservations' x.KEYS='ERR invalid KEYS: expected those that this call needs; see docs/lua.md'
+x.FOREIGN_RESERVATION='ERR the hash of the reservations holds a value that the module did not write'
+x.ARITY='ERR wrong number of arguments'
+x.SETTLEMENT='ERR syntax error: RL.SETTLE needs ACTUAL m, and RESERVED n or RESERVATION id' local function ck(a,ew)
+return q(':%s:%.0f',a.j and a.j:lower()or q('%.0fms',a.k),ew) end local function dn(aO,cB) if cB<2 then aO=aO-1 end
+local dU=(cB+10)%12 local dL=math.floor(aO/4)-math.floor(aO/100)+math.floor(aO/400)
+return 365*aO+dL+math.floor((153*dU+2)/5)-719468 end local function bf(c) return dn(math.floor(c/12),c%12) end
+local function cC(aQ) local Y=1970*12+math.floor(aQ/30.436875)+1 while bf(Y)>aQ do Y=Y-1 end return Y,aQ-bf(Y) end
+local function bV(ar,Y) local f=ar.ap+Y local l=bf(f) return(l+math.min(ar.ac,bf(f+1)-l-1))*86400000+ar.aA end
+local function df(an,as,r) local aZ=as%86400000 local Y,aQ=cC((as-aZ)/86400000) local ar={ap=Y,ac=aQ,aA=aZ}
+local ci=cC(math.floor(r/86400000))-Y local aH=ci-ci%an local l,w=bV(ar,aH),bV(ar,aH+an) if l>r then l,w=bV(ar,aH-an),l
+end return l,w,w-l end local function bQ(a,r) local aA,as=a.j,a.p if aA=='MONTH'or aA=='YEAR'then
+local l,w,U=df(aA=='YEAR'and 12 or 1,as or 0,r) return math.max(0,l),w,U end as=as or(aA=='WEEK'and 4*86400000)or 0
+local U=a.k local cg=(r%U-as%U)%U return math.max(0,r-cg),r-cg+U,U end local function bo(a) if a.j or a.p then
+return bQ(a,a.now_ms) end local r,E=a.now_ms,a.k local l=r-r%E return l,l+E end local function bn(a) if a.j or a.p then
+local y,w=bQ(a,a.now_ms) return w end return a.now_ms+a.k end local function cr(a,ae)
+return not ae or not bl(ae,(bo(a))) end local function ei(a,ae,k) local n=a.c if not n or not cr(a,ae)then return'keep'
+end local s=n.i if s>0 and k>0 then s=math.max(0,math.min(s,a.limit)-k) end if s==n.i and n.f then return'keep' end
+return'refund',{i=s,f=n.f or bn(a)} end local function T(g) error({err=g},0) end local function C(af) T(x[af]) end
+local function bM(a,ae,k) local n=a.c if k==0 or not cr(a,ae)then return'keep' end local D=n and n.i or 0
+if D+k+1>=(2^53)then C('INEXACT_REPLY') end local aj=D~=0 and n.f return'charge',{i=D+k,f=aj or bn(a)} end
+local function dw(a) local y,w=bo(a) return w end local function cN(a,aB,ad) local n,aw=a.c,aB.e or 0 if aB.D~=dw(a)then
+return'keep' elseif ad>=aw then return bM(a,nil,ad-aw) elseif not n or n.i<=0 then return'keep' end
+local s=math.max(0,n.i-(aw-ad)) return'refund',{i=s,f=n.f or bn(a)} end local function dx(aW) if type(aW)=='table'then
+return aW elseif X(aW,'^%u+ ')then return redis.error_reply(aW) end error(aW,0) end local function cw(d,e)
+local ce,dd=d-d==0,e-e==0 if ce or dd then return ce elseif#d~=#e then return#d<#e end for c=#d,1,-1 do
+if d[c]~=e[c]then return d[c]<e[c] end end return false end local function aC(c) if c-c~=0 then return c end
+local j,F={},0 while c>0 do local S=c%(2^24) F=F+1 j[F]=S c=(c-S)/(2^24) end return j end local cb={ __sub=function()
+return 1 end, } local function bg(j) local F=#j while F>0 and j[F]==0 do j[F]=nil F=F-1 end
+if F>3 or(F==3 and j[3]>=(2^53)/(2^24)/(2^24))then return setmetatable(j,cb) end
+return(j[1]or 0)+(j[2]or 0)*(2^24)+(j[3]or 0)*(2^24)*(2^24) end local function cD(d,e) d,e=aC(d),aC(e) local aV={}
+for c=1,#d+#e do aV[c]=0 end for c=1,#d do local ah=0 for bG=1,#e do local S=aV[c+bG-1]+d[c]*e[bG]+ah
+ah=math.floor(S/(2^24)) aV[c+bG-1]=S-ah*(2^24) end aV[c+#e]=ah end return bg(aV) end local function co(h,r)
+local cv=z('PTTL',h) return cv>=0 and r+cv or nil end local function aP(d,e) for f=1,math.min(#d,#e)do
+local cV,cW=d:byte(f),e:byte(f) if cV~=cW then return cV<cW end end return#d<#e end local function aD(g,Q)
+if g~='0'and not X(g,'^[1-9]%d*$')then return nil end return(#g<#Q or(#g==#Q and not aP(Q,g)))and g or nil end
+local function dA(g,B,ea) local eG={C='COUNTER',L='LEAKY',O='LOCKOUT',R='ROLLING',T='TOKEN'} local ca=eG[aT(g,'^(%u):')]
+if not ca or ca==B then C(ea) end T('ERR the key holds a state of '..ca..': use another key for each algorithm') end
+local function da(d,e) d,e=aC(d),aC(e) local ac,ah={},0 for c=1,math.max(#d,#e)+1 do local S=(d[c]or 0)+(e[c]or 0)+ah
+ah=S>=(2^24)and 1 or 0 ac[c]=S-ah*(2^24) end return bg(ac) end local function cf(d,e)
+if d-d==0 and e-e==0 and d+e<(2^53)then return d+e end return da(d,e) end local function bm(d,e)
+if d-d==0 and e-e==0 and d*e<(2^53)then return d*e end return cD(d,e) end local function bh(j)
+if#j<=15 or(#j==16 and aP(j,'9007199254740992'))then return j+0 end local bD=#j%7 local c=bD>0 and j:sub(1,bD)+0 or 0
+for f=bD+1,#j,7 do c=cf(bm(c,10000000),j:sub(f,f+6)+0) end return c end local function eE(g)
+local ev,j=aT(g,'^(%-?)(%d+)$') local bJ=ev=='-' j=j and aD(j,bJ and'9223372036854775808'or'9223372036854775807')
+if not j or(bJ and j=='0')then dA(g,nil,'NOT_A_COUNTER') end local s=bh(j) if s-s~=0 then C('INEXACT_STATE') end
+return bJ and-s or s end local function cF(af,g,cu) local j=g and aD(g,'9223372036854775807') local c=j and bh(j)
+if not c or c==0 and cu>0 then T(q('ERR invalid %s: expected an integer from %d to 9223372036854775807',af,cu))
+elseif c-c~=0 then T(q('ERR invalid %s: the Lua library takes integers up to 9007199254740991',af)) end return c end
+local cc={ {'COST','COST n','RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take'},
+{'PARTIAL','PARTIAL','RL.<ALGO> and RL.PEEK take'}, {'ALWAYS','ALWAYS','RL.<ALGO> and RL.PEEK take'},
+{'RESERVED','RESERVED n','RL.SETTLE takes'}, {'ACTUAL','ACTUAL m','RL.SETTLE takes'},
+{'AT','AT ms','RL.REFUND and RL.SETTLE take'},
+{'BURST','BURST n','RL.<ALGO>, RL.PEEK, RL.MULTI, RL.REFUND and RL.SETTLE take'},
+{'BLOCK','BLOCK d','RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take'},
+{'MAX','MAX d','RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take'},
+{'ANCHOR','ANCHOR t','RL.<ALGO>, RL.PEEK, RL.MULTI, RL.REFUND, RL.SETTLE and RL.RESET take'},
+{'ID','ID id','RL.<ALGO>, RL.PEEK and RL.MULTI take'}, {'AS','AS name','RL.<ALGO>, RL.PEEK and RL.MULTI take'},
+{'SHADOW','SHADOW','RL.<ALGO>, RL.PEEK and RL.MULTI take'}, {'RESERVE','RESERVE id ttl','RL.<ALGO> and RL.MULTI take'},
+{'RESERVATION','RESERVATION id','RL.SETTLE takes'}, } local function au(aI,B)
+return not X(B,' ',1,true)and X(aI,' '..B..' ',1,true)~=nil end local function cQ(a,o)
+return not au(' COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID RESERVE RESERVATION ',o)or au((' COST PARTIAL ALWAYS ANCHOR RESERVE RESERVATION '),o)
+end local function dJ(B,o) local l,w=0,0 local cO,dO=math.min(#B,#o),math.max(#B,#o)
+while l<cO and B:byte(l+1)==o:byte(l+1)do l=l+1 end while w<cO-l and B:byte(-1-w)==o:byte(-1-w)do w=w+1 end
+return l+w>=2 and dO-l-w<=2 end local function dB(a,J,B) local av={} for y,O in ipairs(cc)do
+if au(J,O[1])and cQ(a,O[1])then av[#av+1]=O[2] end end for y,at in ipairs({'FULL','LINE','HEADERS'})do av[#av+1]=at end
+for y,o in ipairs(av)do if dJ(B:upper(),aT(o,'^%u+'))then T('ERR syntax error: no such option, but there is '..o) end
+end local w=table.remove(av) local eD=table.concat(av,', ')
+T('ERR syntax error: after limit come '..eD..' or '..w..', each at most once') end local function em(O,a,J)
+local o,eH=O[1],a.aE if not au(J,o)then T(q('ERR invalid %s: only %s it',o,O[3])) elseif not cQ(a,o)then
+T(q('ERR invalid %s: %s takes none',o,('FIXED'))) elseif a[o]~=nil then
+T(q('ERR syntax error: %s comes at most once',O[2])) end end
+local cd={ms=1,['']=1000,s=1000,m=60000,h=3600000,d=86400000} local function cH(g) local Z,aA=aT(g,'^(%d+)(%l*)$')
+local R=Z and cd[aA]and aD(Z,'18446744073709551615')and Z*cd[aA] return R and R>=1 and R<=1e15 and R or nil end
+local function cG(g,Q) return g and#g>=1 and#g<=Q and g end local function cA(d,e) return bl(e,d)and e or d end
+local function cj(c) if c-c==0 then return c end local ac=0 for dI=#c,1,-1 do ac=ac*(2^24)+c[dI] end return ac end
+local function ey(d,e) if not cw(e,d)then return 0 end e=aC(e) local bd,bv={},0 for c=1,#d do local S=d[c]-(e[c]or 0)-bv
+bv=S<0 and 1 or 0 bd[c]=S+bv*(2^24) end return bg(bd) end local function ex(d,e) if d-d==0 and e-e==0 then
+return d>e and d-e or 0 end return ey(d,e) end local function du(d,e) local bR=0 while not bl(d,e)do
+local al=math.max(1,math.floor(cj(d)/cj(e)*(1-2^-45))) al=bg(aC(al)) bR=cf(bR,al) d=ex(d,bm(al,e)) end return bR,d end
+local function bz(d,e) if d-d==0 and e-e==0 then local N=d%e return(d-N)/e,N end return du(d,e) end
+local cZ=setmetatable({(2^24)-1,(2^24)-1,2^16-1},cb) local function ef(o,g,bq) if o=='RESERVE'then
+local az=bq and cH(bq) return cG(g,128)and az and{id=g,ttl=az}or C('RESERVE') elseif o=='RESERVATION'then
+return cG(g,128)or C('RESERVATION') end if o=='ANCHOR'then local j=g and aD(g,'253402300799')
+return j and j+0 or C('ANCHOR') end if o=='AS'then return g and#g>=1 and#g<=64 and not X(g,'[^%w._-]')and g or C('AS')
+elseif o=='AT'then local j=g and aD(g,'9223372036854775807') return j and cA(bh(j),(bz(cZ,1000)))or C('AT') end
+return cF(o,g,o=='BURST'and 1 or 0) end local function el(a) if a.ALWAYS and(a.PARTIAL or a.RESERVE)then
+C(a.PARTIAL and'PARTIAL_AND_ALWAYS'or'RESERVE_AND_ALWAYS') elseif a.RESERVATION and(a.RESERVED or a.AT)then
+C(a.RESERVED and'RESERVATION_AND_RESERVED'or'RESERVATION_AND_AT') end end local cX={FULL=true,LINE=true,HEADERS=true}
+local function dS(at,cE) if at then C(at==cE and'FORM_TWICE'or'TWO_FORMS') end return cE end local function ed(a,v,f,J)
+while v[f]do local B,O=v[f]:upper(),nil for y,ct in ipairs(cc)do O=ct[1]==B and ct or O end if O then em(O,a,J)
+if O[2]==B then a[B]=true f=f+1 else a[B]=ef(B,v[f+1],v[f+2]) f=f+(B=='RESERVE'and 3 or 2) end el(a)
+elseif cX[B]and au(J,'form')then a.form=dS(a.form,B) f=f+1 else return f end end return f end
+local cY={DAY=86400000,WEEK=7*86400000,MONTH=31*86400000,YEAR=366*86400000} local function eF(a,g) local E=cH(g)
+if not E then a.j=g:upper() E=cY[a.j] if not E then
+C(au((' COST PARTIAL ALWAYS ANCHOR RESERVE RESERVATION '),'ANCHOR')and'CALENDAR_WINDOW'or'WINDOW')
+elseif not au((' COST PARTIAL ALWAYS ANCHOR RESERVE RESERVATION '),'ANCHOR')then
+T(q('ERR invalid window: %s takes no windows of the calendar',('FIXED'))) end end return E end local function dG(h)
+return h:sub(-9)==':reserved'or h:sub(-14)==':reserved:ends' end local function en(h) if dG(h)then C('RESERVED_KEY') end
+end local function eB(c) local bY='' while c-c~=0 do local N c,N=bz(c,10000000) bY=q('%07.0f',N)..bY end
+return q('%.0f',c)..bY end local function W(c) if c-c~=0 then return eB(c) end return q('%.0f',c) end
+local function dT(a) local y,w=bo(a) if a.j or a.p then return ck(a,w) end return':'..W(w/a.k) end local function de(a)
+return bX(a)..' '..dT(a) end local function dz(a) T(q('ERR clock %.0f %s',a.now_ms,de(a))) end local function cq(a)
+local aq=a.j and a.j:lower()or q('%.0fms',a.k) return':'..aq..(a.p and q(':%.0f',a.p/1000)or'') end
+local function ez(a,P,f,h) local bi,aF=P[f]or'',P[f+1] local af=(cq and cq(a)or'')..':reserved'
+if(bi~=h..af and bi~='{'..h..'}'..af)or aF~=bi..':ends'then C('KEYS') end a.al,a.o=bi,aF return f+2 end
+local function aJ(g) local j=aD(g,'9223372036854775807')or C('FOREIGN_RESERVATION') local c=bh(j)
+return c-c==0 and c or C('INEXACT_STATE') end local function aR(g)
+local k,dg,aS,dm,az=aT(g,'^(%d*):(%d+):(%d+):(%d+):(%d+)$') if not k or#az>16 or tonumber(az)>1e15 or az=='0'then
+C('FOREIGN_RESERVATION') end return{ e=k~=''and aJ(k)or nil, y=aJ(dg), a=aJ(aS), D=aJ(dm), ttl=aJ(az), } end
+local function dy(h,r) if not redis.REDIS_VERSION_NUM then return co(h,r) end local f=z('PEXPIRETIME',h)
+return f>=0 and f or nil end local function es(h,bp) bp=q('%.0f',bp) local cM=z('ZRANGE',h,bp,bp,'WITHSCORES')[2]
+return cM and tonumber(cM) end local eI,aE,bs,eJ=4000,1000,1000,2*500 local function bT(b,G) b.n,b.A={},{}
+for y,u in ipairs(G)do if u.g.e then b.n[#b.n+1]={id=u.id,x=u.g} elseif u.id~=b.id then b.A[#b.A+1]=u.id end end
+aE=math.max(0,aE-#b.n-#b.A) table.sort(b.n,function(d,e) if d.x.y~=e.x.y then return d.x.y<e.x.y end
+return aP(d.id,e.id) end) b.aF=true end local function eq(b) local l=z('ZRANGE',b.o,'0',q('%.0f',aE),'WITHSCORES')
+local aG,aF,G,bO={},{},{},false b.w=nil for c=1,#l,2 do local aS=tonumber(l[c+1]) if aS>b.now_ms or#aG==aE then b.w=aS
+break end aG[#aG+1],aF[#aF+1]=l[c],aS end local ao=#aG>0 and z('HMGET',b.l,unpack(aG))or{} for c,I in ipairs(aG)do
+local H=ao[c]and aR(ao[c]) if not H or H.a~=aF[c]then return false end G[c]={id=I,g=H} bO=bO or I==b.id end
+if b.b and b.b.a<=b.now_ms and not bO then G[#G+1]={id=b.id,g=b.b} end bT(b,G) local bN=0 for y,m in ipairs(b.n)do
+bN=m.id==b.id and 1 or bN end local dY=#b.n+#b.A-bN b.q=b.v-(b.r and 1 or 0)==dY and 0 or nil return true end
+local function cz(H) return H.e and math.max(H.a+H.ttl,H.D)or H.a end local function ep(b) local m,aN,aL={},{},nil
+local bu=z('HGETALL',b.l) for c=1,#bu,2 do local I=bu[c] if I~=''then local u={id=I,g=aR(bu[c+1])}
+if u.g.a<=b.now_ms then m[#m+1]=u elseif I~=b.id then aN[#aN+1]=u end end end if#m>aE then table.sort(m,function(d,e)
+if d.g.a~=e.g.a then return d.g.a<e.g.a end return aP(d.id,e.id) end) for c=#m,aE+1,-1 do local u=table.remove(m,c)
+if u.id==b.id then aL=u else aN[#aN+1]=u end end m[#m+1]=aL end b.w,b.q,b.I=nil,0,aN for y,u in ipairs(aN)do
+b.w=math.min(b.w or u.g.a,u.g.a) b.q=math.max(b.q,cz(u.g)) end bT(b,m) end local function db(b,Q)
+local an=b.z==1 and z('ZSCORE',b.o,'') b.ak=an and true or false b.w=nil if Q>0 then
+local G=z('HSCAN',b.l,an and W(-1-tonumber(an))or'0','COUNT',W(Q)) b.H,b.K,b.I=tonumber(G[1]),not an,{}
+for c=1,#G[2],2 do local I=G[2][c] if I~=''and I~=b.id then b.I[#b.I+1]={id=I,g=aR(G[2][c+1])} elseif I~=''then
+aR(G[2][c+1]) end end table.sort(b.I,function(d,e) return aP(d.id,e.id) end) b.F=b.H==0 end
+if b.b and b.b.a<=b.now_ms then bT(b,{{id=b.id,g=b.b}}) b.q=b.v==1 and 0 or nil end end local function dN(a,I)
+local h=a.al local G=z('HMGET',h,I,'') local b={l=h,o=a.o,id=I,now_ms=a.now_ms,n={},A={}} b.r=G[1]and aR(G[1])or nil
+b.b=b.r b.z=G[2]and aJ(G[2])or nil b.v=z('HLEN',h)-(b.z and 1 or 0) b.f=dy(h,b.now_ms) b.Q=z('ZCARD',b.o) b.w=es(b.o,0)
+local dW=b.v==b.Q and(b.z==0 or b.v==0 and not b.z) local dC=math.min(b.w or math.huge,b.b and b.b.a or math.huge)
+b.F=dW and(dC>b.now_ms or eq(b)) if not b.F then local ai=b.v+(b.z and 1 or 0) local Q=ai<=bs and ai or math.min(bs,500)
+bs=bs-Q if Q==ai then b.F,b.K=true,true ep(b) else db(b,Q) end end return b end local function bI(m,r) local ap=m.x
+if r>=ap.a+ap.ttl then return nil end return{ y=ap.y, a=ap.a+ap.ttl, D=(m.aj or ap.e==0)and ap.D or 0, ttl=ap.ttl, } end
+local function dE(a) local b=a.X for y,m in ipairs(b.n)do if m.x.e>0 and b.now_ms<m.x.D then local p,t=cN(a,m.x,0)
+if p~='keep'then if not a.N then a.N,a.r=true,a.c end m.aj=true a.c=br(p,t,a.c) end end end
+if b.b and b.b.a<=b.now_ms then b.b=nil for y,m in ipairs(b.n)do if m.id==b.id then b.b=bI(m,b.now_ms) end end end end
+local function dZ(b) local F,bB,V=b.v-(b.r and 1 or 0)-#b.A,b.w,b.q or 0 for y,m in ipairs(b.n)do
+local ak=m.id~=b.id and bI(m,b.now_ms) if ak then bB=math.min(bB or ak.a,ak.a) V=math.max(V,ak.a) elseif m.id~=b.id then
+F=F-1 end end return F,bB,V end local function cm(H) local v={H.e and W(H.e)or''}
+for c,s in ipairs({H.y,H.a,H.D,H.ttl})do v[c+1]=W(s) end return table.concat(v,':') end local function bb(dc,bH)
+local ac=0 for l=1,#bH,1000 do local al={unpack(dc)} for c=l,math.min(l+999,#bH)do al[#al+1]=bH[c] end
+ac=ac+z(unpack(al)) end return ac end local function bU(h,ae) if ae then z('PEXPIREAT',h,W(ae)) end end
+local function di(b) local F,y,V=dZ(b) if F==0 and not b.b then if b.v>0 or b.z then z('UNLINK',b.l) end if b.Q>0 then
+z('UNLINK',b.o) end return end local ai,aU,aa={},{},{} local function ay(aI,l,bq) aI[#aI+1]=l aI[#aI+1]=bq end
+for y,I in ipairs(b.A)do aa[#aa+1]=I end for y,u in ipairs(b.I or{})do ay(aU,W(u.g.a),u.id) end for y,m in ipairs(b.n)do
+local ak=m.id~=b.id and bI(m,b.now_ms) if ak then ay(ai,m.id,cm(ak)) ay(aU,W(ak.a),m.id) elseif m.id~=b.id then
+aa[#aa+1]=m.id end end if b.b and b.b~=b.r then ay(ai,b.id,cm(b.b)) elseif not b.b and b.r then aa[#aa+1]=b.id end
+if b.b then V=math.max(V,cz(b.b)) local dF=not b.r or b.b.a~=b.r.a if b.K or b.ak or b.F and dF then
+ay(aU,W(b.b.a),b.id) end end local cy=b.F and 0 or 1 if b.z~=cy then ay(ai,'',W(cy)) end bb({'HSET',b.l},ai)
+bb({'HDEL',b.l},aa) if b.H and b.H>0 then ay(aU,'-'..W(b.H+1),'') end if b.K and b.Q>0 then z('UNLINK',b.o) end
+bb({'ZADD',b.o},aU) if b.H==0 then aa[#aa+1]='' end bb({'ZREM',b.o},aa) local aj,aH,A=b.f,V+5000,nil
+local eC=not aj and not b.q and b.v>0 if not eC and(not aj or aj<V or(b.q and aj>aH))then A=aH end bU(b.l,A)
+if A or b.K and aj then bU(b.o,A or aj) end end local function aM(R) local N=R%1000
+return R<0 and-1 or N==0 and R/1000 or(R-N)/1000+1 end local function dk(a) local dV=a.PARTIAL and a.G<a.e
+a.M=a.SHADOW and not a.P and(dV or not a.allowed) if not a.allowed and(a.M or a.P)then a.allowed=true if not true then
+local y,y,y,bS=be(a) a.ttl=aM(bS) end end end local function ej(a) bC(a,'keep',a.c) return a.remaining end
+local function dR(k) return k==0 and 1 or k end local function cS(n,r) return n and n.i or 0,cR(n and n.f,r) end
+local function cn(c) if c-c~=0 or c>=(2^53)then C('INEXACT_REPLY') end return c end local function dp(a) local k=a.e
+bx(a,0) local p,t=bM(a,nil,k) if k>0 then a.B,a.J=p,t end local aY=br(a.B,a.J,a.c) bC(a,a.B,aY)
+a.allowed=a.u>0 and L(a,0)==0 a.q=a.u>0 and k or dR(k) if cS then a.count,a.ttl=cS(aY,a.now_ms) elseif a.allowed then
+a.ttl=aM(cn(L(a,a.u))) else local L=L(a,a.q) a.ttl=L and math.max(1,aM(cn(L)))or-1 end end local function dq(a)
+local k=a.e if a.PARTIAL then k=math.min(k,ej(a)) end a.G=k if a.ALWAYS then dp(a) else bx(a,k) end end
+local function dh(a,p,t) local h,D=a.l,a.c if p=='delete'then z('UNLINK',h) elseif p~='keep'then
+local by=t.i-(D and D.i or 0) if by~=0 then z('INCRBY',h,by==1 and'1'or q('%.0f',by)) end if not D or t.f~=D.f then
+bU(h,t.f) end end end local function dj(a,p,t) if a.N then t=br(p,t,a.c) a.c=a.r if not t then p=a.r and'delete'or'keep'
+elseif p~='charge'then p='refund' end end dh(a,p,t) end local function cI(a) return a.P and a.P.e or a.M and a.e or a.G
+end local function cp(a) if not a.allowed then return 0 end return a.PARTIAL and cI(a)or 1 end local function dD(a,M)
+local am,eo,ag,bS,dt=be(a) return{ 'allowed',cp(a), 'count',a.count, 'ttl',a.ttl, 'limit',a.u, 'remaining',am,
+'retry_after_ms',eo, 'next_ms',ag, 'reset_ms',bS, 'delay_ms',dt, 'now_ms',a.now_ms, 'shadow',a.M and 1 or 0,
+'charged',M, } end local function dQ(aX) local cP={} for y,a in ipairs(aX)do local l,Z=a.AS or('FIXED'):lower(),2 a.E=l
+while cP[a.E]do a.E=q('%s-%d',l,Z) Z=Z+1 end cP[a.E]=true end end local function cT(a) if a.j or a.p then
+return(select(3,bQ(a,a.now_ms))) end return a.k end local function bk(c) return q('%.0f',cA(c,999999999999999)) end
+local function eg(a) local E=cT and cT(a)or a.k local bA,N=1000,E%1000 while N>0 do bA,N=N,bA%N end local cU=1000/bA
+local aq=bz(bm(E,cU),1000) return q('"%s";q=%s;w=%s',a.E,bk(bm(a.limit,cU)),bk(aq)) end local function dK(u,aK)
+if u.allowed~=aK.allowed then return not u.allowed end local L,bL=u.retry_after_ms,aK.retry_after_ms if L~=bL then
+return L<0 or(bL>=0 and L>bL) end return u.remaining<aK.remaining end local function dH(aX) local bW,cK=aX[1],{} dQ(aX)
+for c,a in ipairs(aX)do cK[c]=eg(a) a.remaining,a.retry_after_ms,a.next_ms,a.reset_ms=be(a) if dK(a,bW)then bW=a end end
+local a=bW local ao={ 'X-RateLimit-Limit', q('%.0f',a.u), 'X-RateLimit-Remaining', q('%.0f',a.remaining), }
+local function bj(af,s) ao[#ao+1]=af ao[#ao+1]=s end if a.reset_ms>=0 then
+bj('X-RateLimit-Reset',q('%.0f',aM(a.now_ms+a.reset_ms))) end bj('RateLimit-Policy',table.concat(cK,', '))
+local dP=a.next_ms>=0 and';t='..bk(aM(a.next_ms))or'' bj('RateLimit',q('"%s";r=%s%s',a.E,bk(a.remaining),dP))
+if not a.allowed and a.retry_after_ms>=0 then bj('Retry-After',q('%.0f',aM(a.retry_after_ms))) end return ao end
+local function dX(a,M) if a.form=='FULL'then return dD(a,M) end return{cp(a),a.count,a.ttl,dH({a})} end
+bt={Y=ck,Z=di,aa=dj,ab=dk,ad=dq,error_reply=dx,ae=co,t=C,af=dz,ag=dB,ai=dE,an=cw,ao=dN,aq=cD,ar=bn,at=dX,au=bM,av=cF,aw=ed,U=cI,V=bo,refund=ei,ax=en,ay=cN,az=ez,aB=eE,aD=eF}
+end return bt end local dv,cL=pcall(er,KEYS,ARGV) return dv and cL or i().error_reply(cL)

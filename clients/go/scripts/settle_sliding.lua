@@ -1,970 +1,196 @@
 -- RL.SETTLE SLIDING, without the module: docs/lua.md. Put together by scripts/generate-lua; do not edit.
-local COLD, cold
-local find, format, match, part_of = string.find, string.format, string.match, string.sub
-local function parse_request(words, at, accepted)
-local window, limit, option = words[at], words[at + 1], words[at + 2]
-if not limit then
-cold().fail('ARITY')
-end
-local r = {
-key = '',
-now = 0,
-now_ms = 0,
-window_ms = 0,
-window = 0,
-limit = 0,
-capacity = 0,
-cost = 1,
-form = nil,
-delay = 0,
-state = nil,
-after = nil,
-allowed = false,
-count = 0,
-ttl = 0,
-change = 'keep',
-remaining = 0,
-decided_cost = 1,
-}
-at = at + 2
-if option == 'LINE' and not words[at + 1] and accepted ~= ' COST BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE ' then
-r.form, at = option, at + 1
-elseif option then
-local value = words[at + 1] or ''
-local is_short = accepted == ' form COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE ' and words[at + 2] == 'LINE' and not words[at + 3] and #value < 16
-if is_short and option == 'COST' and (' COST PARTIAL ') ~= ' ID ' and find(value, '^[1-9]%d*$') then
-r.form, r.cost, at = 'LINE', value + 0, at + 3
-elseif is_short and option == 'ID' and (' COST PARTIAL ') == ' ID ' and value ~= '' then
-r.form, r.ID, at = 'LINE', value, at + 3
-else
-at = cold().parse_options(r, words, at, accepted)
-r.cost = r.COST or 1
-end
-end
-local is_plain = #limit < 16 and find(limit, '^[1-9]%d*$')
-r.limit = is_plain and limit + 0 or cold().parse_count('limit', limit, 0)
-is_plain = #window < 10 and find(window, '^[1-9]%d*$')
-local window_ms = is_plain and window * 1000 or cold().window_of(r, window)
-r.window_ms, r.window, r.capacity = window_ms, window_ms < 9e12 and window_ms * 1000 or cold().mul_large(window_ms, 1000), r.BURST or r.limit
-return r, at
-end
-local function parse_all(words, accepted)
-local r, at = parse_request(words, 1, accepted)
-if words[at] then
-cold().fail_with_usage(r, accepted, words[at])
-end
-if true and r.cost > 1000 then
-cold().require_few_members(cold().most_members_added(r), 'LOG_COST')
-end
-return r
-end
-local function parse_correction(words, accepted)
-if not words[1 + 1] then
-cold().fail('ARITY')
-end
-return parse_all(words, accepted)
-end
-local call = redis.call
-local function read_clock(r)
-local time = call('TIME')
-local now = time[1] * 1000000 + time[2]
-r.now, r.now_ms = now, (now - now % 1000) / 1000
-end
-local function take_keys(r, keys, at, with_book, is_reset)
-local key = keys[at]
-if not key then
-cold().fail('KEYS')
-end
-r.key, at = key, at + 1
-if is_reset then
-r.name = key
-elseif find(key, ':reserved', 1, true) then
-cold().require_other_name(key)
-end
-return at
-end
-local function place(r, keys, with_book, is_reset)
-read_clock(r)
-if #keys ~= take_keys(r, keys, 1, with_book, is_reset) - 1 then
-cold().fail('KEYS')
-end
-end
-local expired_left, ended_left, unordered_left, moved_left = 4000, 1000, 1000, 2 * 500
-local function load_set(r, lowest, through, purpose)
-local key = r.key
-local members, expired = call('ZCARD', key), 0
-if members > 0 and through >= 0 and purpose ~= 'delete' then
-local last = format('%.0f', through)
-local most = purpose == 'read' and 0 or expired_left
-if members <= most then
-local removed = call('ZREMRANGEBYSCORE', key, lowest, last)
-members, expired_left = members - removed, most - removed
-else
-members, expired = cold().remove_some(key, lowest, last, members, most)
-end
-end
-r.len, r.expired, r.exists = members - expired, expired, members > 0
-end
-local function load(r, purpose)
-load_set(r, '0', r.now_ms - r.window_ms, purpose)
-r.may_move = 500
-if purpose == 'write' then
-moved_left = (moved_left - moved_left % 2) / 2
-r.may_move = moved_left
-end
-end
-local function state_after(change, after, before)
-if change == 'keep' then
-return before
-end
-return change ~= 'delete' and after or nil
-end
-local function less(a, b)
-if a - a == 0 and b - b == 0 then
-return a < b
-end
-return cold().less_large(a, b)
-end
-local function seconds_of(ms)
-local rest = ms % 1000
-return ms < 0 and -1 or rest == 0 and ms / 1000 or (ms - rest) / 1000 + 1
-end
-local function add(a, b)
-if a - a == 0 and b - b == 0 and a + b < (2 ^ 53) then
-return a + b
-end
-return cold().add_large(a, b)
-end
-local function decide(r, cost)
-local key, len = r.key, r.len
-local allowed = len + (cost == 0 and 1 or cost) <= r.limit
-r.allowed, r.count, r.ttl, r.change = allowed, len, seconds_of(r.window_ms), 'keep'
-if allowed and cost > 0 then
-r.change, r.after = 'charge', { add = cost }
-elseif not allowed and len > 0 and call('ZCOUNT', key, '(' .. format('%.0f', r.now_ms), '+inf') > 0 then
-r.change, r.after = 'rebase', { to_now = true }
-end
-end
-local function decide_request(r)
-if r.PARTIAL or r.ALWAYS then
-cold().decide_rare(r)
-else
-local cost = r.cost
-r.decided_cost = cost
-decide(r, cost)
-end
-if r.SHADOW then
-cold().conclude(r)
-end
-end
-local function score_at(key, rank)
-rank = format('%.0f', rank)
-local score = call('ZRANGE', key, rank, rank, 'WITHSCORES')[2]
-return score and tonumber(score)
-end
-local function never_leaving(r)
-local key = r.key
-local lowest = r.exists and score_at(key, 0)
-return lowest and lowest < 0 and call('ZCOUNT', key, '-inf', '(0') or 0
-end
-local function made_at(r, rank)
-local score = rank >= 0 and score_at(r.key, rank)
-return score and math.max(0, math.ceil(score))
-end
-local function text_of(n)
-if n - n ~= 0 then
-return cold().text_of_large(n)
-end
-if n < 2147483648 then
-return format('%d', n)
-elseif n < 2e15 then
-local rest = n % 1000000
-return format('%d%06d', (n - rest) / 1000000, rest)
-end
-return format('%.0f', n)
-end
-local function leaves_at(r, n)
-local now_ms, added = r.now_ms, r.added
-r.never = r.never or never_leaving(r)
-if n >= r.len + added - r.never then
-return nil
-end
-local rank = n + r.never + r.expired
-local at = made_at(r, rank)
-if at and added > 0 and at > now_ms then
-at = nil
-end
-if not at then
-local later = made_at(r, rank - added)
-at = later and later > now_ms and later or now_ms
-end
-if r.rebased then
-r.moved = r.moved or call('ZCOUNT', r.key, '-inf', text_of(now_ms)) + r.may_move
-at = rank < r.moved and math.min(at, now_ms) or at
-end
-return at + r.window_ms
-end
-local function wait_in_order(r, cost, charged, leaves_at, gone_at)
-local room = r.limit - cost
-if room < 0 then
-return nil
-elseif charged <= room then
-return 0
-end
-local left = leaves_at(r, charged - room - 1)
-if gone_at and (not left or gone_at < left) then
-left = gone_at
-end
-return left and (left >= (2 ^ 53) and (1 / 0) or math.max(0, left - r.now_ms))
-end
-local function new_log_expiry(r, held)
-local now_ms, window_ms = r.now_ms, r.window_ms
-if held and 2 * (held - now_ms) >= 3 * window_ms then
-return nil
-end
-return now_ms + 2 * window_ms
-end
-local function wait(r, cost)
-return wait_in_order(r, cost, r.len + r.added, leaves_at, (new_log_expiry(r, r.held) or r.held) + 1)
-end
-local function expiry_of(key, now_ms)
-if not redis.REDIS_VERSION_NUM then
-return cold().expiry_by_ttl(key, now_ms)
-end
-local at = call('PEXPIRETIME', key)
-return at >= 0 and at or nil
-end
-local function forecast(r, change, after)
-r.never, r.moved, r.added, r.rebased = nil, nil, change == 'charge' and after.add or 0, change == 'rebase'
-local remaining = r.limit - r.len - r.added
-r.remaining = remaining > 0 and remaining or 0
-r.held = r.exists and expiry_of(r.key, r.now_ms) or nil
-end
-local function figures(r)
-local change, wait = r.change, wait
-forecast(r, change, change == 'keep' and r.state or change ~= 'delete' and r.after or nil)
-local remaining, capacity, retry, next_ms, reset = r.remaining, r.capacity, 0, 0, 0
-if not r.allowed then
-local cost = r.decided_cost
-retry = wait(r, r.needed or (cost == 0 and 1 or cost)) or -1
-if r.full_for and retry >= 0 then
-retry = math.max(retry, r.full_for)
-end
-end
-if remaining < capacity then
-next_ms = wait(r, remaining + 1) or -1
-reset = remaining + 1 == capacity and next_ms or wait(r, capacity) or -1
-end
-if retry - retry ~= 0 or next_ms - next_ms ~= 0 or reset - reset ~= 0 or retry >= (2 ^ 53) or reset >= (2 ^ 53) then
-cold().fail('INEXACT_REPLY')
-end
-return remaining, retry, next_ms, reset, 0
-end
-local function line(r, charged)
-local remaining, retry, next_ms, reset, delay = figures(r)
-local count, ttl, limit, now_ms = r.count, r.ttl, r.capacity, r.now_ms
-local largest = limit + count + ttl + retry + next_ms + reset + delay + charged
-if largest >= 2147483648 or now_ms < 1000000 or now_ms >= 2e15 then
-return cold().long_line(r, charged)
-end
-local late = now_ms % 1000000
-local shadow = r.shadowed and 1 or 0
-return format(
-'%d %d %d %d %d %d %d %d %d %d%06d %d %d',
-r.allowed and (r.PARTIAL and cold().part_allowed(r) or 1) or 0, count, ttl, limit, remaining, retry, next_ms, reset, delay,
-(now_ms - late) / 1000000, late, shadow, charged
-)
-end
-local function reply(r, charged)
-local form = r.form
-if form == 'LINE' then
-return line(r, charged)
-elseif form then
-return cold().other_reply(r, charged)
-end
-return { r.allowed and (r.PARTIAL and cold().part_allowed(r) or 1) or 0, r.count, r.ttl }
-end
-local function correct(r, change, after, charged)
-local answer
-if not true then
-local expires_at, before, state = nil, r.state, state_after(change, after, r.state)
-if expires_at and less(expires_at, r.now_ms) then
-state = nil
-end
-r.state = state
-decide_request(r)
-answer = reply(r, charged)
-r.state = before
-end
-if not r.is_unknown then
-cold().commit_change(r, change, after)
-end
-if not answer then
-load(r, 'read')
-decide_request(r)
-answer = reply(r, charged)
-end
-return answer
-end
-local function run_settle(keys, words)
-local r = parse_correction(words, ' form AT RESERVED ACTUAL BURST ANCHOR RESERVATION ')
-local reserved, actual = r.RESERVED, r.ACTUAL
-if not reserved or not actual then
-cold().fail('SETTLEMENT')
-end
-local difference = math.abs(reserved - actual)
-cold().require_few_members(true and difference or 0, 'LOG_DIFFERENCE')
-place(r, keys)
-load(r, 'write')
-local correction = actual < reserved and cold().refund or cold().overcharge
-local change, after = correction(r, r.AT, difference)
-return correct(r, change, after, actual)
-end
-function cold()
-if not COLD then
-local errors = {}
-errors.AT = 'ERR invalid AT: expected an integer of Unix milliseconds from 0 to 9223372036854775807'
-errors.ANCHOR = 'ERR invalid ANCHOR: expected an integer of Unix seconds from 0 to 253402300799'
-errors.ID = 'ERR invalid ID: expected 1 to 512 bytes'
-errors.AS = 'ERR invalid AS: expected a name of 1 to 64 characters of A-Z a-z 0-9 . _ -'
-errors.RESERVE = 'ERR invalid RESERVE: expected an id of 1 to 128 bytes, and a ttl: a positive integer of seconds, or one '
-.. 'with a unit ms, s, m, h or d, up to 10^12 seconds'
-errors.RESERVATION = 'ERR invalid RESERVATION: expected an id of 1 to 128 bytes'
-errors.PARTIAL_AND_ALWAYS = 'ERR syntax error: PARTIAL and ALWAYS exclude each other'
-errors.RESERVE_AND_ALWAYS = 'ERR syntax error: RESERVE and ALWAYS exclude each other'
-errors.RESERVATION_AND_RESERVED = 'ERR syntax error: RESERVED and RESERVATION exclude each other'
-errors.RESERVATION_AND_AT = 'ERR syntax error: RESERVATION and AT exclude each other'
-errors.FORM_TWICE = 'ERR syntax error: FULL, LINE or HEADERS comes at most once'
-errors.TWO_FORMS = 'ERR syntax error: FULL, LINE and HEADERS exclude each other'
-errors.CALENDAR_WINDOW = 'ERR invalid window: expected a positive integer of seconds, or one with a unit ms, s, m, h or '
-.. 'd, up to 10^12 seconds; or day, week, month or year'
-errors.WINDOW = 'ERR invalid window: expected a positive integer of seconds, or one with a unit ms, s, m, h or d, up to '
-.. '10^12 seconds'
-errors.RESERVED_KEY = 'ERR invalid key: expected one that ends neither in :reserved nor in :reserved:ends, the names of '
-.. 'reservations'
-errors.INEXACT_REPLY = 'ERR the reply has a number above 9007199254740991, which needs the module'
-errors.ARITY = 'ERR wrong number of arguments'
-errors.SETTLEMENT = 'ERR syntax error: RL.SETTLE needs ACTUAL m, and RESERVED n or RESERVATION id'
-errors.LOG_COST = 'ERR invalid COST: RL.SLIDING takes at most 1000 units a call, over all its limits; use ROLLING, '
-.. 'COUNTER, TOKEN, LEAKY or GCRA for more'
-errors.LOG_DIFFERENCE = 'ERR invalid ACTUAL: RL.SLIDING is corrected by at most 1000 units a call; use ROLLING, '
-.. 'COUNTER, TOKEN, LEAKY or GCRA for more'
-errors.KEYS = 'ERR invalid KEYS: expected those that this call needs; see docs/lua.md'
-local function refund(r, at_ms, cost)
-local count = math.min(r.len, cost)
-if count == 0 then
-return 'keep'
-end
-return 'refund', { remove = count, up_to = at_ms }
-end
-local function overcharge(r, at_ms, cost)
-if cost == 0 then
-return 'keep'
-elseif not at_ms or not less(at_ms, r.now_ms) then
-return 'charge', { add = cost }
-elseif at_ms <= r.now_ms - r.window_ms then
-return 'keep'
-end
-return 'charge', { add = cost, earlier = at_ms }
-end
-local function fail_with(text)
-error({ err = text }, 0)
-end
-local function fail(name)
-fail_with(errors[name])
-end
-local function error_reply(raised)
-if type(raised) == 'table' then
-return raised
-elseif find(raised, '^%u+ ') then
-return redis.error_reply(raised)
-end
-error(raised, 0)
-end
-local function less_large(a, b)
-local a_is_number, b_is_number = a - a == 0, b - b == 0
-if a_is_number or b_is_number then
-return a_is_number
-elseif #a ~= #b then
-return #a < #b
-end
-for n = #a, 1, -1 do
-if a[n] ~= b[n] then
-return a[n] < b[n]
-end
-end
-return false
-end
-local function digits_of(n)
-if n - n ~= 0 then
-return n
-end
-local digits, count = {}, 0
-while n > 0 do
-local digit = n % (2 ^ 24)
-count = count + 1
-digits[count] = digit
-n = (n - digit) / (2 ^ 24)
-end
-return digits
-end
-local LARGE = {
-__sub = function()
-return 1
-end,
-}
-local function from_digits(digits)
-local count = #digits
-while count > 0 and digits[count] == 0 do
-digits[count] = nil
-count = count - 1
-end
-if count > 3 or (count == 3 and digits[3] >= (2 ^ 53) / (2 ^ 24) / (2 ^ 24)) then
-return setmetatable(digits, LARGE)
-end
-return (digits[1] or 0) + (digits[2] or 0) * (2 ^ 24) + (digits[3] or 0) * (2 ^ 24) * (2 ^ 24)
-end
-local function add_large(a, b)
-a, b = digits_of(a), digits_of(b)
-local sum, carry = {}, 0
-for n = 1, math.max(#a, #b) + 1 do
-local digit = (a[n] or 0) + (b[n] or 0) + carry
-carry = digit >= (2 ^ 24) and 1 or 0
-sum[n] = digit - carry * (2 ^ 24)
-end
-return from_digits(sum)
-end
-local function mul_large(a, b)
-a, b = digits_of(a), digits_of(b)
-local product = {}
-for n = 1, #a + #b do
-product[n] = 0
-end
-for n = 1, #a do
-local carry = 0
-for m = 1, #b do
-local digit = product[n + m - 1] + a[n] * b[m] + carry
-carry = math.floor(digit / (2 ^ 24))
-product[n + m - 1] = digit - carry * (2 ^ 24)
-end
-product[n + #b] = carry
-end
-return from_digits(product)
-end
-local function approximately(n)
-if n - n == 0 then
-return n
-end
-local sum = 0
-for index = #n, 1, -1 do
-sum = sum * (2 ^ 24) + n[index]
-end
-return sum
-end
-local function sub_large(a, b)
-if not less_large(b, a) then
-return 0
-end
-b = digits_of(b)
-local difference, borrow = {}, 0
-for n = 1, #a do
-local digit = a[n] - (b[n] or 0) - borrow
-borrow = digit < 0 and 1 or 0
-difference[n] = digit + borrow * (2 ^ 24)
-end
-return from_digits(difference)
-end
-local function sub(a, b)
-if a - a == 0 and b - b == 0 then
-return a > b and a - b or 0
-end
-return sub_large(a, b)
-end
-local function mul(a, b)
-if a - a == 0 and b - b == 0 and a * b < (2 ^ 53) then
-return a * b
-end
-return mul_large(a, b)
-end
-local function divide_large(a, b)
-local quotient = 0
-while not less(a, b) do
-local part = math.max(1, math.floor(approximately(a) / approximately(b) * (1 - 2 ^ -45)))
-part = from_digits(digits_of(part))
-quotient = add(quotient, part)
-a = sub(a, mul(part, b))
-end
-return quotient, a
-end
-local function divide(a, b)
-if a - a == 0 and b - b == 0 then
-local rest = a % b
-return (a - rest) / b, rest
-end
-return divide_large(a, b)
-end
-local function text_of_large(n)
-local tail = ''
-while n - n ~= 0 do
-local rest
-n, rest = divide(n, 10000000)
-tail = format('%07.0f', rest) .. tail
-end
-return format('%.0f', n) .. tail
-end
-local function expiry_by_ttl(key, now_ms)
-local left = call('PTTL', key)
-return left >= 0 and now_ms + left or nil
-end
-local function remove_some(key, lowest, last, members, most)
-local expired = call('ZCOUNT', key, lowest, last)
-local removed = math.min(expired, most)
-if removed > 0 then
-local first = lowest == '0' and call('ZCOUNT', key, '-inf', '(0') or 0
-call('ZREMRANGEBYRANK', key, format('%.0f', first), format('%.0f', first + removed - 1))
-members, expired, expired_left = members - removed, expired - removed, most - removed
-end
-return members, expired
-end
-local function bytes_before(a, b)
-for at = 1, math.min(#a, #b) do
-local x, y = a:byte(at), b:byte(at)
-if x ~= y then
-return x < y
-end
-end
-return #a < #b
-end
-local function digits_up_to(text, most)
-if text ~= '0' and not find(text, '^[1-9]%d*$') then
-return nil
-end
-return (#text < #most or (#text == #most and not bytes_before(most, text))) and text or nil
-end
-local function from_text(digits)
-if #digits <= 15 or (#digits == 16 and bytes_before(digits, '9007199254740992')) then
-return digits + 0
-end
-local head = #digits % 7
-local n = head > 0 and digits:sub(1, head) + 0 or 0
-for at = head + 1, #digits, 7 do
-n = add(mul(n, 10000000), digits:sub(at, at + 6) + 0)
-end
-return n
-end
-local function parse_count(name, text, least)
-local digits = text and digits_up_to(text, '9223372036854775807')
-local n = digits and from_text(digits)
-if not n or n == 0 and least > 0 then
-fail_with(format('ERR invalid %s: expected an integer from %d to 9223372036854775807', name, least))
-elseif n - n ~= 0 then
-fail_with(format('ERR invalid %s: the Lua library takes integers up to 9007199254740991', name))
-end
-return n
-end
-local OPTIONS = {
-{ 'COST', 'COST n', 'RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take' },
-{ 'PARTIAL', 'PARTIAL', 'RL.<ALGO> and RL.PEEK take' },
-{ 'ALWAYS', 'ALWAYS', 'RL.<ALGO> and RL.PEEK take' },
-{ 'RESERVED', 'RESERVED n', 'RL.SETTLE takes' },
-{ 'ACTUAL', 'ACTUAL m', 'RL.SETTLE takes' },
-{ 'AT', 'AT ms', 'RL.REFUND and RL.SETTLE take' },
-{ 'BURST', 'BURST n', 'RL.<ALGO>, RL.PEEK, RL.MULTI, RL.REFUND and RL.SETTLE take' },
-{ 'BLOCK', 'BLOCK d', 'RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take' },
-{ 'MAX', 'MAX d', 'RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take' },
-{ 'ANCHOR', 'ANCHOR t', 'RL.<ALGO>, RL.PEEK, RL.MULTI, RL.REFUND, RL.SETTLE and RL.RESET take' },
-{ 'ID', 'ID id', 'RL.<ALGO>, RL.PEEK and RL.MULTI take' },
-{ 'AS', 'AS name', 'RL.<ALGO>, RL.PEEK and RL.MULTI take' },
-{ 'SHADOW', 'SHADOW', 'RL.<ALGO>, RL.PEEK and RL.MULTI take' },
-{ 'RESERVE', 'RESERVE id ttl', 'RL.<ALGO> and RL.MULTI take' },
-{ 'RESERVATION', 'RESERVATION id', 'RL.SETTLE takes' },
-}
-local function is_in(list, word)
-return not find(word, ' ', 1, true) and find(list, ' ' .. word .. ' ', 1, true) ~= nil
-end
-local function takes(r, option)
-return not is_in(' COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID RESERVE RESERVATION ', option) or is_in((' COST PARTIAL '), option)
-end
-local function is_nearly(word, option)
-local first, last = 0, 0
-local shorter, longer = math.min(#word, #option), math.max(#word, #option)
-while first < shorter and word:byte(first + 1) == option:byte(first + 1) do
-first = first + 1
-end
-while last < shorter - first and word:byte(-1 - last) == option:byte(-1 - last) do
-last = last + 1
-end
-return first + last >= 2 and longer - first - last <= 2
-end
-local function fail_with_usage(r, accepted, word)
-local options = {}
-for _, row in ipairs(OPTIONS) do
-if is_in(accepted, row[1]) and takes(r, row[1]) then
-options[#options + 1] = row[2]
-end
-end
-for _, form in ipairs({ 'FULL', 'LINE', 'HEADERS' }) do
-options[#options + 1] = form
-end
-for _, option in ipairs(options) do
-if is_nearly(word:upper(), match(option, '^%u+')) then
-fail_with('ERR syntax error: no such option, but there is ' .. option)
-end
-end
-local last = table.remove(options)
-local usage = table.concat(options, ', ')
-fail_with('ERR syntax error: after limit come ' .. usage .. ' or ' .. last .. ', each at most once')
-end
-local function require_option(row, r, accepted)
-local option, algorithm = row[1], r.algorithm
-if not is_in(accepted, option) then
-fail_with(format('ERR invalid %s: only %s it', option, row[3]))
-elseif not takes(r, option) then
-fail_with(format('ERR invalid %s: %s takes none', option, ('SLIDING')))
-elseif r[option] ~= nil then
-fail_with(format('ERR syntax error: %s comes at most once', row[2]))
-end
-end
-local function min(a, b)
-return less(b, a) and b or a
-end
-local MAX_UNSIGNED = setmetatable({ (2 ^ 24) - 1, (2 ^ 24) - 1, 2 ^ 16 - 1 }, LARGE)
-local function parse_value(option, text, second)
-if option == 'AS' then
-return text and #text >= 1 and #text <= 64 and not find(text, '[^%w._-]') and text or fail('AS')
-elseif option == 'AT' then
-local digits = text and digits_up_to(text, '9223372036854775807')
-return digits and min(from_text(digits), (divide(MAX_UNSIGNED, 1000))) or fail('AT')
-end
-return parse_count(option, text, option == 'BURST' and 1 or 0)
-end
-local function require_compatible(r)
-if r.ALWAYS and (r.PARTIAL or r.RESERVE) then
-fail(r.PARTIAL and 'PARTIAL_AND_ALWAYS' or 'RESERVE_AND_ALWAYS')
-elseif r.RESERVATION and (r.RESERVED or r.AT) then
-fail(r.RESERVED and 'RESERVATION_AND_RESERVED' or 'RESERVATION_AND_AT')
-end
-end
-local FORMS = { FULL = true, LINE = true, HEADERS = true }
-local function next_form(form, named)
-if form then
-fail(form == named and 'FORM_TWICE' or 'TWO_FORMS')
-end
-return named
-end
-local function parse_options(r, words, at, accepted)
-while words[at] do
-local word, row = words[at]:upper(), nil
-for _, known in ipairs(OPTIONS) do
-row = known[1] == word and known or row
-end
-if row then
-require_option(row, r, accepted)
-if row[2] == word then
-r[word] = true
-at = at + 1
-else
-r[word] = parse_value(word, words[at + 1], words[at + 2])
-at = at + (word == 'RESERVE' and 3 or 2)
-end
-require_compatible(r)
-elseif FORMS[word] and is_in(accepted, 'form') then
-r.form = next_form(r.form, word)
-at = at + 1
-else
-return at
-end
-end
-return at
-end
-local UNITS = { ms = 1, [''] = 1000, s = 1000, m = 60000, h = 3600000, d = 86400000 }
-local function parse_window(text)
-local number, unit = match(text, '^(%d+)(%l*)$')
-local ms = number and UNITS[unit] and digits_up_to(number, '18446744073709551615') and number * UNITS[unit]
-return ms and ms >= 1 and ms <= 1e15 and ms or nil
-end
-local LONGEST = { DAY = 86400000, WEEK = 7 * 86400000, MONTH = 31 * 86400000, YEAR = 366 * 86400000 }
-local function window_of(r, text)
-local window_ms = parse_window(text)
-if not window_ms then
-r.unit = text:upper()
-window_ms = LONGEST[r.unit]
-if not window_ms then
-fail(is_in((' COST PARTIAL '), 'ANCHOR') and 'CALENDAR_WINDOW' or 'WINDOW')
-elseif not is_in((' COST PARTIAL '), 'ANCHOR') then
-fail_with(format('ERR invalid window: %s takes no windows of the calendar', ('SLIDING')))
-end
-end
-return window_ms
-end
-local function most_members_added(r)
-if not true then
-return 0
-elseif r.capacity < r.cost then
-return r.PARTIAL and r.capacity or 0
-end
-return r.cost
-end
-local function require_few_members(members, text)
-if members > 1000 then
-fail(text)
-end
-end
-local function has_name_of_reservations(key)
-return key:sub(-9) == ':reserved' or key:sub(-14) == ':reserved:ends'
-end
-local function require_other_name(key)
-if has_name_of_reservations(key) then
-fail('RESERVED_KEY')
-end
-end
-local function conclude(r)
-local only_a_part = r.PARTIAL and r.decided_cost < r.cost
-r.shadowed = r.SHADOW and not r.open and (only_a_part or not r.allowed)
-if not r.allowed and (r.shadowed or r.open) then
-r.allowed = true
-if not true then
-local _, _, _, reset_ms = figures(r)
-r.ttl = seconds_of(reset_ms)
-end
-end
-end
-local function remaining_of(r)
-forecast(r, 'keep', r.state)
-return r.remaining
-end
-local function needed_for(cost)
-return cost == 0 and 1 or cost
-end
-local function exact(n)
-if n - n ~= 0 or n >= (2 ^ 53) then
-fail('INEXACT_REPLY')
-end
-return n
-end
-local function decide_always(r)
-local cost = r.cost
-decide(r, 0)
-local change, after = overcharge(r, nil, cost)
-if cost > 0 then
-r.change, r.after = change, after
-end
-local state = state_after(r.change, r.after, r.state)
-forecast(r, r.change, state)
-r.allowed = r.capacity > 0 and wait(r, 0) == 0
-r.needed = r.capacity > 0 and cost or needed_for(cost)
-if (nil) then
-r.count, r.ttl = (nil)(state, r.now_ms)
-elseif r.allowed then
-r.ttl = seconds_of(exact(wait(r, r.capacity)))
-else
-local wait = wait(r, r.needed)
-r.ttl = wait and math.max(1, seconds_of(exact(wait))) or -1
-end
-end
-local function decide_rare(r)
-local cost = r.cost
-if r.PARTIAL then
-cost = math.min(cost, remaining_of(r))
-end
-r.decided_cost = cost
-if r.ALWAYS then
-decide_always(r)
-else
-decide(r, cost)
-end
-end
-local function add_members(key, ms, count)
-local score = format('%.0f', ms)
-local n = call('ZCOUNT', key, score, score)
-while count > 1 do
-local part = {}
-for _ = 1, math.min(count, 1000) do
-part[#part + 1] = score
-part[#part + 1] = format('%s-0.%.0f', score, n)
-n = n + 1
-end
-count = count - call('ZADD', key, 'NX', unpack(part))
-end
-while count > 0 do
-count = count - call('ZADD', key, 'NX', score, score .. '-0.' .. text_of(n))
-n = n + 1
-end
-end
-local function set_expiry(key, at_ms)
-if at_ms then
-call('PEXPIREAT', key, text_of(at_ms))
-end
-end
-local function call_in_parts(arguments, many)
-local sum = 0
-for first = 1, #many, 1000 do
-local part = { unpack(arguments) }
-for n = first, math.min(first + 999, #many) do
-part[#part + 1] = many[n]
-end
-sum = sum + call(unpack(part))
-end
-return sum
-end
-local function rescore(key, score, members)
-local pairs_of_it = {}
-for _, member in ipairs(members) do
-pairs_of_it[#pairs_of_it + 1] = score
-pairs_of_it[#pairs_of_it + 1] = member
-end
-call_in_parts({ 'ZADD', key, 'XX' }, pairs_of_it)
-end
-local function commit_rare(r, change, after)
-local key = r.key
-if change == 'delete' then
-call('UNLINK', key)
-return
-end
-local expires_at = new_log_expiry(r, r.exists and expiry_of(key, r.now_ms) or nil)
-if after.to_now then
-local score = format('%.0f', r.now_ms)
-rescore(key, score, call('ZRANGEBYSCORE', key, '(' .. score, '+inf', 'LIMIT', '0', text_of(r.may_move)))
-set_expiry(key, expires_at)
-return
-end
-local members = r.len + r.expired
-local first, last = members - after.remove, members - 1
-if after.up_to then
-last = call('ZCOUNT', key, '-inf', text_of(after.up_to)) - 1
-first = math.max(0, last + 1 - after.remove)
-end
-if last < 0 or first > 0 or last + 1 < members then
-set_expiry(key, expires_at)
-end
-if last >= 0 then
-call('ZREMRANGEBYRANK', key, format('%.0f', first), format('%.0f', last))
-end
-end
-local function commit(r, change, after)
-local key = r.key
-if change == 'charge' then
-local expires_at = new_log_expiry(r, r.exists and expiry_of(key, r.now_ms) or nil)
-add_members(key, after.earlier or r.now_ms, after.add)
-set_expiry(key, expires_at)
-elseif change ~= 'keep' then
-commit_rare(r, change, after)
-elseif r.exists then
-set_expiry(key, new_log_expiry(r, expiry_of(key, r.now_ms)))
-end
-end
-local function commit_change(r, change, after)
-commit(r, change, after)
-end
-local function part_allowed(r)
-return r.open and r.open.cost or r.shadowed and r.cost or r.decided_cost
-end
-local function first_integer(r)
-if not r.allowed then
-return 0
-end
-return r.PARTIAL and part_allowed(r) or 1
-end
-local function full(r, charged)
-local remaining, retry_after_ms, next_ms, reset_ms, delay_ms = figures(r)
-return {
-'allowed', first_integer(r),
-'count', r.count,
-'ttl', r.ttl,
-'limit', r.capacity,
-'remaining', remaining,
-'retry_after_ms', retry_after_ms,
-'next_ms', next_ms,
-'reset_ms', reset_ms,
-'delay_ms', delay_ms,
-'now_ms', r.now_ms,
-'shadow', r.shadowed and 1 or 0,
-'charged', charged,
-}
-end
-local function long_line(r, charged)
-local pairs_of, figures_only = full(r, charged), {}
-for n = 2, #pairs_of, 2 do
-figures_only[#figures_only + 1] = format('%.0f', pairs_of[n])
-end
-return table.concat(figures_only, ' ')
-end
-local function name_policies(requests)
-local taken = {}
-for _, r in ipairs(requests) do
-local first, number = r.AS or ('SLIDING'):lower(), 2
-r.name = first
-while taken[r.name] do
-r.name = format('%s-%d', first, number)
-number = number + 1
-end
-taken[r.name] = true
-end
-end
-local function header_integer(n)
-return format('%.0f', min(n, 999999999999999))
-end
-local function policy_item(r)
-local window_ms = (nil) and (nil)(r) or r.window_ms
-local divisor, rest = 1000, window_ms % 1000
-while rest > 0 do
-divisor, rest = rest, divisor % rest
-end
-local windows = 1000 / divisor
-local window = divide(mul(window_ms, windows), 1000)
-return format('"%s";q=%s;w=%s', r.name, header_integer(mul(r.limit, windows)), header_integer(window))
-end
-local function is_stricter(one, other)
-if one.allowed ~= other.allowed then
-return not one.allowed
-end
-local wait, other_wait = one.retry_after_ms, other.retry_after_ms
-if wait ~= other_wait then
-return wait < 0 or (other_wait >= 0 and wait > other_wait)
-end
-return one.remaining < other.remaining
-end
-local function headers(requests)
-local strictest, policies = requests[1], {}
-name_policies(requests)
-for n, r in ipairs(requests) do
-policies[n] = policy_item(r)
-r.remaining, r.retry_after_ms, r.next_ms, r.reset_ms = figures(r)
-if is_stricter(r, strictest) then
-strictest = r
-end
-end
-local r = strictest
-local texts = {
-'X-RateLimit-Limit',
-format('%.0f', r.capacity),
-'X-RateLimit-Remaining',
-format('%.0f', r.remaining),
-}
-local function header(name, value)
-texts[#texts + 1] = name
-texts[#texts + 1] = value
-end
-if r.reset_ms >= 0 then
-header('X-RateLimit-Reset', format('%.0f', seconds_of(r.now_ms + r.reset_ms)))
-end
-header('RateLimit-Policy', table.concat(policies, ', '))
-local more = r.next_ms >= 0 and ';t=' .. header_integer(seconds_of(r.next_ms)) or ''
-header('RateLimit', format('"%s";r=%s%s', r.name, header_integer(r.remaining), more))
-if not r.allowed and r.retry_after_ms >= 0 then
-header('Retry-After', format('%.0f', seconds_of(r.retry_after_ms)))
-end
-return texts
-end
-local function other_reply(r, charged)
-if r.form == 'FULL' then
-return full(r, charged)
-end
-return { first_integer(r), r.count, r.ttl, headers({ r }) }
-end
-COLD = { add_large = add_large, commit_change = commit_change, conclude = conclude, decide_rare = decide_rare, error_reply = error_reply, expiry_by_ttl = expiry_by_ttl, fail = fail, fail_with_usage = fail_with_usage, less_large = less_large, long_line = long_line, most_members_added = most_members_added, mul_large = mul_large, other_reply = other_reply, overcharge = overcharge, parse_count = parse_count, parse_options = parse_options, part_allowed = part_allowed, refund = refund, remove_some = remove_some, require_few_members = require_few_members, require_other_name = require_other_name, text_of_large = text_of_large, window_of = window_of }
-end
-return COLD
-end
-local done, result = pcall(run_settle, KEYS, ARGV)
-return done and result or cold().error_reply(result)
+local aG,h local Q,i,bC,ds=string.find,string.format,string.match,string.sub local function cR(q,e,x)
+local ai,ak,j=q[e],q[e+1],q[e+2] if not ak then h().j('ARITY') end local a={ c='', O=0, now_ms=0, i=0, Z=0, limit=0,
+b=0, a=1, form=nil, delay=0, g=nil, l=nil, allowed=false, count=0, ttl=0, e='keep', remaining=0, n=1, } e=e+2
+if j=='LINE'and not q[e+1]and x~=' COST BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE 'then a.form,e=j,e+1 elseif j then
+local ae=q[e+1]or''
+local bw=x==' form COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE 'and q[e+2]=='LINE'and not q[e+3]and#ae<16
+if bw and j=='COST'and(' COST PARTIAL ')~=' ID 'and Q(ae,'^[1-9]%d*$')then a.form,a.a,e='LINE',ae+0,e+3
+elseif bw and j=='ID'and(' COST PARTIAL ')==' ID 'and ae~=''then a.form,a.ID,e='LINE',ae,e+3 else e=h().S(a,q,e,x)
+a.a=a.COST or 1 end end local aU=#ak<16 and Q(ak,'^[1-9]%d*$') a.limit=aU and ak+0 or h().R('limit',ak,0)
+aU=#ai<10 and Q(ai,'^[1-9]%d*$') local z=aU and ai*1000 or h().aa(a,ai)
+a.i,a.Z,a.b=z,z<9e12 and z*1000 or h().N(z,1000),a.BURST or a.limit return a,e end local function cO(q,x)
+local a,e=cR(q,1,x) if q[e]then h().J(a,x,q[e]) end if true and a.a>1000 then h().B(h().M(a),'LOG_COST') end return a
+end local function cP(q,x) if not q[1+1]then h().j('ARITY') end return cO(q,x) end local r=redis.call
+local function cW(a) local bS=r('TIME') local bb=bS[1]*1000000+bS[2] a.O,a.now_ms=bb,(bb-bb%1000)/1000 end
+local function dk(a,ag,e,bV,aV) local f=ag[e] if not f then h().j('KEYS') end a.c,e=f,e+1 if aV then a.k=f
+elseif Q(f,':reserved',1,true)then h().V(f) end return e end local function cU(a,ag,bV,aV) cW(a)
+if#ag~=dk(a,ag,1,bV,aV)-1 then h().j('KEYS') end end local aQ,dr,du,aB=4000,1000,1000,2*500 local function cD(a,V,bR,an)
+local f=a.c local u,U=r('ZCARD',f),0 if u>0 and bR>=0 and an~='delete'then local t=i('%.0f',bR)
+local K=an=='read'and 0 or aQ if u<=K then local W=r('ZREMRANGEBYSCORE',f,V,t) u,aQ=u-W,K-W else u,U=h().U(f,V,t,u,K)
+end end a.f,a.u,a.o=u-U,U,u>0 end local function bA(a,an) cD(a,'0',a.now_ms-a.i,an) a.v=500 if an=='write'then
+aB=(aB-aB%2)/2 a.v=aB end end local function bO(m,n,aJ) if m=='keep'then return aJ end return m~='delete'and n or nil
+end local function aA(c,d) if c-c==0 and d-d==0 then return c<d end return h().L(c,d) end local function ad(H)
+local C=H%1000 return H<0 and-1 or C==0 and H/1000 or(H-C)/1000+1 end local function bo(c,d)
+if c-c==0 and d-d==0 and c+d<(2^53)then return c+d end return h().D(c,d) end local function aM(a,g) local f,aY=a.c,a.f
+local aI=aY+(g==0 and 1 or g)<=a.limit a.allowed,a.count,a.ttl,a.e=aI,aY,ad(a.i),'keep' if aI and g>0 then
+a.e,a.l='charge',{p=g} elseif not aI and aY>0 and r('ZCOUNT',f,'('..i('%.0f',a.now_ms),'+inf')>0 then
+a.e,a.l='rebase',{X=true} end end local function br(a) if a.PARTIAL or a.ALWAYS then h().G(a) else local g=a.a a.n=g
+aM(a,g) end if a.SHADOW then h().F(a) end end local function bM(f,F) F=i('%.0f',F)
+local w=r('ZRANGE',f,F,F,'WITHSCORES')[2] return w and tonumber(w) end local function cK(a) local f=a.c
+local V=a.o and bM(f,0) return V and V<0 and r('ZCOUNT',f,'-inf','(0')or 0 end local function bB(a,F)
+local w=F>=0 and F<a.f+a.u and bM(a.c,F) return w and math.max(0,math.ceil(w)) end local function ar(b) if b-b~=0 then
+return h().W(b) end return i('%.0f',b) end local function aX(a,b) local E,aH=a.now_ms,a.t a.q=a.q or cK(a)
+if b>=a.f+aH-a.q then return nil end local F=b+a.q+a.u local e=bB(a,F) if e and aH>0 and e>E then e=nil end
+if not e then local aW=bB(a,F-aH) e=aW and aW>E and aW or E end if a.T then a.w=a.w or r('ZCOUNT',a.c,'-inf',ar(E))+a.v
+e=F<a.w and math.min(e,E)or e end return e+a.i end local function dn(a,g,A,aX,aS) local bh=a.limit-g if bh<0 then
+return nil elseif A<=bh then return 0 end local R=aX(a,A-bh-1) if aS and(not R or aS<R)then R=aS end
+return R and(R>=(2^53)and(1/0)or math.max(0,R-a.now_ms)) end local function aD(a,bv) local E,z=a.now_ms,a.i
+if bv and 2*(bv-E)>=3*z then return nil end return E+2*z end local function y(a,g)
+return dn(a,g,a.f+a.t,aX,(aD(a,a.y)or a.y)+1) end local function av(f,E) if not redis.REDIS_VERSION_NUM then
+return h().I(f,E) end local e=r('PEXPIRETIME',f) return e>=0 and e or nil end local function aR(a,m,n)
+a.q,a.w,a.t,a.T=nil,nil,m=='charge'and n.p or 0,m=='rebase' local I=a.limit-a.f-a.t a.remaining=I>0 and I or 0
+a.y=a.o and av(a.c,a.now_ms)or nil end local function aw(a) local m,y=a.e,y
+aR(a,m,m=='keep'and a.g or m~='delete'and a.l or nil) local I,aL,L,S,ac=a.remaining,a.b,0,0,0 if not a.allowed then
+local g=a.n L=y(a,a.z or(g==0 and 1 or g))or-1 if a.K and L>=0 then L=math.max(L,a.K) end end if I<aL then
+S=y(a,I+1)or-1 ac=I+1==aL and S or y(a,aL)or-1 end if L-L~=0 or S-S~=0 or ac-ac~=0 or L>=(2^53)or ac>=(2^53)then
+h().j('INEXACT_REPLY') end return I,L,S,ac,0 end local function cB(a,A) local I,L,S,ac,co=aw(a) local dh=a.r and 1 or 0
+return i( '%.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f %d %.0f',
+a.allowed and(a.PARTIAL and h().A(a)or 1)or 0,a.count,a.ttl,a.b,I,L,S,ac, co,a.now_ms,dh,A ) end local function bK(a,A)
+local Y=a.form if Y=='LINE'then return cB(a,A) elseif Y then return h().P(a,A) end
+return{a.allowed and(a.PARTIAL and h().A(a)or 1)or 0,a.count,a.ttl} end local function ck(a,m,n,A) local au
+if not true then local X,aJ,aq=nil,a.g,bO(m,n,a.g) if X and aA(X,a.now_ms)then aq=nil end a.g=aq br(a) au=bK(a,A) a.g=aJ
+end if not a.ac then h().E(a,m,n) end if not au then bA(a,'read') br(a) au=bK(a,A) end return au end
+local function dg(ag,q) local a=cP(q,' form AT RESERVED ACTUAL BURST ANCHOR RESERVATION ')
+local bf,at=a.RESERVED,a.ACTUAL if not bf or not at then h().j('SETTLEMENT') end local aj=math.abs(bf-at)
+h().B(true and aj or 0,'LOG_DIFFERENCE') cU(a,ag) bA(a,'write') local cl=at<bf and h().refund or h().Q
+local m,n=cl(a,a.AT,aj) return ck(a,m,n,at) end function h() if not aG then local p={}
+p.AT='ERR invalid AT: expected an integer of Unix milliseconds from 0 to 9223372036854775807'
+p.ANCHOR='ERR invalid ANCHOR: expected an integer of Unix seconds from 0 to 253402300799'
+p.ID='ERR invalid ID: expected 1 to 512 bytes'
+p.AS='ERR invalid AS: expected a name of 1 to 64 characters of A-Z a-z 0-9 . _ -'
+p.RESERVE='ERR invalid RESERVE: expected an id of 1 to 128 bytes, and a ttl: a positive integer of seconds, or one '
+..'with a unit ms, s, m, h or d, up to 10^12 seconds'
+p.RESERVATION='ERR invalid RESERVATION: expected an id of 1 to 128 bytes'
+p.PARTIAL_AND_ALWAYS='ERR syntax error: PARTIAL and ALWAYS exclude each other'
+p.RESERVE_AND_ALWAYS='ERR syntax error: RESERVE and ALWAYS exclude each other'
+p.RESERVATION_AND_RESERVED='ERR syntax error: RESERVED and RESERVATION exclude each other'
+p.RESERVATION_AND_AT='ERR syntax error: RESERVATION and AT exclude each other'
+p.FORM_TWICE='ERR syntax error: FULL, LINE or HEADERS comes at most once'
+p.TWO_FORMS='ERR syntax error: FULL, LINE and HEADERS exclude each other'
+p.CALENDAR_WINDOW='ERR invalid window: expected a positive integer of seconds, or one with a unit ms, s, m, h or '
+..'d, up to 10^12 seconds; or day, week, month or year'
+p.WINDOW='ERR invalid window: expected a positive integer of seconds, or one with a unit ms, s, m, h or d, up to '
+..'10^12 seconds'
+p.RESERVED_KEY='ERR invalid key: expected one that ends neither in :reserved nor in :reserved:ends, the names of '
+..'reservations' p.INEXACT_REPLY='ERR the reply has a number above 9007199254740991, which needs the module'
+p.ARITY='ERR wrong number of arguments'
+p.SETTLEMENT='ERR syntax error: RL.SETTLE needs ACTUAL m, and RESERVED n or RESERVATION id'
+p.LOG_COST='ERR invalid COST: RL.SLIDING takes at most 1000 units a call, over all its limits; use ROLLING, '
+..'COUNTER, TOKEN, LEAKY or GCRA for more'
+p.LOG_DIFFERENCE='ERR invalid ACTUAL: RL.SLIDING is corrected by at most 1000 units a call; use ROLLING, '
+..'COUNTER, TOKEN, LEAKY or GCRA for more'
+p.KEYS='ERR invalid KEYS: expected those that this call needs; see docs/lua.md' local function cX(a,O,g)
+local o=math.min(a.f,g) if o==0 then return'keep' end return'refund',{remove=o,C=O} end local function bG(a,O,g)
+if g==0 then return'keep' elseif not O or not aA(O,a.now_ms)then return'charge',{p=g} elseif O<=a.now_ms-a.i then
+return'keep' end return'charge',{p=g,H=O} end local function P(k) error({err=k},0) end local function J(ah) P(p[ah]) end
+local function cs(ao) if type(ao)=='table'then return ao elseif Q(ao,'^%u+ ')then return redis.error_reply(ao) end
+error(ao,0) end local function bz(c,d) local bn,ce=c-c==0,d-d==0 if bn or ce then return bn elseif#c~=#d then
+return#c<#d end for b=#c,1,-1 do if c[b]~=d[b]then return c[b]<d[b] end end return false end local function af(b)
+if b-b~=0 then return b end local l,o={},0 while b>0 do local G=b%(2^24) o=o+1 l[o]=G b=(b-G)/(2^24) end return l end
+local bk={ __sub=function() return 1 end, } local function ax(l) local o=#l while o>0 and l[o]==0 do l[o]=nil o=o-1 end
+if o>3 or(o==3 and l[3]>=(2^53)/(2^24)/(2^24))then return setmetatable(l,bk) end
+return(l[1]or 0)+(l[2]or 0)*(2^24)+(l[3]or 0)*(2^24)*(2^24) end local function cb(c,d) c,d=af(c),af(d) local M,T={},0
+for b=1,math.max(#c,#d)+1 do local G=(c[b]or 0)+(d[b]or 0)+T T=G>=(2^24)and 1 or 0 M[b]=G-T*(2^24) end return ax(M) end
+local function bE(c,d) c,d=af(c),af(d) local am={} for b=1,#c+#d do am[b]=0 end for b=1,#c do local T=0 for aZ=1,#d do
+local G=am[b+aZ-1]+c[b]*d[aZ]+T T=math.floor(G/(2^24)) am[b+aZ-1]=G-T*(2^24) end am[b+#d]=T end return ax(am) end
+local function bp(b) if b-b==0 then return b end local M=0 for cy=#b,1,-1 do M=M*(2^24)+b[cy] end return M end
+local function dj(c,d) if not bz(d,c)then return 0 end d=af(d) local aj,aK={},0 for b=1,#c do local G=c[b]-(d[b]or 0)-aK
+aK=G<0 and 1 or 0 aj[b]=G+aK*(2^24) end return ax(aj) end local function di(c,d) if c-c==0 and d-d==0 then
+return c>d and c-d or 0 end return dj(c,d) end local function aC(c,d) if c-c==0 and d-d==0 and c*d<(2^53)then return c*d
+end return bE(c,d) end local function cq(c,d) local be=0 while not aA(c,d)do
+local B=math.max(1,math.floor(bp(c)/bp(d)*(1-2^-45))) B=ax(af(B)) be=bo(be,B) c=di(c,aC(B,d)) end return be,c end
+local function aO(c,d) if c-c==0 and d-d==0 then local C=c%d return(c-C)/d,C end return cq(c,d) end local function dl(b)
+local bj='' while b-b~=0 do local C b,C=aO(b,10000000) bj=i('%07.0f',C)..bj end return i('%.0f',b)..bj end
+local function ct(f,E) local R=r('PTTL',f) return R>=0 and E+R or nil end local function cZ(f,V,t,u,K)
+local U=r('ZCOUNT',f,V,t) local W=math.min(U,K) if W>0 then local s=V=='0'and r('ZCOUNT',f,'-inf','(0')or 0
+r('ZREMRANGEBYRANK',f,i('%.0f',s),i('%.0f',s+W-1)) u,U,aQ=u-W,U-W,K-W end return u,U end local function bq(c,d)
+for e=1,math.min(#c,#d)do local bW,bX=c:byte(e),d:byte(e) if bW~=bX then return bW<bX end end return#c<#d end
+local function aN(k,K) if k~='0'and not Q(k,'^[1-9]%d*$')then return nil end
+return(#k<#K or(#k==#K and not bq(K,k)))and k or nil end local function bu(l)
+if#l<=15 or(#l==16 and bq(l,'9007199254740992'))then return l+0 end local aT=#l%7 local b=aT>0 and l:sub(1,aT)+0 or 0
+for e=aT+1,#l,7 do b=bo(aC(b,10000000),l:sub(e,e+6)+0) end return b end local function bH(ah,k,by)
+local l=k and aN(k,'9223372036854775807') local b=l and bu(l) if not b or b==0 and by>0 then
+P(i('ERR invalid %s: expected an integer from %d to 9223372036854775807',ah,by)) elseif b-b~=0 then
+P(i('ERR invalid %s: the Lua library takes integers up to 9007199254740991',ah)) end return b end local bl={
+{'COST','COST n','RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take'}, {'PARTIAL','PARTIAL','RL.<ALGO> and RL.PEEK take'},
+{'ALWAYS','ALWAYS','RL.<ALGO> and RL.PEEK take'}, {'RESERVED','RESERVED n','RL.SETTLE takes'},
+{'ACTUAL','ACTUAL m','RL.SETTLE takes'}, {'AT','AT ms','RL.REFUND and RL.SETTLE take'},
+{'BURST','BURST n','RL.<ALGO>, RL.PEEK, RL.MULTI, RL.REFUND and RL.SETTLE take'},
+{'BLOCK','BLOCK d','RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take'},
+{'MAX','MAX d','RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take'},
+{'ANCHOR','ANCHOR t','RL.<ALGO>, RL.PEEK, RL.MULTI, RL.REFUND, RL.SETTLE and RL.RESET take'},
+{'ID','ID id','RL.<ALGO>, RL.PEEK and RL.MULTI take'}, {'AS','AS name','RL.<ALGO>, RL.PEEK and RL.MULTI take'},
+{'SHADOW','SHADOW','RL.<ALGO>, RL.PEEK and RL.MULTI take'}, {'RESERVE','RESERVE id ttl','RL.<ALGO> and RL.MULTI take'},
+{'RESERVATION','RESERVATION id','RL.SETTLE takes'}, } local function Z(cC,v)
+return not Q(v,' ',1,true)and Q(cC,' '..v..' ',1,true)~=nil end local function bQ(a,j)
+return not Z(' COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID RESERVE RESERVATION ',j)or Z((' COST PARTIAL '),j) end
+local function cz(v,j) local s,t=0,0 local bN,cE=math.min(#v,#j),math.max(#v,#j)
+while s<bN and v:byte(s+1)==j:byte(s+1)do s=s+1 end while t<bN-s and v:byte(-1-t)==j:byte(-1-t)do t=t+1 end
+return s+t>=2 and cE-s-t<=2 end local function cu(a,x,v) local ab={} for N,D in ipairs(bl)do
+if Z(x,D[1])and bQ(a,D[1])then ab[#ab+1]=D[2] end end for N,Y in ipairs({'FULL','LINE','HEADERS'})do ab[#ab+1]=Y end
+for N,j in ipairs(ab)do if cz(v:upper(),bC(j,'^%u+'))then P('ERR syntax error: no such option, but there is '..j) end
+end local t=table.remove(ab) local dm=table.concat(ab,', ')
+P('ERR syntax error: after limit come '..dm..' or '..t..', each at most once') end local function dc(D,a,x)
+local j,dq=D[1],a.ab if not Z(x,j)then P(i('ERR invalid %s: only %s it',j,D[3])) elseif not bQ(a,j)then
+P(i('ERR invalid %s: %s takes none',j,('SLIDING'))) elseif a[j]~=nil then
+P(i('ERR syntax error: %s comes at most once',D[2])) end end local function bD(c,d) return aA(d,c)and d or c end
+local ca=setmetatable({(2^24)-1,(2^24)-1,2^16-1},bk) local function cS(j,k,dt) if j=='AS'then
+return k and#k>=1 and#k<=64 and not Q(k,'[^%w._-]')and k or J('AS') elseif j=='AT'then
+local l=k and aN(k,'9223372036854775807') return l and bD(bu(l),(aO(ca,1000)))or J('AT') end
+return bH(j,k,j=='BURST'and 1 or 0) end local function da(a) if a.ALWAYS and(a.PARTIAL or a.RESERVE)then
+J(a.PARTIAL and'PARTIAL_AND_ALWAYS'or'RESERVE_AND_ALWAYS') elseif a.RESERVATION and(a.RESERVED or a.AT)then
+J(a.RESERVED and'RESERVATION_AND_RESERVED'or'RESERVATION_AND_AT') end end local bY={FULL=true,LINE=true,HEADERS=true}
+local function cL(Y,bF) if Y then J(Y==bF and'FORM_TWICE'or'TWO_FORMS') end return bF end local function cQ(a,q,e,x)
+while q[e]do local v,D=q[e]:upper(),nil for N,bx in ipairs(bl)do D=bx[1]==v and bx or D end if D then dc(D,a,x)
+if D[2]==v then a[v]=true e=e+1 else a[v]=cS(v,q[e+1],q[e+2]) e=e+(v=='RESERVE'and 3 or 2) end da(a)
+elseif bY[v]and Z(x,'form')then a.form=cL(a.form,v) e=e+1 else return e end end return e end
+local bm={ms=1,['']=1000,s=1000,m=60000,h=3600000,d=86400000} local function cT(k) local aa,bT=bC(k,'^(%d+)(%l*)$')
+local H=aa and bm[bT]and aN(aa,'18446744073709551615')and aa*bm[bT] return H and H>=1 and H<=1e15 and H or nil end
+local bZ={DAY=86400000,WEEK=7*86400000,MONTH=31*86400000,YEAR=366*86400000} local function dp(a,k) local z=cT(k)
+if not z then a.Y=k:upper() z=bZ[a.Y] if not z then J(Z((' COST PARTIAL '),'ANCHOR')and'CALENDAR_WINDOW'or'WINDOW')
+elseif not Z((' COST PARTIAL '),'ANCHOR')then
+P(i('ERR invalid window: %s takes no windows of the calendar',('SLIDING'))) end end return z end local function cH(a)
+if not true then return 0 elseif a.b<a.a then return a.PARTIAL and a.b or 0 end return a.a end local function db(u,k)
+if u>1000 then J(k) end end local function cw(f) return f:sub(-9)==':reserved'or f:sub(-14)==':reserved:ends' end
+local function dd(f) if cw(f)then J('RESERVED_KEY') end end local function cj(a) local cM=a.PARTIAL and a.n<a.a
+a.r=a.SHADOW and not a.x and(cM or not a.allowed) if not a.allowed and(a.r or a.x)then a.allowed=true if not true then
+local N,N,N,bg=aw(a) a.ttl=ad(bg) end end end local function cY(a) aR(a,'keep',a.g) return a.remaining end
+local function cJ(g) return g==0 and 1 or g end local function bs(b) if b-b~=0 or b>=(2^53)then J('INEXACT_REPLY') end
+return b end local function cm(a) local g=a.a aM(a,0) local m,n=bG(a,nil,g) if g>0 then a.e,a.l=m,n end
+local aq=bO(a.e,a.l,a.g) aR(a,a.e,aq) a.allowed=a.b>0 and y(a,0)==0 a.z=a.b>0 and g or cJ(g) if(nil)then
+a.count,a.ttl=(nil)(aq,a.now_ms) elseif a.allowed then a.ttl=ad(bs(y(a,a.b))) else local y=y(a,a.z)
+a.ttl=y and math.max(1,ad(bs(y)))or-1 end end local function cn(a) local g=a.a if a.PARTIAL then g=math.min(g,cY(a)) end
+a.n=g if a.ALWAYS then cm(a) else aM(a,g) end end local function cc(f,H,o) local w=i('%.0f',H) local b=r('ZCOUNT',f,w,w)
+while o>1 do local B={} for N=1,math.min(o,1000)do B[#B+1]=w B[#B+1]=i('%s-0.%.0f',w,b) b=b+1 end
+o=o-r('ZADD',f,'NX',unpack(B)) end while o>0 do o=o-r('ZADD',f,'NX',w,w..'-0.'..ar(b)) b=b+1 end end
+local function aF(f,O) if O then r('PEXPIREAT',f,ar(O)) end end local function cf(cd,ba) local M=0 for s=1,#ba,1000 do
+local B={unpack(cd)} for b=s,math.min(s+999,#ba)do B[#B+1]=ba[b] end M=M+r(unpack(B)) end return M end
+local function de(f,w,u) local al={} for N,cF in ipairs(u)do al[#al+1]=w al[#al+1]=cF end cf({'ZADD',f,'XX'},al) end
+local function ci(a,m,n) local f=a.c if m=='delete'then r('UNLINK',f) return end
+local X=aD(a,a.o and av(f,a.now_ms)or nil) if n.X then local w=i('%.0f',a.now_ms)
+de(f,w,r('ZRANGEBYSCORE',f,'('..w,'+inf','LIMIT','0',ar(a.v))) aF(f,X) return end local u=a.f+a.u
+local s,t=u-n.remove,u-1 if n.C then t=r('ZCOUNT',f,'-inf',ar(n.C))-1 s=math.max(0,t+1-n.remove) end
+if t<0 or s>0 or t+1<u then aF(f,X) end if t>=0 then r('ZREMRANGEBYRANK',f,i('%.0f',s),i('%.0f',t)) end end
+local function cg(a,m,n) local f=a.c if m=='charge'then local X=aD(a,a.o and av(f,a.now_ms)or nil)
+cc(f,n.H or a.now_ms,n.p) aF(f,X) elseif m~='keep'then ci(a,m,n) elseif a.o then aF(f,aD(a,av(f,a.now_ms))) end end
+local function ch(a,m,n) cg(a,m,n) end local function bI(a) return a.x and a.x.a or a.r and a.a or a.n end
+local function bt(a) if not a.allowed then return 0 end return a.PARTIAL and bI(a)or 1 end local function cv(a,A)
+local I,df,S,bg,cp=aw(a) return{ 'allowed',bt(a), 'count',a.count, 'ttl',a.ttl, 'limit',a.b, 'remaining',I,
+'retry_after_ms',df, 'next_ms',S, 'reset_ms',bg, 'delay_ms',cp, 'now_ms',a.now_ms, 'shadow',a.r and 1 or 0, 'charged',A,
+} end local function cI(ap) local bP={} for N,a in ipairs(ap)do local s,aa=a.AS or('SLIDING'):lower(),2 a.k=s
+while bP[a.k]do a.k=i('%s-%d',s,aa) aa=aa+1 end bP[a.k]=true end end local function az(b)
+return i('%.0f',bD(b,999999999999999)) end local function cV(a) local z=(nil)and(nil)(a)or a.i local aP,C=1000,z%1000
+while C>0 do aP,C=C,aP%C end local bU=1000/aP local ai=aO(aC(z,bU),1000)
+return i('"%s";q=%s;w=%s',a.k,az(aC(a.limit,bU)),az(ai)) end local function cA(aE,bc) if aE.allowed~=bc.allowed then
+return not aE.allowed end local y,bd=aE.retry_after_ms,bc.retry_after_ms if y~=bd then return y<0 or(bd>=0 and y>bd) end
+return aE.remaining<bc.remaining end local function cx(ap) local bi,bJ=ap[1],{} cI(ap) for b,a in ipairs(ap)do
+bJ[b]=cV(a) a.remaining,a.retry_after_ms,a.next_ms,a.reset_ms=aw(a) if cA(a,bi)then bi=a end end local a=bi local as={
+'X-RateLimit-Limit', i('%.0f',a.b), 'X-RateLimit-Remaining', i('%.0f',a.remaining), } local function ay(ah,ae)
+as[#as+1]=ah as[#as+1]=ae end if a.reset_ms>=0 then ay('X-RateLimit-Reset',i('%.0f',ad(a.now_ms+a.reset_ms))) end
+ay('RateLimit-Policy',table.concat(bJ,', ')) local cG=a.next_ms>=0 and';t='..az(ad(a.next_ms))or''
+ay('RateLimit',i('"%s";r=%s%s',a.k,az(a.remaining),cG)) if not a.allowed and a.retry_after_ms>=0 then
+ay('Retry-After',i('%.0f',ad(a.retry_after_ms))) end return as end local function cN(a,A) if a.form=='FULL'then
+return cv(a,A) end return{bt(a),a.count,a.ttl,cx({a})} end
+aG={D=cb,E=ch,F=cj,G=cn,error_reply=cs,I=ct,j=J,J=cu,L=bz,M=cH,N=bE,P=cN,Q=bG,R=bH,S=cQ,A=bI,refund=cX,U=cZ,B=db,V=dd,W=dl,aa=dp}
+end return aG end local cr,bL=pcall(dg,KEYS,ARGV) return cr and bL or h().error_reply(bL)

@@ -1,988 +1,302 @@
 -- RL.TOKEN, without the module: docs/lua.md. Put together by scripts/generate-lua; do not edit.
-local COLD, cold
-local find, format, match, part_of = string.find, string.format, string.match, string.sub
-local function mul(a, b)
-if a - a == 0 and b - b == 0 and a * b < (2 ^ 53) then
-return a * b
-end
-return cold().mul_large(a, b)
-end
-local function prepare(r)
-r.full = mul(r.capacity, r.window)
-if r.full - r.full ~= 0 then
-cold().require_span(r)
-end
-end
-local function parse_request(words, at, accepted)
-local window, limit, option = words[at], words[at + 1], words[at + 2]
-if not limit then
-cold().fail('ARITY')
-end
-local r = {
-key = '',
-now = 0,
-now_ms = 0,
-window_ms = 0,
-window = 0,
-limit = 0,
-capacity = 0,
-cost = 1,
-form = nil,
-delay = 0,
-state = nil,
-after = nil,
-allowed = false,
-count = 0,
-ttl = 0,
-change = 'keep',
-remaining = 0,
-decided_cost = 1,
-}
-at = at + 2
-if option == 'LINE' and not words[at + 1] and accepted ~= ' COST BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE ' then
-r.form, at = option, at + 1
-elseif option then
-local value = words[at + 1] or ''
-local is_short = accepted == ' form COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE ' and words[at + 2] == 'LINE' and not words[at + 3] and #value < 16
-if is_short and option == 'COST' and (' COST PARTIAL BURST ALWAYS ') ~= ' ID ' and find(value, '^[1-9]%d*$') then
-r.form, r.cost, at = 'LINE', value + 0, at + 3
-elseif is_short and option == 'ID' and (' COST PARTIAL BURST ALWAYS ') == ' ID ' and value ~= '' then
-r.form, r.ID, at = 'LINE', value, at + 3
-else
-at = cold().parse_options(r, words, at, accepted)
-r.cost = r.COST or 1
-end
-end
-local is_plain = #limit < 16 and find(limit, '^[1-9]%d*$')
-r.limit = is_plain and limit + 0 or cold().parse_count('limit', limit, 0)
-is_plain = #window < 10 and find(window, '^[1-9]%d*$')
-local window_ms = is_plain and window * 1000 or cold().window_of(r, window)
-r.window_ms, r.window, r.capacity = window_ms, window_ms < 9e12 and window_ms * 1000 or cold().mul_large(window_ms, 1000), r.BURST or r.limit
-if prepare then
-prepare(r)
-end
-return r, at
-end
-local function parse_all(words, accepted)
-local r, at = parse_request(words, 1, accepted)
-if words[at] then
-cold().fail_with_usage(r, accepted, words[at])
-end
-return r
-end
-local call = redis.call
-local function read_clock(r)
-local time = call('TIME')
-local now = time[1] * 1000000 + time[2]
-r.now, r.now_ms = now, (now - now % 1000) / 1000
-end
-local function take_keys(r, keys, at, with_book, is_reset)
-local key = keys[at]
-if not key then
-cold().fail('KEYS')
-end
-r.key, at = key, at + 1
-if is_reset then
-r.name = key
-elseif find(key, ':reserved', 1, true) then
-cold().require_other_name(key)
-end
-return at
-end
-local function place(r, keys, with_book, is_reset)
-read_clock(r)
-if #keys ~= take_keys(r, keys, 1, with_book, is_reset) - 1 then
-cold().fail('KEYS')
-end
-end
-local function words_of(text, pattern)
-local a, b, c, d, rest = match(text, pattern)
-if not a then
-return nil
-elseif find(text, ':0%d') then
-return nil
-end
-local last = #d < 17 and d + 0
-return #a < 16 and a + 0 or cold().parse_digits(a),
-#b < 16 and b + 0 or cold().parse_digits(b),
-#c < 16 and c + 0 or cold().parse_digits(c),
-last and last < 9e15 and last or cold().parse_digits(d),
-rest
-end
-local function is_window(ms)
-return ms and ms - ms == 0 and ms >= 1 and ms <= 1e15
-end
-local function decode(text)
-local used, part, window_ms, at, rest = words_of(text, '^T:(%d+):(%d+):(%d+):(%d+)(.*)$')
-if not is_window(window_ms) or not used or not part or not at then
-return nil
-end
-local debt = 0
-if rest ~= '' then
-debt = cold().debt_of(rest)
-if not debt then
-return nil
-end
-end
-if used - used ~= 0 or at - at ~= 0 or part - part ~= 0 or part >= window_ms * 1000 then
-if cold().is_foreign(used, part, window_ms, at) then
-return nil
-end
-end
-return { used = used, part = part, window_ms = window_ms, at = at, debt = debt }
-end
-local function load_record(r)
-local text = call('GET', r.key)
-if text then
-r.state = decode(text) or cold().fail_with_foreign_value(text, ('TOKEN'), 'FOREIGN_VALUE')
-end
-end
-local function sub(a, b)
-if a - a == 0 and b - b == 0 then
-return a > b and a - b or 0
-end
-return cold().sub_large(a, b)
-end
-local function divide(a, b)
-if a - a == 0 and b - b == 0 then
-local rest = a % b
-return (a - rest) / b, rest
-end
-return cold().divide_large(a, b)
-end
-local function add(a, b)
-if a - a == 0 and b - b == 0 and a + b < (2 ^ 53) then
-return a + b
-end
-return cold().add_large(a, b)
-end
-local function divide_up(a, b)
-local quotient, rest = divide(a, b)
-return rest == 0 and quotient or add(quotient, 1)
-end
-local function less(a, b)
-if a - a == 0 and b - b == 0 then
-return a < b
-end
-return cold().less_large(a, b)
-end
-local function min(a, b)
-return less(b, a) and b or a
-end
-local function parts_when_written(r, level)
-local part, window, used = level.part, r.window, level.used
-if level.window_ms ~= r.window_ms and part ~= 0 then
-part = divide_up(mul(part, window), mul(level.window_ms, 1000))
-end
-used = min(add(mul(used, window), part), r.full)
-return level.debt == 0 and used or add(used, mul(level.debt, window))
-end
-local function parts_at(r, level)
-if not level then
-return 0
-end
-return sub(parts_when_written(r, level), mul(sub(r.now, level.at), r.limit))
-end
-local function exact(n)
-if n - n ~= 0 or n >= (2 ^ 53) then
-cold().fail('INEXACT_REPLY')
-end
-return n
-end
-local function time_to_drain(r, parts)
-local time = divide_up(parts, r.limit)
-return time - time == 0 and time or cold().no_more_than_time(time)
-end
-local function set_forecast(r, parts)
-r.parts = parts
-r.remaining = r.limit == 0 and 0 or sub(r.capacity, divide_up(parts, r.window))
-end
-local function wait(r, cost)
-local limit, room = r.limit, r.capacity - cost
-if limit == 0 or room < 0 then
-return nil
-end
-local time = divide_up(sub(r.parts, mul(room, r.window)), limit)
-if time - time ~= 0 and cold().is_beyond_time(add(time, r.now)) then
-return nil
-end
-return divide_up(time, 1000)
-end
-local function seconds_of(ms)
-local rest = ms % 1000
-return ms < 0 and -1 or rest == 0 and ms / 1000 or (ms - rest) / 1000 + 1
-end
-local function ttl_of_denial(r, cost)
-local wait = wait(r, cost == 0 and 1 or cost)
-wait = wait and seconds_of(exact(wait)) or -1
-return wait == 0 and 1 or wait
-end
-local function decide(r, cost)
-local level, limit, window, now = r.state, r.limit, r.window, r.now
-local before = parts_at(r, level)
-local needed = add(before, mul(cost == 0 and 1 or cost, window))
-local allowed = limit > 0 and not less(r.full, needed)
-local whole, part = divide(before, window)
-r.allowed, r.count, r.change = allowed, exact(part == 0 and whole or add(whole, 1)), 'keep'
-if allowed and cost > 0 then
-r.change = 'charge'
-r.after = { used = add(whole, cost), part = part, window_ms = r.window_ms, at = now, debt = 0 }
-r.ttl = exact(divide_up(time_to_drain(r, needed), 1000000))
-else
-if level and limit > 0 and less(now, level.at) then
-r.change = 'rebase'
-r.after = { used = level.used, part = level.part, window_ms = level.window_ms, at = now, debt = level.debt }
-end
-if allowed then
-r.ttl = exact(divide_up(time_to_drain(r, before), 1000000))
-else
-set_forecast(r, before)
-r.ttl = ttl_of_denial(r, cost)
-end
-end
-r.delay = false and allowed and time_to_drain(r, before) or 0
-end
-local function decide_request(r)
-if r.PARTIAL or r.ALWAYS then
-cold().decide_rare(r)
-else
-local cost = r.cost
-r.decided_cost = cost
-decide(r, cost)
-end
-if r.SHADOW then
-cold().conclude(r)
-end
-end
-local function forecast(r, _, level)
-set_forecast(r, parts_at(r, level))
-end
-local function figures(r)
-local change, wait = r.change, wait
-forecast(r, change, change == 'keep' and r.state or change ~= 'delete' and r.after or nil)
-local remaining, capacity, retry, next_ms, reset = r.remaining, r.capacity, 0, 0, 0
-if not r.allowed then
-local cost = r.decided_cost
-retry = wait(r, r.needed or (cost == 0 and 1 or cost)) or -1
-if r.full_for and retry >= 0 then
-retry = math.max(retry, r.full_for)
-end
-end
-if remaining < capacity then
-next_ms = wait(r, remaining + 1) or -1
-reset = remaining + 1 == capacity and next_ms or wait(r, capacity) or -1
-end
-if retry - retry ~= 0 or next_ms - next_ms ~= 0 or reset - reset ~= 0 or retry >= (2 ^ 53) or reset >= (2 ^ 53) then
-cold().fail('INEXACT_REPLY')
-end
-if r.delay ~= 0 then
-return remaining, retry, next_ms, reset, exact(divide_up(r.delay, 1000))
-end
-return remaining, retry, next_ms, reset, 0
-end
-local function line(r, charged)
-local remaining, retry, next_ms, reset, delay = figures(r)
-local count, ttl, limit, now_ms = r.count, r.ttl, r.capacity, r.now_ms
-local largest = limit + count + ttl + retry + next_ms + reset + delay + charged
-if largest >= 2147483648 or now_ms < 1000000 or now_ms >= 2e15 then
-return cold().long_line(r, charged)
-end
-local late = now_ms % 1000000
-local shadow = r.shadowed and 1 or 0
-return format(
-'%d %d %d %d %d %d %d %d %d %d%06d %d %d',
-r.allowed and (r.PARTIAL and cold().part_allowed(r) or 1) or 0, count, ttl, limit, remaining, retry, next_ms, reset, delay,
-(now_ms - late) / 1000000, late, shadow, charged
-)
-end
-local function reply(r, charged)
-local form = r.form
-if form == 'LINE' then
-return line(r, charged)
-elseif form then
-return cold().other_reply(r, charged)
-end
-return { r.allowed and (r.PARTIAL and cold().part_allowed(r) or 1) or 0, r.count, r.ttl }
-end
-local function charged_by(r)
-if r.change ~= 'charge' then
-return 0
-elseif r.ALWAYS then
-return r.decided_cost
-elseif not r.allowed or (r.shadowed and not r.PARTIAL) then
-return 0
-end
-return r.decided_cost
-end
-local function expires_at(r, level)
-local at = level.at
-if r.limit > 0 then
-at = add(at, time_to_drain(r, parts_when_written(r, level)))
-at = at - at == 0 and at or cold().no_more_than_time(at)
-end
-return divide_up(at, 1000)
-end
-local function expiry_of(key, now_ms)
-if not redis.REDIS_VERSION_NUM then
-return cold().expiry_by_ttl(key, now_ms)
-end
-local at = call('PEXPIRETIME', key)
-return at >= 0 and at or nil
-end
-local function expiry_after(r, change, after)
-local before, depends = r.state, true
-if change == 'keep' and (not before or not depends) then
-return nil
-end
-local held = before and expiry_of(r.key, r.now_ms)
-if held and held >= (2 ^ 53) then
-held = cold().from_digits(cold().digits_of(held))
-end
-if change == 'keep' then
-local needed = expires_at(r, before)
-return held and less(held, needed) and add(needed, 5000) or nil
-end
-local needed = expires_at(r, after)
-local latest = add(needed, 5000)
-if not held then
-return latest
-end
-if depends and change == 'rebase' then
-return cold().moved_expiry(held, expires_at(r, before), needed)
-elseif less(held, needed) then
-return latest
-elseif not less(latest, held) or (depends and less(add(expires_at(r, before), 5000), held)) then
-return nil
-end
-return latest
-end
-local function text_of(n)
-if n - n ~= 0 then
-return cold().text_of_large(n)
-end
-if n < 2147483648 then
-return format('%d', n)
-elseif n < 2e15 then
-local rest = n % 1000000
-return format('%d%06d', (n - rest) / 1000000, rest)
-end
-return format('%.0f', n)
-end
-local function set_expiry(key, at_ms)
-if at_ms then
-call('PEXPIREAT', key, text_of(at_ms))
-end
-end
-local function encode(level)
-local used, part, window_ms, at = level.used, level.part, level.window_ms, level.at
-if level.debt ~= 0 or used - used ~= 0 or part - part ~= 0 or used + window_ms >= 2147483648 then
-return cold().encode_large(level)
-end
-return format('T:%d:%s:%d:%s', used, text_of(part), window_ms, text_of(at))
-end
-local function commit_record(r, change, after)
-local key = r.key
-if change == 'delete' then
-call('UNLINK', key)
-return
-end
-local expires_at = expiry_after(r, change, after)
-if change == 'keep' then
-set_expiry(key, expires_at)
-elseif expires_at then
-call('SET', key, encode(after), 'PXAT', expires_at == 0 and '1' or text_of(expires_at))
-else
-call('SET', key, encode(after), 'KEEPTTL')
-end
-end
-local function run_check(keys, words)
-local r = parse_all(words, ' form COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE ')
-place(r, keys, r.RESERVE)
-load_record(r, 'write')
-decide_request(r)
-local answer = reply(r, charged_by(r))
-if r.SHADOW or r.RESERVE then
-cold().commit_rare_request(r, true)
-else
-commit_record(r, r.change, r.after)
-end
-return answer
-end
-function cold()
-if not COLD then
-local errors = {}
-errors.SPAN = 'ERR invalid window, limit or BURST: together they describe a rate that cannot be represented'
-errors.INEXACT_STATE = 'ERR the key holds a number above 9007199254740991, which needs the module'
-errors.AT = 'ERR invalid AT: expected an integer of Unix milliseconds from 0 to 9223372036854775807'
-errors.ANCHOR = 'ERR invalid ANCHOR: expected an integer of Unix seconds from 0 to 253402300799'
-errors.ID = 'ERR invalid ID: expected 1 to 512 bytes'
-errors.AS = 'ERR invalid AS: expected a name of 1 to 64 characters of A-Z a-z 0-9 . _ -'
-errors.RESERVE = 'ERR invalid RESERVE: expected an id of 1 to 128 bytes, and a ttl: a positive integer of seconds, or one '
-.. 'with a unit ms, s, m, h or d, up to 10^12 seconds'
-errors.RESERVATION = 'ERR invalid RESERVATION: expected an id of 1 to 128 bytes'
-errors.PARTIAL_AND_ALWAYS = 'ERR syntax error: PARTIAL and ALWAYS exclude each other'
-errors.RESERVE_AND_ALWAYS = 'ERR syntax error: RESERVE and ALWAYS exclude each other'
-errors.RESERVATION_AND_RESERVED = 'ERR syntax error: RESERVED and RESERVATION exclude each other'
-errors.RESERVATION_AND_AT = 'ERR syntax error: RESERVATION and AT exclude each other'
-errors.FORM_TWICE = 'ERR syntax error: FULL, LINE or HEADERS comes at most once'
-errors.TWO_FORMS = 'ERR syntax error: FULL, LINE and HEADERS exclude each other'
-errors.CALENDAR_WINDOW = 'ERR invalid window: expected a positive integer of seconds, or one with a unit ms, s, m, h or '
-.. 'd, up to 10^12 seconds; or day, week, month or year'
-errors.WINDOW = 'ERR invalid window: expected a positive integer of seconds, or one with a unit ms, s, m, h or d, up to '
-.. '10^12 seconds'
-errors.RESERVED_KEY = 'ERR invalid key: expected one that ends neither in :reserved nor in :reserved:ends, the names of '
-.. 'reservations'
-errors.OVERFLOW = 'ERR increment or decrement would overflow'
-errors.ARITY = 'ERR wrong number of arguments'
-errors.FOREIGN_VALUE = 'ERR the key holds a value that this algorithm did not write'
-errors.KEYS = 'ERR invalid KEYS: expected those that this call needs; see docs/lua.md'
-errors.INEXACT_REPLY = 'ERR the reply has a number above 9007199254740991, which needs the module'
-local LARGE = {
-__sub = function()
-return 1
-end,
-}
-local MAX_UNSIGNED = setmetatable({ (2 ^ 24) - 1, (2 ^ 24) - 1, 2 ^ 16 - 1 }, LARGE)
-local function no_more_than_time(micros)
-return min(micros, MAX_UNSIGNED)
-end
-local function is_beyond_time(micros)
-return less(MAX_UNSIGNED, micros)
-end
-local MAX_SPAN = setmetatable({ 6553600, 11973543, 3552 }, LARGE)
-local function fail_with(text)
-error({ err = text }, 0)
-end
-local function fail(name)
-fail_with(errors[name])
-end
-local function require_span(r)
-if r.limit > 0 and less(mul(r.limit, MAX_SPAN), r.full) then
-fail('SPAN')
-end
-end
-local MAX_COUNT = setmetatable({ (2 ^ 24) - 1, (2 ^ 24) - 1, 2 ^ 15 - 1 }, LARGE)
-local function is_beyond_count(n)
-return less(MAX_COUNT, n)
-end
-local function is_foreign(used, part, window_ms, at)
-local too_high = is_beyond_count(used) or (not less(used, MAX_COUNT) and part ~= 0)
-return too_high or is_beyond_count(at) or not less(part, mul(window_ms, 1000))
-end
-local function bytes_before(a, b)
-for at = 1, math.min(#a, #b) do
-local x, y = a:byte(at), b:byte(at)
-if x ~= y then
-return x < y
-end
-end
-return #a < #b
-end
-local function from_text(digits)
-if #digits <= 15 or (#digits == 16 and bytes_before(digits, '9007199254740992')) then
-return digits + 0
-end
-local head = #digits % 7
-local n = head > 0 and digits:sub(1, head) + 0 or 0
-for at = head + 1, #digits, 7 do
-n = add(mul(n, 10000000), digits:sub(at, at + 6) + 0)
-end
-return n
-end
-local function parse_digits(digits)
-if #digits > 1 and digits:byte() == 48 then
-return nil
-elseif #digits < 20 or (#digits == 20 and not bytes_before('18446744073709551615', digits)) then
-return from_text(digits)
-end
-end
-local function debt_of(rest)
-local digits = match(rest, '^:(%d+)$')
-local debt = digits and parse_digits(digits)
-return debt and debt ~= 0 and not is_beyond_count(debt) and debt or nil
-end
-local function encode_large(level)
-local used, part, window_ms, at = level.used, level.part, level.window_ms, level.at
-local text = 'T:' .. text_of(used) .. ':' .. text_of(part) .. ':' .. text_of(window_ms) .. ':' .. text_of(at)
-return level.debt == 0 and text or text .. ':' .. text_of(level.debt)
-end
-local function fail_with_foreign_value(text, word, otherwise)
-local writers = { C = 'COUNTER', L = 'LEAKY', O = 'LOCKOUT', R = 'ROLLING', T = 'TOKEN' }
-local writer = writers[match(text, '^(%u):')]
-if not writer or writer == word then
-fail(otherwise)
-end
-fail_with('ERR the key holds a state of ' .. writer .. ': use another key for each algorithm')
-end
-local function error_reply(raised)
-if type(raised) == 'table' then
-return raised
-elseif find(raised, '^%u+ ') then
-return redis.error_reply(raised)
-end
-error(raised, 0)
-end
-local function digits_of(n)
-if n - n ~= 0 then
-return n
-end
-local digits, count = {}, 0
-while n > 0 do
-local digit = n % (2 ^ 24)
-count = count + 1
-digits[count] = digit
-n = (n - digit) / (2 ^ 24)
-end
-return digits
-end
-local function from_digits(digits)
-local count = #digits
-while count > 0 and digits[count] == 0 do
-digits[count] = nil
-count = count - 1
-end
-if count > 3 or (count == 3 and digits[3] >= (2 ^ 53) / (2 ^ 24) / (2 ^ 24)) then
-return setmetatable(digits, LARGE)
-end
-return (digits[1] or 0) + (digits[2] or 0) * (2 ^ 24) + (digits[3] or 0) * (2 ^ 24) * (2 ^ 24)
-end
-local function less_large(a, b)
-local a_is_number, b_is_number = a - a == 0, b - b == 0
-if a_is_number or b_is_number then
-return a_is_number
-elseif #a ~= #b then
-return #a < #b
-end
-for n = #a, 1, -1 do
-if a[n] ~= b[n] then
-return a[n] < b[n]
-end
-end
-return false
-end
-local function add_large(a, b)
-a, b = digits_of(a), digits_of(b)
-local sum, carry = {}, 0
-for n = 1, math.max(#a, #b) + 1 do
-local digit = (a[n] or 0) + (b[n] or 0) + carry
-carry = digit >= (2 ^ 24) and 1 or 0
-sum[n] = digit - carry * (2 ^ 24)
-end
-return from_digits(sum)
-end
-local function sub_large(a, b)
-if not less_large(b, a) then
-return 0
-end
-b = digits_of(b)
-local difference, borrow = {}, 0
-for n = 1, #a do
-local digit = a[n] - (b[n] or 0) - borrow
-borrow = digit < 0 and 1 or 0
-difference[n] = digit + borrow * (2 ^ 24)
-end
-return from_digits(difference)
-end
-local function mul_large(a, b)
-a, b = digits_of(a), digits_of(b)
-local product = {}
-for n = 1, #a + #b do
-product[n] = 0
-end
-for n = 1, #a do
-local carry = 0
-for m = 1, #b do
-local digit = product[n + m - 1] + a[n] * b[m] + carry
-carry = math.floor(digit / (2 ^ 24))
-product[n + m - 1] = digit - carry * (2 ^ 24)
-end
-product[n + #b] = carry
-end
-return from_digits(product)
-end
-local function approximately(n)
-if n - n == 0 then
-return n
-end
-local sum = 0
-for index = #n, 1, -1 do
-sum = sum * (2 ^ 24) + n[index]
-end
-return sum
-end
-local function divide_large(a, b)
-local quotient = 0
-while not less(a, b) do
-local part = math.max(1, math.floor(approximately(a) / approximately(b) * (1 - 2 ^ -45)))
-part = from_digits(digits_of(part))
-quotient = add(quotient, part)
-a = sub(a, mul(part, b))
-end
-return quotient, a
-end
-local function text_of_large(n)
-local tail = ''
-while n - n ~= 0 do
-local rest
-n, rest = divide(n, 10000000)
-tail = format('%07.0f', rest) .. tail
-end
-return format('%.0f', n) .. tail
-end
-local function expiry_by_ttl(key, now_ms)
-local left = call('PTTL', key)
-return left >= 0 and now_ms + left or nil
-end
-local function moved_expiry(held, needed_before, needed)
-if held - held ~= 0 then
-fail('INEXACT_STATE')
-end
-local moved = sub(held, sub(needed_before, needed))
-moved = less(moved, needed) and needed or moved
-return moved ~= held and moved or nil
-end
-local function digits_up_to(text, most)
-if text ~= '0' and not find(text, '^[1-9]%d*$') then
-return nil
-end
-return (#text < #most or (#text == #most and not bytes_before(most, text))) and text or nil
-end
-local function parse_count(name, text, least)
-local digits = text and digits_up_to(text, '9223372036854775807')
-local n = digits and from_text(digits)
-if not n or n == 0 and least > 0 then
-fail_with(format('ERR invalid %s: expected an integer from %d to 9223372036854775807', name, least))
-elseif n - n ~= 0 then
-fail_with(format('ERR invalid %s: the Lua library takes integers up to 9007199254740991', name))
-end
-return n
-end
-local OPTIONS = {
-{ 'COST', 'COST n', 'RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take' },
-{ 'PARTIAL', 'PARTIAL', 'RL.<ALGO> and RL.PEEK take' },
-{ 'ALWAYS', 'ALWAYS', 'RL.<ALGO> and RL.PEEK take' },
-{ 'RESERVED', 'RESERVED n', 'RL.SETTLE takes' },
-{ 'ACTUAL', 'ACTUAL m', 'RL.SETTLE takes' },
-{ 'AT', 'AT ms', 'RL.REFUND and RL.SETTLE take' },
-{ 'BURST', 'BURST n', 'RL.<ALGO>, RL.PEEK, RL.MULTI, RL.REFUND and RL.SETTLE take' },
-{ 'BLOCK', 'BLOCK d', 'RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take' },
-{ 'MAX', 'MAX d', 'RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take' },
-{ 'ANCHOR', 'ANCHOR t', 'RL.<ALGO>, RL.PEEK, RL.MULTI, RL.REFUND, RL.SETTLE and RL.RESET take' },
-{ 'ID', 'ID id', 'RL.<ALGO>, RL.PEEK and RL.MULTI take' },
-{ 'AS', 'AS name', 'RL.<ALGO>, RL.PEEK and RL.MULTI take' },
-{ 'SHADOW', 'SHADOW', 'RL.<ALGO>, RL.PEEK and RL.MULTI take' },
-{ 'RESERVE', 'RESERVE id ttl', 'RL.<ALGO> and RL.MULTI take' },
-{ 'RESERVATION', 'RESERVATION id', 'RL.SETTLE takes' },
-}
-local function is_in(list, word)
-return not find(word, ' ', 1, true) and find(list, ' ' .. word .. ' ', 1, true) ~= nil
-end
-local function takes(r, option)
-return not is_in(' COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID RESERVE RESERVATION ', option) or is_in((' COST PARTIAL BURST ALWAYS '), option)
-end
-local function is_nearly(word, option)
-local first, last = 0, 0
-local shorter, longer = math.min(#word, #option), math.max(#word, #option)
-while first < shorter and word:byte(first + 1) == option:byte(first + 1) do
-first = first + 1
-end
-while last < shorter - first and word:byte(-1 - last) == option:byte(-1 - last) do
-last = last + 1
-end
-return first + last >= 2 and longer - first - last <= 2
-end
-local function fail_with_usage(r, accepted, word)
-local options = {}
-for _, row in ipairs(OPTIONS) do
-if is_in(accepted, row[1]) and takes(r, row[1]) then
-options[#options + 1] = row[2]
-end
-end
-for _, form in ipairs({ 'FULL', 'LINE', 'HEADERS' }) do
-options[#options + 1] = form
-end
-for _, option in ipairs(options) do
-if is_nearly(word:upper(), match(option, '^%u+')) then
-fail_with('ERR syntax error: no such option, but there is ' .. option)
-end
-end
-local last = table.remove(options)
-local usage = table.concat(options, ', ')
-fail_with('ERR syntax error: after limit come ' .. usage .. ' or ' .. last .. ', each at most once')
-end
-local function require_option(row, r, accepted)
-local option, algorithm = row[1], r.algorithm
-if not is_in(accepted, option) then
-fail_with(format('ERR invalid %s: only %s it', option, row[3]))
-elseif not takes(r, option) then
-fail_with(format('ERR invalid %s: %s takes none', option, ('TOKEN')))
-elseif r[option] ~= nil then
-fail_with(format('ERR syntax error: %s comes at most once', row[2]))
-end
-end
-local function parse_value(option, text, second)
-if option == 'AS' then
-return text and #text >= 1 and #text <= 64 and not find(text, '[^%w._-]') and text or fail('AS')
-elseif option == 'AT' then
-local digits = text and digits_up_to(text, '9223372036854775807')
-return digits and min(from_text(digits), (divide(MAX_UNSIGNED, 1000))) or fail('AT')
-end
-return parse_count(option, text, option == 'BURST' and 1 or 0)
-end
-local function require_compatible(r)
-if r.ALWAYS and (r.PARTIAL or r.RESERVE) then
-fail(r.PARTIAL and 'PARTIAL_AND_ALWAYS' or 'RESERVE_AND_ALWAYS')
-elseif r.RESERVATION and (r.RESERVED or r.AT) then
-fail(r.RESERVED and 'RESERVATION_AND_RESERVED' or 'RESERVATION_AND_AT')
-end
-end
-local FORMS = { FULL = true, LINE = true, HEADERS = true }
-local function next_form(form, named)
-if form then
-fail(form == named and 'FORM_TWICE' or 'TWO_FORMS')
-end
-return named
-end
-local function parse_options(r, words, at, accepted)
-while words[at] do
-local word, row = words[at]:upper(), nil
-for _, known in ipairs(OPTIONS) do
-row = known[1] == word and known or row
-end
-if row then
-require_option(row, r, accepted)
-if row[2] == word then
-r[word] = true
-at = at + 1
-else
-r[word] = parse_value(word, words[at + 1], words[at + 2])
-at = at + (word == 'RESERVE' and 3 or 2)
-end
-require_compatible(r)
-elseif FORMS[word] and is_in(accepted, 'form') then
-r.form = next_form(r.form, word)
-at = at + 1
-else
-return at
-end
-end
-return at
-end
-local UNITS = { ms = 1, [''] = 1000, s = 1000, m = 60000, h = 3600000, d = 86400000 }
-local function parse_window(text)
-local number, unit = match(text, '^(%d+)(%l*)$')
-local ms = number and UNITS[unit] and digits_up_to(number, '18446744073709551615') and number * UNITS[unit]
-return ms and ms >= 1 and ms <= 1e15 and ms or nil
-end
-local LONGEST = { DAY = 86400000, WEEK = 7 * 86400000, MONTH = 31 * 86400000, YEAR = 366 * 86400000 }
-local function window_of(r, text)
-local window_ms = parse_window(text)
-if not window_ms then
-r.unit = text:upper()
-window_ms = LONGEST[r.unit]
-if not window_ms then
-fail(is_in((' COST PARTIAL BURST ALWAYS '), 'ANCHOR') and 'CALENDAR_WINDOW' or 'WINDOW')
-elseif not is_in((' COST PARTIAL BURST ALWAYS '), 'ANCHOR') then
-fail_with(format('ERR invalid window: %s takes no windows of the calendar', ('TOKEN')))
-end
-end
-return window_ms
-end
-local function has_name_of_reservations(key)
-return key:sub(-9) == ':reserved' or key:sub(-14) == ':reserved:ends'
-end
-local function require_other_name(key)
-if has_name_of_reservations(key) then
-fail('RESERVED_KEY')
-end
-end
-local function conclude(r)
-local only_a_part = r.PARTIAL and r.decided_cost < r.cost
-r.shadowed = r.SHADOW and not r.open and (only_a_part or not r.allowed)
-if not r.allowed and (r.shadowed or r.open) then
-r.allowed = true
-if not (nil) then
-local _, _, _, reset_ms = figures(r)
-r.ttl = seconds_of(reset_ms)
-end
-end
-end
-local function remaining_of(r)
-forecast(r, 'keep', r.state)
-return r.remaining
-end
-local function overcharge(r, _, cost)
-if cost == 0 or r.limit == 0 then
-return 'keep'
-end
-local parts = add(parts_at(r, r.state), mul(cost, r.window))
-if less(mul(MAX_COUNT, r.window), parts) then
-fail('OVERFLOW')
-end
-local whole, part = divide(parts, r.window)
-local most = part == 0 and r.capacity or r.capacity - 1
-local used, debt = min(whole, most), sub(whole, most)
-return 'charge', { used = used, part = part, window_ms = r.window_ms, at = r.now, debt = debt }
-end
-local function state_after(change, after, before)
-if change == 'keep' then
-return before
-end
-return change ~= 'delete' and after or nil
-end
-local function needed_for(cost)
-return cost == 0 and 1 or cost
-end
-local function decide_always(r)
-local cost = r.cost
-decide(r, 0)
-local change, after = overcharge(r, nil, cost)
-if cost > 0 then
-r.change, r.after = change, after
-end
-local state = state_after(r.change, r.after, r.state)
-forecast(r, r.change, state)
-r.allowed = r.capacity > 0 and wait(r, 0) == 0
-r.needed = r.capacity > 0 and cost or needed_for(cost)
-if (nil) then
-r.count, r.ttl = (nil)(state, r.now_ms)
-elseif r.allowed then
-r.ttl = seconds_of(exact(wait(r, r.capacity)))
-else
-local wait = wait(r, r.needed)
-r.ttl = wait and math.max(1, seconds_of(exact(wait))) or -1
-end
-end
-local function decide_rare(r)
-local cost = r.cost
-if r.PARTIAL then
-cost = math.min(cost, remaining_of(r))
-end
-r.decided_cost = cost
-if r.ALWAYS then
-decide_always(r)
-else
-decide(r, cost)
-end
-end
-local function commit_change(r, change, after)
-commit_record(r, change, after)
-end
-local function commit_rare_request(r, allowed)
-if not allowed and r.change == 'charge' then
-r.change, r.after = 'keep', nil
-end
-commit_change(r, r.change, r.after)
-end
-local function part_allowed(r)
-return r.open and r.open.cost or r.shadowed and r.cost or r.decided_cost
-end
-local function first_integer(r)
-if not r.allowed then
-return 0
-end
-return r.PARTIAL and part_allowed(r) or 1
-end
-local function full(r, charged)
-local remaining, retry_after_ms, next_ms, reset_ms, delay_ms = figures(r)
-return {
-'allowed', first_integer(r),
-'count', r.count,
-'ttl', r.ttl,
-'limit', r.capacity,
-'remaining', remaining,
-'retry_after_ms', retry_after_ms,
-'next_ms', next_ms,
-'reset_ms', reset_ms,
-'delay_ms', delay_ms,
-'now_ms', r.now_ms,
-'shadow', r.shadowed and 1 or 0,
-'charged', charged,
-}
-end
-local function long_line(r, charged)
-local pairs_of, figures_only = full(r, charged), {}
-for n = 2, #pairs_of, 2 do
-figures_only[#figures_only + 1] = format('%.0f', pairs_of[n])
-end
-return table.concat(figures_only, ' ')
-end
-local function name_policies(requests)
-local taken = {}
-for _, r in ipairs(requests) do
-local first, number = r.AS or ('TOKEN'):lower(), 2
-r.name = first
-while taken[r.name] do
-r.name = format('%s-%d', first, number)
-number = number + 1
-end
-taken[r.name] = true
-end
-end
-local function header_integer(n)
-return format('%.0f', min(n, 999999999999999))
-end
-local function policy_item(r)
-local window_ms = (nil) and (nil)(r) or r.window_ms
-local divisor, rest = 1000, window_ms % 1000
-while rest > 0 do
-divisor, rest = rest, divisor % rest
-end
-local windows = 1000 / divisor
-local window = divide(mul(window_ms, windows), 1000)
-return format('"%s";q=%s;w=%s', r.name, header_integer(mul(r.limit, windows)), header_integer(window))
-end
-local function is_stricter(one, other)
-if one.allowed ~= other.allowed then
-return not one.allowed
-end
-local wait, other_wait = one.retry_after_ms, other.retry_after_ms
-if wait ~= other_wait then
-return wait < 0 or (other_wait >= 0 and wait > other_wait)
-end
-return one.remaining < other.remaining
-end
-local function headers(requests)
-local strictest, policies = requests[1], {}
-name_policies(requests)
-for n, r in ipairs(requests) do
-policies[n] = policy_item(r)
-r.remaining, r.retry_after_ms, r.next_ms, r.reset_ms = figures(r)
-if is_stricter(r, strictest) then
-strictest = r
-end
-end
-local r = strictest
-local texts = {
-'X-RateLimit-Limit',
-format('%.0f', r.capacity),
-'X-RateLimit-Remaining',
-format('%.0f', r.remaining),
-}
-local function header(name, value)
-texts[#texts + 1] = name
-texts[#texts + 1] = value
-end
-if r.reset_ms >= 0 then
-header('X-RateLimit-Reset', format('%.0f', seconds_of(r.now_ms + r.reset_ms)))
-end
-header('RateLimit-Policy', table.concat(policies, ', '))
-local more = r.next_ms >= 0 and ';t=' .. header_integer(seconds_of(r.next_ms)) or ''
-header('RateLimit', format('"%s";r=%s%s', r.name, header_integer(r.remaining), more))
-if not r.allowed and r.retry_after_ms >= 0 then
-header('Retry-After', format('%.0f', seconds_of(r.retry_after_ms)))
-end
-return texts
-end
-local function other_reply(r, charged)
-if r.form == 'FULL' then
-return full(r, charged)
-end
-return { first_integer(r), r.count, r.ttl, headers({ r }) }
-end
-COLD = { add_large = add_large, commit_rare_request = commit_rare_request, conclude = conclude, debt_of = debt_of, decide_rare = decide_rare, digits_of = digits_of, divide_large = divide_large, encode_large = encode_large, error_reply = error_reply, expiry_by_ttl = expiry_by_ttl, fail = fail, fail_with_foreign_value = fail_with_foreign_value, fail_with_usage = fail_with_usage, from_digits = from_digits, is_beyond_time = is_beyond_time, is_foreign = is_foreign, less_large = less_large, long_line = long_line, moved_expiry = moved_expiry, mul_large = mul_large, no_more_than_time = no_more_than_time, other_reply = other_reply, parse_count = parse_count, parse_digits = parse_digits, parse_options = parse_options, part_allowed = part_allowed, require_other_name = require_other_name, require_span = require_span, sub_large = sub_large, text_of_large = text_of_large, window_of = window_of }
-end
-return COLD
-end
-local done, result = pcall(run_check, KEYS, ARGV)
-return done and result or cold().error_reply(result)
+local function hz(ao) local bG,h local z,n,ax,hV=string.find,string.format,string.match,string.sub local function B(c,d)
+if c-c==0 and d-d==0 and c*d<(2^53)then return c*d end return h().z(c,d) end local function ed(a) a.q=B(a.b,a.f)
+if a.q-a.q~=0 then h().ad(a) end end local function hi(w,e,J) local O,V,o=w[e],w[e+1],w[e+2] if not V then
+h().p('ARITY') end local a={ u='', r=0, now_ms=0, a=0, f=0, limit=0, b=0, i=1, form=nil, w=0, l=nil, g=nil,
+allowed=false, count=0, ttl=0, c='keep', remaining=0, j=1, } e=e+2
+if o=='LINE'and not w[e+1]and J~=' COST BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE 'then a.form,e=o,e+1 elseif o then
+local aI=w[e+1]or''
+local dS=J==' form COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE 'and w[e+2]=='LINE'and not w[e+3]and#aI<16
+if dS and o=='COST'and(' COST PARTIAL BURST ALWAYS ')~=' ID 'and z(aI,'^[1-9]%d*$')then a.form,a.i,e='LINE',aI+0,e+3
+elseif dS and o=='ID'and(' COST PARTIAL BURST ALWAYS ')==' ID 'and aI~=''then a.form,a.ID,e='LINE',aI,e+3 else
+e=h().aa(a,w,e,J) a.i=a.COST or 1 end end local bW=#V<16 and z(V,'^[1-9]%d*$') a.limit=bW and V+0 or h().Z('limit',V,0)
+bW=#O<10 and z(O,'^[1-9]%d*$') local r=bW and O*1000 or h().ah(a,O)
+a.a,a.f,a.b=r,r<9e12 and r*1000 or h().z(r,1000),a.BURST or a.limit if ed then ed(a) end return a,e end
+local function hg(w,J) local a,e=hi(w,1,J) if w[e]then h().P(a,J,w[e]) end return a end local y=redis.call
+local function ho(a) local Q=y('TIME') local ay=Q[1]*1000000+Q[2] a.r,a.now_ms=ay,(ay-ay%1000)/1000 end
+local function hC(a,aK,e,ge,bX) local s=aK[e] if not s then h().p('KEYS') end a.u,e=s,e+1 if bX then a.o=s
+elseif z(s,':reserved',1,true)then h().ac(s) end return e end local function hm(a,aK,ge,bX) ho(a)
+if#aK~=hC(a,aK,1,ge,bX)-1 then h().p('KEYS') end end local function hS(i,hl) local c,d,bL,bN,p=ax(i,hl) if not c then
+return nil elseif z(i,':0%d')then return nil end local K=#bN<17 and bN+0 return#c<16 and c+0 or h().v(c),
+#d<16 and d+0 or h().v(d), #bL<16 and bL+0 or h().v(bL), K and K<9e15 and K or h().v(bN), p end local function gP(D)
+return D and D-D==0 and D>=1 and D<=1e15 end local function gv(i)
+local u,m,r,e,p=hS(i,'^T:(%d+):(%d+):(%d+):(%d+)(.*)$') if not gP(r)or not u or not m or not e then return nil end
+local Z=0 if p~=''then Z=h().H(p) if not Z then return nil end end if u-u~=0 or e-e~=0 or m-m~=0 or m>=r*1000 then
+if h().V(u,m,r,e)then return nil end end return{n=u,k=m,a=r,at=e,e=Z} end local function gS(a) local i=y('GET',a.u)
+if i then a.l=gv(i)or h().N(i,('TOKEN'),'FOREIGN_VALUE') end end local function aq(c,d) if c-c==0 and d-d==0 then
+return c>d and c-d or 0 end return h().ae(c,d) end local function E(c,d) if c-c==0 and d-d==0 and c+d<(2^53)then
+return c+d end return h().E(c,d) end local function ag(c,d) if c-c==0 and d-d==0 then local p=c%d
+return p==0 and c/d or(c-p)/d+1 end local aO,p=h().y(c,d) return p==0 and aO or E(aO,1) end local function C(c,d)
+if c-c==0 and d-d==0 then return c<d end return h().W(c,d) end local function bc(c,d) return C(d,c)and d or c end
+local function eb(a,j) local m,O,u=j.k,a.f,j.n if j.a~=a.a and m~=0 then m=ag(B(m,O),B(j.a,1000)) end
+u=bc(E(B(u,O),m),a.q) return j.e==0 and u or E(u,B(j.e,O)) end local function cD(a,j) if not j then return 0 end
+return aq(eb(a,j),B(aq(a.r,j.at),a.limit)) end local function aZ(c,d) if c-c==0 and d-d==0 then local p=c%d
+return(c-p)/d,p end return h().y(c,d) end local function au(f) if f-f~=0 or f>=(2^53)then h().p('INEXACT_REPLY') end
+return f end local function bz(a,aD) local Q=ag(aD,a.limit) return Q-Q==0 and Q or h().B(Q) end local function ef(a,aD)
+a.ab=aD a.remaining=a.limit==0 and 0 or aq(a.b,ag(aD,a.f)) end local function t(a,l) local V,ee=a.limit,a.b-l
+if V==0 or ee<0 then return nil end local Q=ag(aq(a.ab,B(ee,a.f)),V) if Q-Q~=0 and h().U(E(Q,a.r))then return nil end
+return ag(Q,1000) end local function aE(D) local p=D%1000 return D<0 and-1 or p==0 and D/1000 or(D-p)/1000+1 end
+local function hF(a,l) local t=t(a,l==0 and 1 or l) t=t and aE(au(t))or-1 return t==0 and 1 or t end
+local function bO(a,l) local j,V,O,ay=a.l,a.limit,a.f,a.r local F=cD(a,j) local L=E(F,B(l==0 and 1 or l,O))
+local aJ=V>0 and not C(a.q,L) local aY,m=aZ(F,O) a.allowed,a.count,a.c=aJ,au(m==0 and aY or E(aY,1)),'keep'
+if aJ and l>0 then a.c='charge' a.g={n=E(aY,l),k=m,a=a.a,at=ay,e=0} a.ttl=au(ag(bz(a,L),1000000)) else
+if j and V>0 and C(ay,j.at)then a.c='rebase' a.g={n=j.n,k=j.k,a=j.a,at=ay,e=j.e} end if aJ then
+a.ttl=au(ag(bz(a,F),1000000)) else ef(a,F) a.ttl=hF(a,l) end end a.w=false and aJ and bz(a,F)or 0 end
+local function gu(a) if a.PARTIAL or a.ALWAYS then h().I(a) else local l=a.i a.j=l bO(a,l) end if a.SHADOW then h().G(a)
+end end local function bS(a,af,j) ef(a,cD(a,j)) end local function bo(a) local x,t=a.c,t
+bS(a,x,x=='keep'and a.l or x~='delete'and a.g or nil) local ai,bM,W,ab,ap=a.remaining,a.b,0,0,0 if not a.allowed then
+local l=a.j W=t(a,a.A or(l==0 and 1 or l))or-1 if a.S and W>=0 then W=math.max(W,a.S) end end if ai<bM then
+ab=t(a,ai+1)or-1 ap=ai+1==bM and ab or t(a,bM)or-1 end if W-W~=0 or ab-ab~=0 or ap-ap~=0 or W>=(2^53)or ap>=(2^53)then
+h().p('INEXACT_REPLY') end if a.w~=0 then return ai,W,ab,ap,au(ag(a.w,1000)) end return ai,W,ab,ap,0 end
+local function gQ(a,al) local ai,W,ab,ap,gw=bo(a) local hy=a.t and 1 or 0 return n(
+'%.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f %d %.0f',
+a.allowed and(a.PARTIAL and h().D(a)or 1)or 0,a.count,a.ttl,a.b,ai,W,ab,ap, gw,a.now_ms,hy,al ) end
+local function hq(a,al) local av=a.form if av=='LINE'then return gQ(a,al) elseif av then return h().Y(a,al) end
+return{a.allowed and(a.PARTIAL and h().D(a)or 1)or 0,a.count,a.ttl} end local function gn(a) if a.c~='charge'then
+return 0 elseif a.ALWAYS then return a.j elseif not a.allowed or(a.t and not a.PARTIAL)then return 0 end return a.j end
+local function ah(a,j) local e=j.at if a.limit>0 then e=E(e,bz(a,eb(a,j))) e=e-e==0 and e or h().B(e) end
+return ag(e,1000) end local function gD(s,ca) if not redis.REDIS_VERSION_NUM then return h().M(s,ca) end
+local e=y('PEXPIRETIME',s) return e>=0 and e or nil end local function gB(a,x,R) local F,bP=a.l,true
+if x=='keep'and(not F or not bP)then return nil end local A=F and gD(a.u,a.now_ms) if A and A>=(2^53)then
+A=h().Q(h().J(A)) end if x=='keep'then local L=ah(a,F) return A and C(A,L)and E(L,5000)or nil end local L=ah(a,R)
+local bb=E(L,5000) if not F then return bb elseif not A then return bb end if bP and x=='rebase'then
+return h().X(A,ah(a,F),L) elseif C(A,L)then return bb elseif not C(bb,A)or(bP and C(E(ah(a,F),5000),A))then return nil
+end return bb end local function aF(f) if f-f~=0 then return h().af(f) end return n('%.0f',f) end
+local function hx(s,dN) if dN then y('PEXPIREAT',s,aF(dN)) end end local function dQ(j) local u,m,r,e=j.n,j.k,j.a,j.at
+if j.e~=0 or u-u~=0 or m-m~=0 or e-e~=0 then return h().K(j) end return n('T:%.0f:%.0f:%.0f:%.0f',u,m,r,e) end
+local function dO(a,x,R) local s=a.u if x=='delete'then y('UNLINK',s) return end local ah=gB(a,x,R) if x=='keep'then
+hx(s,ah) elseif ah then y('SET',s,dQ(R),'PXAT',ah==0 and'1'or aF(ah)) else y('SET',s,dQ(R),'KEEPTTL') end end
+local function hw(aK,w) local a=hg(w,' form COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE ')
+hm(a,aK,a.RESERVE) gS(a,'write') gu(a) local gl=hq(a,gn(a)) if a.SHADOW or a.RESERVE then h().F(a,true) else
+dO(a,a.c,a.g) end return gl end function h() if not bG then local q={}
+q.SPAN='ERR invalid window, limit or BURST: together they describe a rate that cannot be represented'
+q.INEXACT_STATE='ERR the key holds a number above 9007199254740991, which needs the module'
+q.AT='ERR invalid AT: expected an integer of Unix milliseconds from 0 to 9223372036854775807'
+q.ANCHOR='ERR invalid ANCHOR: expected an integer of Unix seconds from 0 to 253402300799'
+q.ID='ERR invalid ID: expected 1 to 512 bytes'
+q.AS='ERR invalid AS: expected a name of 1 to 64 characters of A-Z a-z 0-9 . _ -'
+q.RESERVE='ERR invalid RESERVE: expected an id of 1 to 128 bytes, and a ttl: a positive integer of seconds, or one '
+..'with a unit ms, s, m, h or d, up to 10^12 seconds'
+q.RESERVATION='ERR invalid RESERVATION: expected an id of 1 to 128 bytes'
+q.PARTIAL_AND_ALWAYS='ERR syntax error: PARTIAL and ALWAYS exclude each other'
+q.RESERVE_AND_ALWAYS='ERR syntax error: RESERVE and ALWAYS exclude each other'
+q.RESERVATION_AND_RESERVED='ERR syntax error: RESERVED and RESERVATION exclude each other'
+q.RESERVATION_AND_AT='ERR syntax error: RESERVATION and AT exclude each other'
+q.FORM_TWICE='ERR syntax error: FULL, LINE or HEADERS comes at most once'
+q.TWO_FORMS='ERR syntax error: FULL, LINE and HEADERS exclude each other'
+q.CALENDAR_WINDOW='ERR invalid window: expected a positive integer of seconds, or one with a unit ms, s, m, h or '
+..'d, up to 10^12 seconds; or day, week, month or year'
+q.WINDOW='ERR invalid window: expected a positive integer of seconds, or one with a unit ms, s, m, h or d, up to '
+..'10^12 seconds'
+q.RESERVED_KEY='ERR invalid key: expected one that ends neither in :reserved nor in :reserved:ends, the names of '
+..'reservations' q.OVERFLOW='ERR increment or decrement would overflow' q.ARITY='ERR wrong number of arguments'
+q.FOREIGN_VALUE='ERR the key holds a value that this algorithm did not write'
+q.KEYS='ERR invalid KEYS: expected those that this call needs; see docs/lua.md'
+q.INEXACT_REPLY='ERR the reply has a number above 9007199254740991, which needs the module' local bm={ __sub=function()
+return 1 end, } local bI=setmetatable({(2^24)-1,(2^24)-1,2^16-1},bm) local function hb(bZ) return bc(bZ,bI) end
+local function gL(bZ) return C(bI,bZ) end local gj=setmetatable({6553600,11973543,3552},bm) local function aa(i)
+error({err=i},0) end local function P(aM) aa(q[aM]) end local function hu(a) if a.limit>0 and C(B(a.limit,gj),a.q)then
+P('SPAN') end end local bH=setmetatable({(2^24)-1,(2^24)-1,2^15-1},bm) local function bV(f) return C(bH,f) end
+local function gM(u,m,r,e) local hE=bV(u)or(not C(u,bH)and m~=0) return hE or bV(e)or not C(m,B(r,1000)) end
+local function bK(c,d) for e=1,math.min(#c,#d)do local gf,gg=c:byte(e),d:byte(e) if gf~=gg then return gf<gg end end
+return#c<#d end local function bT(k) if#k<=15 or(#k==16 and bK(k,'9007199254740992'))then return k+0 end local bU=#k%7
+local f=bU>0 and k:sub(1,bU)+0 or 0 for e=bU+1,#k,7 do f=E(B(f,10000000),k:sub(e,e+6)+0) end return f end
+local function dZ(k) if#k>1 and k:byte()==48 then return nil
+elseif#k<20 or(#k==20 and not bK('18446744073709551615',k))then return bT(k) end end local function gr(p)
+local k=ax(p,'^:(%d+)$') local Z=k and dZ(k) return Z and Z~=0 and not bV(Z)and Z or nil end local function gz(j)
+local u,m,r,e=j.n,j.k,j.a,j.at local i='T:'..aF(u)..':'..aF(m)..':'..aF(r)..':'..aF(e)
+return j.e==0 and i or i..':'..aF(j.e) end local function gE(i,v,he)
+local hT={C='COUNTER',L='LEAKY',O='LOCKOUT',R='ROLLING',T='TOKEN'} local dH=hT[ax(i,'^(%u):')] if not dH or dH==v then
+P(he) end aa('ERR the key holds a state of '..dH..': use another key for each algorithm') end local function gA(ao)
+if type(ao)=='table'then return ao elseif z(ao,'^%u+ ')then return redis.error_reply(ao) end error(ao,0) end
+local function at(f) if f-f~=0 then return f end local k,S={},0 while f>0 do local T=f%(2^24) S=S+1 k[S]=T
+f=(f-T)/(2^24) end return k end local function ba(k) local S=#k while S>0 and k[S]==0 do k[S]=nil S=S-1 end
+if S>3 or(S==3 and k[3]>=(2^53)/(2^24)/(2^24))then return setmetatable(k,bm) end
+return(k[1]or 0)+(k[2]or 0)*(2^24)+(k[3]or 0)*(2^24)*(2^24) end local function dW(c,d) local dL,gm=c-c==0,d-d==0
+if dL or gm then return dL elseif#c~=#d then return#c<#d end for f=#c,1,-1 do if c[f]~=d[f]then return c[f]<d[f] end end
+return false end local function gk(c,d) c,d=at(c),at(d) local aQ,ak={},0 for f=1,math.max(#c,#d)+1 do
+local T=(c[f]or 0)+(d[f]or 0)+ak ak=T>=(2^24)and 1 or 0 aQ[f]=T-ak*(2^24) end return ba(aQ) end local function hB(c,d)
+if not dW(d,c)then return 0 end d=at(d) local dP,bJ={},0 for f=1,#c do local T=c[f]-(d[f]or 0)-bJ bJ=T<0 and 1 or 0
+dP[f]=T+bJ*(2^24) end return ba(dP) end local function gW(c,d) c,d=at(c),at(d) local bf={} for f=1,#c+#d do bf[f]=0 end
+for f=1,#c do local ak=0 for bY=1,#d do local T=bf[f+bY-1]+c[f]*d[bY]+ak ak=math.floor(T/(2^24)) bf[f+bY-1]=T-ak*(2^24)
+end bf[f+#d]=ak end return ba(bf) end local function dM(f) if f-f==0 then return f end local aQ=0 for gK=#f,1,-1 do
+aQ=aQ*(2^24)+f[gK] end return aQ end local function gy(c,d) local aO=0 while not C(c,d)do
+local m=math.max(1,math.floor(dM(c)/dM(d)*(1-2^-45))) m=ba(at(m)) aO=E(aO,m) c=aq(c,B(m,d)) end return aO,c end
+local function hD(f) local cG='' while f-f~=0 do local p f,p=aZ(f,10000000) cG=n('%07.0f',p)..cG end
+return n('%.0f',f)..cG end local function gC(s,ca) local dV=y('PTTL',s) return dV>=0 and ca+dV or nil end
+local function gV(A,gY,L) if A-A~=0 then P('INEXACT_STATE') end local bd=aq(A,aq(gY,L)) bd=C(bd,L)and L or bd
+return bd~=A and bd or nil end local function bQ(i,aL) if i~='0'and not z(i,'^[1-9]%d*$')then return nil end
+return(#i<#aL or(#i==#aL and not bK(aL,i)))and i or nil end local function dY(aM,i,dU)
+local k=i and bQ(i,'9223372036854775807') local f=k and bT(k) if not f or f==0 and dU>0 then
+aa(n('ERR invalid %s: expected an integer from %d to 9223372036854775807',aM,dU)) elseif f-f~=0 then
+aa(n('ERR invalid %s: the Lua library takes integers up to 9007199254740991',aM)) end return f end local dJ={
+{'COST','COST n','RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take'}, {'PARTIAL','PARTIAL','RL.<ALGO> and RL.PEEK take'},
+{'ALWAYS','ALWAYS','RL.<ALGO> and RL.PEEK take'}, {'RESERVED','RESERVED n','RL.SETTLE takes'},
+{'ACTUAL','ACTUAL m','RL.SETTLE takes'}, {'AT','AT ms','RL.REFUND and RL.SETTLE take'},
+{'BURST','BURST n','RL.<ALGO>, RL.PEEK, RL.MULTI, RL.REFUND and RL.SETTLE take'},
+{'BLOCK','BLOCK d','RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take'},
+{'MAX','MAX d','RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take'},
+{'ANCHOR','ANCHOR t','RL.<ALGO>, RL.PEEK, RL.MULTI, RL.REFUND, RL.SETTLE and RL.RESET take'},
+{'ID','ID id','RL.<ALGO>, RL.PEEK and RL.MULTI take'}, {'AS','AS name','RL.<ALGO>, RL.PEEK and RL.MULTI take'},
+{'SHADOW','SHADOW','RL.<ALGO>, RL.PEEK and RL.MULTI take'}, {'RESERVE','RESERVE id ttl','RL.<ALGO> and RL.MULTI take'},
+{'RESERVATION','RESERVATION id','RL.SETTLE takes'}, } local function aw(gR,v)
+return not z(v,' ',1,true)and z(gR,' '..v..' ',1,true)~=nil end local function ej(a,o)
+return not aw(' COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID RESERVE RESERVATION ',o)or aw((' COST PARTIAL BURST ALWAYS '),o)
+end local function gN(v,o) local U,K=0,0 local eg,gT=math.min(#v,#o),math.max(#v,#o)
+while U<eg and v:byte(U+1)==o:byte(U+1)do U=U+1 end while K<eg-U and v:byte(-1-K)==o:byte(-1-K)do K=K+1 end
+return U+K>=2 and gT-U-K<=2 end local function gF(a,J,v) local aA={} for af,M in ipairs(dJ)do
+if aw(J,M[1])and ej(a,M[1])then aA[#aA+1]=M[2] end end for af,av in ipairs({'FULL','LINE','HEADERS'})do aA[#aA+1]=av end
+for af,o in ipairs(aA)do if gN(v:upper(),ax(o,'^%u+'))then aa('ERR syntax error: no such option, but there is '..o) end
+end local K=table.remove(aA) local hG=table.concat(aA,', ')
+aa('ERR syntax error: after limit come '..hG..' or '..K..', each at most once') end local function hs(M,a,J)
+local o,hU=M[1],a.ai if not aw(J,o)then aa(n('ERR invalid %s: only %s it',o,M[3])) elseif not ej(a,o)then
+aa(n('ERR invalid %s: %s takes none',o,('TOKEN'))) elseif a[o]~=nil then
+aa(n('ERR syntax error: %s comes at most once',M[2])) end end local function hj(o,i,hW) if o=='AS'then
+return i and#i>=1 and#i<=64 and not z(i,'[^%w._-]')and i or P('AS') elseif o=='AT'then
+local k=i and bQ(i,'9223372036854775807') return k and bc(bT(k),(aZ(bI,1000)))or P('AT') end
+return dY(o,i,o=='BURST'and 1 or 0) end local function hr(a) if a.ALWAYS and(a.PARTIAL or a.RESERVE)then
+P(a.PARTIAL and'PARTIAL_AND_ALWAYS'or'RESERVE_AND_ALWAYS') elseif a.RESERVATION and(a.RESERVED or a.AT)then
+P(a.RESERVED and'RESERVATION_AND_RESERVED'or'RESERVATION_AND_AT') end end local gh={FULL=true,LINE=true,HEADERS=true}
+local function ha(av,dX) if av then P(av==dX and'FORM_TWICE'or'TWO_FORMS') end return dX end local function hh(a,w,e,J)
+while w[e]do local v,M=w[e]:upper(),nil for af,dT in ipairs(dJ)do M=dT[1]==v and dT or M end if M then hs(M,a,J)
+if M[2]==v then a[v]=true e=e+1 else a[v]=hj(v,w[e+1],w[e+2]) e=e+(v=='RESERVE'and 3 or 2) end hr(a)
+elseif gh[v]and aw(J,'form')then a.form=ha(a.form,v) e=e+1 else return e end end return e end
+local dK={ms=1,['']=1000,s=1000,m=60000,h=3600000,d=86400000} local function hk(i) local az,ek=ax(i,'^(%d+)(%l*)$')
+local D=az and dK[ek]and bQ(az,'18446744073709551615')and az*dK[ek] return D and D>=1 and D<=1e15 and D or nil end
+local gi={DAY=86400000,WEEK=7*86400000,MONTH=31*86400000,YEAR=366*86400000} local function hR(a,i) local r=hk(i)
+if not r then a.ag=i:upper() r=gi[a.ag] if not r then
+P(aw((' COST PARTIAL BURST ALWAYS '),'ANCHOR')and'CALENDAR_WINDOW'or'WINDOW')
+elseif not aw((' COST PARTIAL BURST ALWAYS '),'ANCHOR')then
+aa(n('ERR invalid window: %s takes no windows of the calendar',('TOKEN'))) end end return r end local function gI(s)
+return s:sub(-9)==':reserved'or s:sub(-14)==':reserved:ends' end local function ht(s) if gI(s)then P('RESERVED_KEY') end
+end local function gq(a) local hc=a.PARTIAL and a.j<a.i a.t=a.SHADOW and not a.x and(hc or not a.allowed)
+if not a.allowed and(a.t or a.x)then a.allowed=true if not(nil)then local af,af,af,cE=bo(a) a.ttl=aE(cE) end end end
+local function hp(a) bS(a,'keep',a.l) return a.remaining end local function hf(a,af,l) if l==0 or a.limit==0 then
+return'keep' end local aD=E(cD(a,a.l),B(l,a.f)) if C(B(bH,a.f),aD)then P('OVERFLOW') end local aY,m=aZ(aD,a.f)
+local aL=m==0 and a.b or a.b-1 local u,Z=bc(aY,aL),aq(aY,aL) return'charge',{n=u,k=m,a=a.a,at=a.r,e=Z} end
+local function hA(x,R,F) if x=='keep'then return F end return x~='delete'and R or nil end local function gZ(l)
+return l==0 and 1 or l end local function gs(a) local l=a.i bO(a,0) local x,R=hf(a,nil,l) if l>0 then a.c,a.g=x,R end
+local eh=hA(a.c,a.g,a.l) bS(a,a.c,eh) a.allowed=a.b>0 and t(a,0)==0 a.A=a.b>0 and l or gZ(l) if(nil)then
+a.count,a.ttl=(nil)(eh,a.now_ms) elseif a.allowed then a.ttl=aE(au(t(a,a.b))) else local t=t(a,a.A)
+a.ttl=t and math.max(1,aE(au(t)))or-1 end end local function gt(a) local l=a.i if a.PARTIAL then l=math.min(l,hp(a)) end
+a.j=l if a.ALWAYS then gs(a) else bO(a,l) end end local function go(a,x,R) dO(a,x,R) end local function gp(a,aJ)
+if not aJ and a.c=='charge'then a.c,a.g='keep',nil end go(a,a.c,a.g) end local function ea(a)
+return a.x and a.x.i or a.t and a.i or a.j end local function dR(a) if not a.allowed then return 0 end
+return a.PARTIAL and ea(a)or 1 end local function gH(a,al) local ai,hv,ab,cE,gx=bo(a) return{ 'allowed',dR(a),
+'count',a.count, 'ttl',a.ttl, 'limit',a.b, 'remaining',ai, 'retry_after_ms',hv, 'next_ms',ab, 'reset_ms',cE,
+'delay_ms',gx, 'now_ms',a.now_ms, 'shadow',a.t and 1 or 0, 'charged',al, } end local function gX(bg) local ei={}
+for af,a in ipairs(bg)do local U,az=a.AS or('TOKEN'):lower(),2 a.o=U while ei[a.o]do a.o=n('%s-%d',U,az) az=az+1 end
+ei[a.o]=true end end local function bq(f) return n('%.0f',bc(f,999999999999999)) end local function hn(a)
+local r=(nil)and(nil)(a)or a.a local bR,p=1000,r%1000 while p>0 do bR,p=p,bR%p end local gd=1000/bR
+local O=aZ(B(r,gd),1000) return n('"%s";q=%s;w=%s',a.o,bq(B(a.limit,gd)),bq(O)) end local function gO(br,cb)
+if br.allowed~=cb.allowed then return not br.allowed end local t,cc=br.retry_after_ms,cb.retry_after_ms if t~=cc then
+return t<0 or(cc>=0 and t>cc) end return br.remaining<cb.remaining end local function gJ(bg) local cF,ec=bg[1],{} gX(bg)
+for f,a in ipairs(bg)do ec[f]=hn(a) a.remaining,a.retry_after_ms,a.next_ms,a.reset_ms=bo(a) if gO(a,cF)then cF=a end end
+local a=cF local bh={ 'X-RateLimit-Limit', n('%.0f',a.b), 'X-RateLimit-Remaining', n('%.0f',a.remaining), }
+local function bp(aM,aI) bh[#bh+1]=aM bh[#bh+1]=aI end if a.reset_ms>=0 then
+bp('X-RateLimit-Reset',n('%.0f',aE(a.now_ms+a.reset_ms))) end bp('RateLimit-Policy',table.concat(ec,', '))
+local gU=a.next_ms>=0 and';t='..bq(aE(a.next_ms))or'' bp('RateLimit',n('"%s";r=%s%s',a.o,bq(a.remaining),gU))
+if not a.allowed and a.retry_after_ms>=0 then bp('Retry-After',n('%.0f',aE(a.retry_after_ms))) end return bh end
+local function hd(a,al) if a.form=='FULL'then return gH(a,al) end return{dR(a),a.count,a.ttl,gJ({a})} end
+bG={E=gk,F=gp,G=gq,H=gr,I=gt,J=at,y=gy,K=gz,error_reply=gA,M=gC,p=P,N=gE,P=gF,Q=ba,U=gL,V=gM,W=dW,X=gV,z=gW,B=hb,Y=hd,Z=dY,v=dZ,aa=hh,D=ea,ac=ht,ad=hu,ae=hB,af=hD,ah=hR}
+end return bG end if ao then return h().error_reply(ao) end local bn,aP=pcall(hw,KEYS,ARGV)
+return bn and aP or h().error_reply(aP) end local function gG(dI,ae)
+local z,ax,n,y=string.find,string.match,string.format,redis.call local be local cV=ae[1] local bA=ae[2] local bB=ae[3]
+if not bA then return end local bi=ae[4] local cq local G local ac if(bB=='LINE')and(not bi)then cq=4 G=1 ac='LINE' else
+local cn local co local cp if bB then if bi then
+if not(((((ae[5]=='LINE')and(not ae[6]))and((#bi)<16))and(bB=='COST'))and z(bi,'^[1-9]%d*$'))then return end cn=6
+co=bi+0 cp='LINE' else if(((ae[5]=='LINE')and(not ae[6]))and(bB=='COST'))and z('','^[1-9]%d*$')then return end return
+end else cn=3 co=1 cp=nil end cq=cn G=co ac=cp end if not(((#bA)<16)and z(bA,'^[1-9]%d*$'))then return end local b=bA+0
+if not(((#cV)<10)and z(cV,'^[1-9]%d*$'))then return end local aR=cV*1000 if not(aR<9e12)then return end local g=aR*1000
+if not((b*g)<2^53)then return end local H=b*g local hJ=ae[cq] if hJ then return end local eP=y('TIME')
+local I=(eP[1]*1e06)+eP[2] local bC=(I-(I%1000))/1000 local aj=dI[1] if not aj then return end
+if z(aj,':reserved',1,true)then return end if not((#dI)==1)then return end local cW=y('GET',aj) if cW then
+local cX,eQ,eR,eS,hK=ax(cW,'^T:(%d+):(%d+):(%d+):(%d+)(.*)$') if not cX then return else if z(cW,':0%d')then return else
+local ad=((#eS)<17)and(eS+0) if not((#cX)<16)then return end if not((#eQ)<16)then return end if not((#eR)<16)then return
+end if ad then if not(ad<9e15)then return end local eT=cX+0 local bD=eQ+0 local bE=eR+0 if not((1<=bE)and(bE<=1e15))then
+return else if not(hK=='')then return end if(bE*1000)<=bD then return end if(not(bE==aR))and(not(bD==0))then return end
+if not((eT*g)<2^53)then return end local aS=eT*g if not((aS+bD)<2^53)then return end local aT=aS+bD
+local X=(H<aT)and H or aT local eU=(ad<I)and(I-ad)or 0 if not((eU*b)<2^53)then return end local cY=eU*b
+local N=(cY<X)and(X-cY)or 0 if not((G*g)<2^53)then return end local eV=G*g if not((N+eV)<2^53)then return end
+local bF=N+eV local Y=N%g local aU=(N-Y)/g local aB if Y==0 then aB=aU else if not((aU+1)<2^53)then return end aB=aU+1
+end if 2^53<=aB then return end if not(H<bF)then if not((aU+G)<2^53)then return end local ar=aU+G local eW=bF%b
+local cZ=(eW==0)and(bF/b)or(((bF-eW)/b)+1) local eX=cZ%1e06 local da=(eX==0)and(cZ/1e06)or(((cZ-eX)/1e06)+1)
+if 2^53<=da then return end local cu if ac=='LINE'then if not((ar*g)<2^53)then return end local fe=ar*g
+if not((fe+Y)<2^53)then return end local ff=fe+Y local fg=(H<ff)and H or ff local aH=(0<fg)and fg or 0 local fh=aH%g
+local fi=(fh==0)and(aH/g)or(((aH-fh)/g)+1) local de=(fi<b)and(b-fi)or 0 local ct local bv if de<b then local fj=de+1
+local cr local df=b-fj if df<0 then cr=nil else if not((df*g)<2^53)then return end local fk=df*g
+local dg=(fk<aH)and(aH-fk)or 0 local fl=dg%b local dh=(fl==0)and(dg/b)or(((dg-fl)/b)+1) local fm=dh%1000
+cr=(fm==0)and(dh/1000)or(((dh-fm)/1000)+1) end local fn=cr or(-1) local cs if fj==b then cs=fn else
+local di=(0<aH)and aH or 0 local fo=di%b local dj=(fo==0)and(di/b)or(((di-fo)/b)+1) local fp=dj%1000
+cs=(fp==0)and(dj/1000)or(((dj-fp)/1000)+1) end ct=fn bv=cs else ct=0 bv=0 end if 2^53<=bv then return end
+local hM=n('1 %.0f %.0f %.0f %.0f 0 %.0f %.0f 0 %.0f 0 %.0f',aB,da,b,de,ct,bv,bC,G) cu=hM else if ac then return end
+cu={1,aB,da} end local aN if not redis.REDIS_VERSION_NUM then return end local fq=y('PEXPIRETIME',aj)
+local bj=(0<=fq)and fq or nil if bj then if 2^53<=bj then return end if not((ar*g)<2^53)then return end local fr=ar*g
+if not((fr+Y)<2^53)then return end local fs=fr+Y local dk=(H<fs)and H or fs local ft=dk%b
+local fu=(ft==0)and(dk/b)or(((dk-ft)/b)+1) if not((I+fu)<2^53)then return end local dl=I+fu local fv=dl%1000
+local dm=(fv==0)and(dl/1000)or(((dl-fv)/1000)+1) if not((dm+5000)<2^53)then return end local dn=dm+5000 if bj<dm then
+aN=dn else local cv if not(dn<bj)then cv=true else if not(aS<2^53)then return end if not(aT<2^53)then return end
+local fw=X%b local fx=(fw==0)and(X/b)or(((X-fw)/b)+1) if not((ad+fx)<2^53)then return end local dp=ad+fx
+local fy=dp%1000 local fz=(fy==0)and(dp/1000)or(((dp-fy)/1000)+1) if not((fz+5000)<2^53)then return end cv=(fz+5000)<bj
+end if cv then aN=nil else aN=dn end end else if not((ar*g)<2^53)then return end local fA=ar*g if not((fA+Y)<2^53)then
+return end local fB=fA+Y local dq=(H<fB)and H or fB local fC=dq%b local fD=(fC==0)and(dq/b)or(((dq-fC)/b)+1)
+if not((I+fD)<2^53)then return end local dr=I+fD local fE=dr%1000
+if not((((fE==0)and(dr/1000)or(((dr-fE)/1000)+1))+5000)<2^53)then return end return end if aN then local cw
+if aN==0 then cw='1' else local hN=n('%.0f',aN) cw=hN end
+local hY=y('SET',aj,n('T:%.0f:%.0f:%.0f:%.0f',ar,Y,aR,I),'PXAT',cw) else
+local hZ=y('SET',aj,n('T:%.0f:%.0f:%.0f:%.0f',ar,Y,aR,I),'KEEPTTL') end be=cu else if I<ad then return end
+local eY=(Y==0)and(N/g)or(aU+1) local db=(eY<b)and(b-eY)or 0 local am local aV=b-G if aV<0 then am=nil else
+if not((aV*g)<2^53)then return end local eZ=aV*g local dc=(eZ<N)and(N-eZ)or 0 local fa=dc%b
+local dd=(fa==0)and(dc/b)or(((dc-fa)/b)+1) local fb=dd%1000 am=(fb==0)and(dd/1000)or(((dd-fb)/1000)+1) end local bu
+if am then if 2^53<=am then return end local fc=am%1000
+local hL=(am<0)and(-1)or((fc==0)and(am/1000)or(((am-fc)/1000)+1)) bu=hL else bu=-1 end local fd=(bu==0)and 1 or bu
+local cB if ac=='LINE'then if not(aS<2^53)then return end if not(aT<2^53)then return end if not(cY<2^53)then return end
+local cx if aV<0 then cx=nil else if not((aV*g)<2^53)then return end local fF=aV*g local ds=(fF<N)and(N-fF)or 0
+local fG=ds%b local dt=(fG==0)and(ds/b)or(((ds-fG)/b)+1) local fH=dt%1000 cx=(fH==0)and(dt/1000)or(((dt-fH)/1000)+1) end
+local fI=cx or(-1) local cA local bw if db<b then local fJ=db+1 local cy local du=b-fJ if du<0 then cy=nil else
+if not((du*g)<2^53)then return end local fK=du*g local dv=(fK<N)and(N-fK)or 0 local fL=dv%b
+local dw=(fL==0)and(dv/b)or(((dv-fL)/b)+1) local fM=dw%1000 cy=(fM==0)and(dw/1000)or(((dw-fM)/1000)+1) end
+local fN=cy or(-1) local cz if fJ==b then cz=fN else local dx=(0<N)and N or 0 local fO=dx%b
+local dy=(fO==0)and(dx/b)or(((dx-fO)/b)+1) local fP=dy%1000 cz=(fP==0)and(dy/1000)or(((dy-fP)/1000)+1) end cA=fN bw=cz
+else cA=0 bw=0 end if(2^53<=fI)or(2^53<=bw)then return end
+local hO=n('0 %.0f %.0f %.0f %.0f %.0f %.0f %.0f 0 %.0f 0 0',aB,fd,b,db,fI,cA,bw,bC) cB=hO else if ac then return end
+cB={0,aB,fd} end local bx if not redis.REDIS_VERSION_NUM then return end local fQ=y('PEXPIRETIME',aj)
+local dz=(0<=fQ)and fQ or nil if dz then if 2^53<=dz then return end if not(aS<2^53)then return end if not(aT<2^53)then
+return end local fR=X%b local fS=(fR==0)and(X/b)or(((X-fR)/b)+1) if not((ad+fS)<2^53)then return end local dA=ad+fS
+local fT=dA%1000 local dB=(fT==0)and(dA/1000)or(((dA-fT)/1000)+1) local cC if dz<dB then if not((dB+5000)<2^53)then
+return end cC=dB+5000 else cC=nil end bx=cC else if not(aS<2^53)then return end if not(aT<2^53)then return end
+local fU=X%b if not((ad+((fU==0)and(X/b)or(((X-fU)/b)+1)))<2^53)then return end bx=nil end if bx then
+local hP=n('%.0f',bx) local ia=y('PEXPIREAT',aj,hP) end be=cB end end else return end end end else
+if not((G*g)<2^53)then return end local bk=G*g if not(bk<2^53)then return end local as=0%g local aW=(0-as)/g local aC
+if as==0 then aC=aW else if not((aW+1)<2^53)then return end aC=aW+1 end if 2^53<=aC then return end if not(H<bk)then
+if not((aW+G)<2^53)then return end local bl=aW+G local fV=bk%b local dC=(fV==0)and(bk/b)or(((bk-fV)/b)+1)
+local fW=dC%1e06 local dD=(fW==0)and(dC/1e06)or(((dC-fW)/1e06)+1) if 2^53<=dD then return end local cg if ac=='LINE'then
+if not((bl*g)<2^53)then return end local el=bl*g if not((el+as)<2^53)then return end local em=el+as
+local en=(H<em)and H or em local aG=(0<en)and en or 0 local eo=aG%g local ep=(eo==0)and(aG/g)or(((aG-eo)/g)+1)
+local cH=(ep<b)and(b-ep)or 0 local bs local cf if cH<b then local eq=cH+1 local cd local cI=b-eq if cI<0 then cd=nil
+else if not((cI*g)<2^53)then return end local er=cI*g local cJ=(er<aG)and(aG-er)or 0 local es=cJ%b
+local cK=(es==0)and(cJ/b)or(((cJ-es)/b)+1) local et=cK%1000 cd=(et==0)and(cK/1000)or(((cK-et)/1000)+1) end
+local eu=cd or(-1) local ce if eq==b then ce=eu else local cL=(0<aG)and aG or 0 local ev=cL%b
+local cM=(ev==0)and(cL/b)or(((cL-ev)/b)+1) local ew=cM%1000 ce=(ew==0)and(cM/1000)or(((cM-ew)/1000)+1) end bs=ce cf=eu
+else bs=0 cf=0 end if 2^53<=bs then return end
+local hH=n('1 %.0f %.0f %.0f %.0f 0 %.0f %.0f 0 %.0f 0 %.0f',aC,dD,b,cH,cf,bs,bC,G) cg=hH else if ac then return end
+cg={1,aC,dD} end if not((bl*g)<2^53)then return end local ex=bl*g if not((ex+as)<2^53)then return end local ey=ex+as
+local cN=(H<ey)and H or ey local ez=cN%b local eA=(ez==0)and(cN/b)or(((cN-ez)/b)+1) if not((I+eA)<2^53)then return end
+local cO=I+eA local eB=cO%1000 local eC=(eB==0)and(cO/1000)or(((cO-eB)/1000)+1) if not((eC+5000)<2^53)then return end
+local eD=eC+5000 local ch if eD==0 then ch='1' else ch=n('%.0f',eD) end
+local hX=y('SET',aj,n('T:%.0f:%.0f:%.0f:%.0f',bl,as,aR,I),'PXAT',ch) be=cg else local fX=(as==0)and(0/g)or(aW+1)
+local dE=(fX<b)and(b-fX)or 0 local an local aX=b-G if aX<0 then an=nil else if not((aX*g)<2^53)then return end
+local fY=aX*g local dF=(fY<0)and(0-fY)or 0 local fZ=dF%b local dG=(fZ==0)and(dF/b)or(((dF-fZ)/b)+1) local ga=dG%1000
+an=(ga==0)and(dG/1000)or(((dG-ga)/1000)+1) end local by if an then if 2^53<=an then return end local gb=an%1000
+local hQ=(an<0)and(-1)or((gb==0)and(an/1000)or(((an-gb)/1000)+1)) by=hQ else by=-1 end local gc=(by==0)and 1 or by
+local cm if ac=='LINE'then local ci if aX<0 then ci=nil else if not((aX*g)<2^53)then return end local eE=aX*g
+local cP=(eE<0)and(0-eE)or 0 local eF=cP%b local cQ=(eF==0)and(cP/b)or(((cP-eF)/b)+1) local eG=cQ%1000
+ci=(eG==0)and(cQ/1000)or(((cQ-eG)/1000)+1) end local eH=ci or(-1) local cl local bt if dE<b then local eI=dE+1 local cj
+local cR=b-eI if cR<0 then cj=nil else if not((cR*g)<2^53)then return end local eJ=cR*g local cS=(eJ<0)and(0-eJ)or 0
+local eK=cS%b local cT=(eK==0)and(cS/b)or(((cS-eK)/b)+1) local eL=cT%1000 cj=(eL==0)and(cT/1000)or(((cT-eL)/1000)+1) end
+local eM=cj or(-1) local ck if eI==b then ck=eM else local eN=0%b local cU=(eN==0)and(0/b)or(((0-eN)/b)+1)
+local eO=cU%1000 ck=(eO==0)and(cU/1000)or(((cU-eO)/1000)+1) end cl=eM bt=ck else cl=0 bt=0 end
+if(2^53<=eH)or(2^53<=bt)then return end
+local hI=n('0 %.0f %.0f %.0f %.0f %.0f %.0f %.0f 0 %.0f 0 0',aC,gc,b,dE,eH,cl,bt,bC) cm=hI else if ac then return end
+cm={0,aC,gc} end be=cm end end return be end local bn,aP=pcall(gG,KEYS,ARGV) if bn and aP then return aP end
+return hz(not bn and aP)

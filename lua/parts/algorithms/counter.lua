@@ -23,11 +23,11 @@ local function encode(counts)
   local window_ms, current, previous = counts.window_ms, counts.current, counts.previous
   local number = divide(counts.start_ms, window_ms)
   local large = number - number ~= 0 or current - current ~= 0 or previous - previous ~= 0
-  if large or number + window_ms + current + previous >= 2147483648 then
+  if large then
     number, current, previous = text_of(number), text_of(current), text_of(previous)
     return 'C:' .. text_of(window_ms) .. ':' .. number .. ':' .. current .. ':' .. previous
   end
-  return format('C:%d:%d:%d:%d', window_ms, number, current, previous)
+  return format('C:%.0f:%.0f:%.0f:%.0f', window_ms, number, current, previous)
 end
 
 local function expires_at(_, counts)
@@ -127,6 +127,7 @@ local function decide(r, cost)
   elseif old and limit > 0 and (less(r.now_ms, old.start_ms) or old.window_ms ~= r.window_ms) then
     -- Else every call would align the stored counts anew, each time to a later window, and they would never lose their
     -- effect. An empty record is not written.
+    --@rare
     if current ~= 0 or counts.previous ~= 0 then
       r.change, r.after = 'rebase', counts
     end

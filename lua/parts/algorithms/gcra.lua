@@ -50,7 +50,7 @@ local function encode(tat)
   if micros - micros ~= 0 or micros < 1000000 then
     return encode_rare(tat)
   end
-  return text_of(micros) .. format('%03d', tat.nanos)
+  return format('%.0f%03d', micros, tat.nanos)
 end
 
 local function expires_at(_, tat)
@@ -108,6 +108,7 @@ local function decide(r, cost)
     r.ttl = exact(divide_up(after, 1000000000))
   else
     if beyond and interval ~= 0 then
+      --@rare
       r.change, r.after = 'rebase', tat_of(r, ahead)
     end
     set_forecast(r, ahead)

@@ -74,9 +74,9 @@ local function decide(r)
   end
 end
 
--- Lets the key expire when its last lease ends: later than before, or earlier.
-local function expire_with_the_last(key, last, now_ms)
-  if last >= EXACT or expiry_of(key, now_ms) ~= last then
+-- Lets the key, which expires at `held`, expire when its last lease ends: later than before, or earlier.
+local function expire_with_the_last(key, last, held)
+  if last >= EXACT or held ~= last then
     call('PEXPIREAT', key, last < 2 ^ 63 and format('%.0f', last) or MAX_COUNT_DIGITS)
   end
 end
@@ -88,8 +88,9 @@ end
 
 --@cold
 local function move_ends(key, ends, holders, now_ms)
+  local held = expiry_of(key, now_ms)
   rescore(key, format('%.0f', ends), holders)
-  expire_with_the_last(key, last_end(key), now_ms)
+  expire_with_the_last(key, last_end(key), held)
 end
 
 --@hot
@@ -99,15 +100,16 @@ local function commit(r, change, after)
     call('UNLINK', key)
   elseif change == 'keep' then
     if r.len > 0 then
-      expire_with_the_last(key, last_end(key), now_ms)
+      expire_with_the_last(key, last_end(key), expiry_of(key, now_ms))
     end
   elseif r.ID then
+    local held = r.exists and expiry_of(key, now_ms) or nil
     if r.own then
       call('ZADD', key, 'XX', format('%.0f', after.hold), r.ID)
     else
       call('ZADD', key, format('%.0f', after.hold), r.ID)
     end
-    expire_with_the_last(key, last_end(key), now_ms)
+    expire_with_the_last(key, r.others + r.expired == 0 and after.hold or last_end(key), held)
   end
 end
 
@@ -132,7 +134,7 @@ local function release(r, ids)
   local released = call_in_parts({ 'ZREM', r.key }, holding(r, ids))
   local last = r.len > 0 and last_end(r.key)
   if last then
-    expire_with_the_last(r.key, last, r.now_ms)
+    expire_with_the_last(r.key, last, expiry_of(r.key, r.now_ms))
   end
   return released
 end

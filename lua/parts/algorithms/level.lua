@@ -8,6 +8,7 @@
 local function parts_when_written(r, level)
   local part, window, used = level.part, r.window, level.used
   if level.window_ms ~= r.window_ms and part ~= 0 then
+    --@rare
     part = divide_up(mul(part, window), mul(level.window_ms, 1000))
   end
   used = min(add(mul(used, window), part), r.full)
@@ -119,10 +120,10 @@ end
 --@hot
 local function encode(level)
   local used, part, window_ms, at = level.used, level.part, level.window_ms, level.at
-  if level.debt ~= 0 or used - used ~= 0 or part - part ~= 0 or used + window_ms >= 2147483648 then
+  if level.debt ~= 0 or used - used ~= 0 or part - part ~= 0 or at - at ~= 0 then
     return encode_large(level)
   end
-  return format(FORMAT, used, text_of(part), window_ms, text_of(at))
+  return format(FORMAT, used, part, window_ms, at)
 end
 
 -- With a limit of 0 the state has no effect, so it is not needed.
@@ -148,6 +149,7 @@ local function decide(r, cost)
     r.ttl = exact(divide_up(time_to_drain(r, needed), 1000000))
   else
     if level and limit > 0 and less(now, level.at) then
+      --@rare
       -- Not reduced to the capacity: another call may name a larger one.
       r.change = 'rebase'
       r.after = { used = level.used, part = level.part, window_ms = level.window_ms, at = now, debt = level.debt }

@@ -37,6 +37,7 @@ local function known(r, state)
   if not state or state.last <= now_ms then
     return state
   end
+  --@rare
   local start = math.min(state.start, now_ms)
   return { attempts = state.attempts, start = start, last = now_ms, lock = state.lock, level = state.level }
 end

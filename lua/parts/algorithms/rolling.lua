@@ -77,6 +77,7 @@ end
 local function read(r, text)
   local len = (#text - 2) / 15
   if part_of(text, 1, 2) ~= 'R:' or len % 1 ~= 0 or len < 1 or len > MAX_ENTRIES then
+    --@rare
     return nil
   end
   local expired, first, hi, lo = r.now_ms - r.window_ms, 0, 0, 0
@@ -85,6 +86,7 @@ local function read(r, text)
     hi, lo = total_at(text, first - 1)
     local last_hi, last_lo = total_at(text, len - 1)
     if last_hi < hi or (last_hi == hi and last_lo < lo) then
+      --@rare
       return nil
     end
   end

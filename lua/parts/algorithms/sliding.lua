@@ -31,7 +31,7 @@ end
 
 -- The ms of the member of a rank.
 local function made_at(r, rank)
-  local score = rank >= 0 and score_at(r.key, rank)
+  local score = rank >= 0 and rank < r.len + r.expired and score_at(r.key, rank)
   return score and math.max(0, math.ceil(score))
 end
 

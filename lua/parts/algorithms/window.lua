@@ -6,7 +6,10 @@
 local function running(r, counter)
   local now_ms = r.now_ms
   local expires_at = counter and counter.expires_at
-  if not counter or (expires_at and expires_at <= now_ms) then
+  if not counter then
+    return nil, 0
+  elseif expires_at and expires_at <= now_ms then
+    --@rare
     return nil, 0
   end
   local latest = now_ms + r.window_ms
@@ -16,6 +19,7 @@ end
 -- What a call does that counts nothing: sets an expiry that is missing or too late.
 local function uncharged(counter, ends)
   if ends and ends ~= counter.expires_at then
+    --@rare
     return 'rebase', { value = counter.value, expires_at = ends }
   end
   return 'keep'
