@@ -5,6 +5,7 @@ mod counters;
 mod grpc;
 mod in_force;
 mod leases;
+mod left;
 mod log;
 mod metrics;
 mod outcomes;
@@ -28,6 +29,7 @@ pub const SHADOW_MODE: &str = "SHADOW_MODE=true: no request is denied, whatever 
 
 pub use call::Call;
 pub use grpc::Grpc;
+pub use left::Left;
 pub use metrics::Metrics;
 pub use outcomes::sum_by_key;
 pub use plan::{Bounds, Check, Hits, Plan, Slot};

@@ -2,6 +2,7 @@
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::extract::{ConnectInfo, Path, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
@@ -16,11 +17,51 @@ use rlaas_rules::{Authorize, Origin, Part};
 use serde_json::json;
 
 use super::Rejected;
-use crate::decide::{Call, Service};
+use crate::decide::{Call, Left, Service};
 
 const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 /// Both name the path, so both count. A proxy sets one of them and passes on what the client says in the other.
 const PATHS: [HeaderName; 2] = [HeaderName::from_static("x-forwarded-uri"), HeaderName::from_static("x-original-uri")];
+
+/// The domain has no part `authorize`.
+const NO_PART: &str = "no domain of that name has the part authorize\n";
+
+/// What is left of the limits of a request, as its headers describe it. Charges nothing.
+pub async fn limits(
+    State(service): State<Arc<Service>>,
+    ConnectInfo(peer): ConnectInfo<SocketAddr>,
+    Path(domain): Path<String>,
+    headers: HeaderMap,
+    mut call: Call,
+) -> Response {
+    let response = left(&service, peer.ip(), domain, &headers, &mut call).await;
+    call.responded(response)
+}
+
+async fn left(
+    service: &Service,
+    peer: IpAddr,
+    domain: String,
+    headers: &HeaderMap,
+    call: &mut Call,
+) -> Result<Response, Rejected> {
+    let snapshot = service.rules(call)?;
+    let rules = snapshot.rules.domains.get(domain.as_str()).and_then(|domain| domain.options.authorize.as_ref());
+    let Some(rules) = rules else { return Ok((StatusCode::NOT_FOUND, NO_PART).into_response()) };
+    let descriptors = descriptors(rules, peer, headers).map_err(str::to_owned)?;
+    let request = RateLimitRequest { domain, descriptors, hits_addend: 0 };
+    let left =
+        if request.descriptors.is_empty() { Vec::new() } else { service.left(&snapshot, &request, call).await? };
+    let seconds = |wait: Option<Duration>| wait.map(|wait| wait.as_secs() + u64::from(wait.subsec_nanos() > 0));
+    let limits: Vec<_> = left
+        .iter()
+        .map(|Left { name, limit, remaining, reset }| {
+            json!({"name": name, "limit": limit, "remaining": remaining, "resetSeconds": seconds(*reset)})
+        })
+        .collect();
+    let headers = [(header::CONTENT_TYPE, "application/json"), (header::CACHE_CONTROL, "no-store")];
+    Ok((headers, json!({ "limits": limits }).to_string()).into_response())
+}
 
 /// Allows or denies a request, as its headers describe it.
 pub async fn authorize(
@@ -43,9 +84,7 @@ async fn decided(
 ) -> Result<Response, Rejected> {
     let snapshot = service.rules(call)?;
     let rules = snapshot.rules.domains.get(domain.as_str()).and_then(|domain| domain.options.authorize.as_ref());
-    let Some(rules) = rules else {
-        return Ok((StatusCode::NOT_FOUND, "no domain of that name has the part authorize\n").into_response());
-    };
+    let Some(rules) = rules else { return Ok((StatusCode::NOT_FOUND, NO_PART).into_response()) };
     let descriptors = descriptors(rules, peer, headers).map_err(str::to_owned)?;
     if descriptors.is_empty() {
         let body = json!({"title": "No descriptor fits the request", "status": rules.deny_status});

@@ -30,9 +30,11 @@ const SHOWN_DENIALS: usize = 100;
 /// How long a body may be: as a message of gRPC.
 const MAX_BODY: usize = 4 * 1024 * 1024;
 
-/// `/json`, `/reserve`, `/commit`, `/authorize/<domain>`, `/healthcheck` and `/ready`.
-pub fn api(service: Arc<Service>) -> Router {
-    Router::new()
+/// `/json`, `/reserve`, `/commit`, `/authorize/<domain>`, `/healthcheck` and `/ready`; if it is wanted, `/limits/<domain>`.
+pub fn api(service: Arc<Service>, limits: bool) -> Router {
+    let router = Router::new();
+    let router = if limits { router.route("/limits/{domain}", get(authorize::limits)) } else { router };
+    router
         .route("/json", any(json::json))
         .route("/reserve", post(reserve::reserve))
         .route("/commit", post(reserve::commit))

@@ -39,6 +39,10 @@ pub struct Flags {
     /// Where HTTP listens, with /json, /authorize, /healthcheck and /ready [default: 127.0.0.1:8080]
     #[arg(long, value_name = "ADDR", env = "RLAAS_HTTP")]
     http: Option<String>,
+    /// Whether /limits/<domain> of that address tells a caller what is left of its limits
+    #[arg(long, env = "RLAAS_LIMITS", value_parser = go::boolean, default_value = "false", num_args = 0..=1,
+          default_missing_value = "true", require_equals = true)]
+    limits: bool,
     /// The certificates of gRPC, in PEM; without one, it is not encrypted
     #[arg(long, value_name = "FILE", env = "RLAAS_TLS_CERT")]
     tls_cert: Option<PathBuf>,
@@ -169,6 +173,7 @@ impl Flags {
                 None => "/metrics".to_owned(),
             },
             debug: env.debug(self.debug)?,
+            limits: self.limits,
             denials: match (
                 self.denials,
                 env.number("LOCAL_CACHE_SIZE_IN_BYTES", 0..=u64::MAX, "an integer of 0 or more")?,

@@ -141,7 +141,7 @@ impl Server {
         let metrics = http::metrics(service.clone(), &settings.metrics_path);
         let mut listeners = vec![
             self.listen_grpc().await?,
-            self.listen_http("HTTP", &settings.http, http::api(service.clone()), callers).await?,
+            self.listen_http("HTTP", &settings.http, http::api(service.clone(), settings.limits), callers).await?,
             self.listen_http("metrics", &settings.metrics, metrics, operators).await?,
         ];
         if let Some(address) = &settings.debug {

@@ -26,6 +26,8 @@ pub struct Settings {
     pub metrics: String,
     pub metrics_path: String,
     pub debug: Option<String>,
+    /// Whether HTTP tells a caller what is left of its limits.
+    pub limits: bool,
     pub denials: usize,
     pub max_connections: usize,
     pub recheck_denials: Duration,

@@ -1,10 +1,13 @@
 //! With a real Envoy in front.
 
 use std::env;
-use std::net::TcpStream;
+use std::io::Write as _;
+use std::mem;
+use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 use std::process::Command;
 use std::thread;
+use std::time::Duration;
 
 use super::front::Front;
 use super::one_server;
@@ -41,6 +44,10 @@ pub fn with_routes(service: &Rlaas, routes: &str) -> Front {
 
 fn configured(services: &[&Rlaas], cluster: &str, routes: &str) -> Front {
     let (port, mock) = (free_port(), free_port());
+    // The kernel accepts its connections. It stays as long as the test.
+    let silent = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let of_silent = silent.local_addr().expect("an address").port();
+    mem::forget(silent);
     // By the name of the path.
     let domains = ["together", "allow", "deny", "error"].map(|name| route(name, name, "")).concat();
     let endpoint = |service: &&Rlaas| {
@@ -50,6 +57,7 @@ fn configured(services: &[&Rlaas], cluster: &str, routes: &str) -> Front {
     let config = include_str!("envoy.yaml")
         .replace("<FRONT>", &port.to_string())
         .replace("<MOCK>", &mock.to_string())
+        .replace("<SILENT>", &of_silent.to_string())
         .replace("# <TLS>", cluster)
         .replace("                        # <ROUTES>\n", &(routes.to_owned() + &domains))
         .replace("stat_prefix: front", if routes.is_empty() { "stat_prefix: front" } else { BELIEVES })
@@ -129,6 +137,32 @@ fn limits_descriptors_and_hits_after_the_response() {
     assert_eq!(envoy.status("/tokens", &[]), 200);
     until("the hits are charged", || counted() == 8);
     assert_eq!(envoy.status("/tokens", &[]), 429);
+}
+
+#[test]
+fn what_an_estimate_did_not_use_comes_back_when_the_stream_is_done() {
+    let server = one_server();
+    let rules = "domain: web
+descriptors: [{key: route, value: estimate, rate_limit: {algorithm: counter, window: 365d, limit: 100}}]
+";
+    let service = Rlaas::start(&server, rules);
+    let envoy = in_front_of(&[&service], "");
+    until("the service is healthy", || envoy.status("/free", &[]) == 200);
+    let used = || 100 - service.try_ask("web: route=estimate ?").expect("a reply").statuses[0].limit_remaining;
+    assert_eq!(envoy.status("/estimate", &[("x-unused", "30")]), 200);
+    until("what was not used is back", || used() == 20);
+    // Nothing was used.
+    assert_eq!(envoy.status("/estimate", &[("x-unused", "50")]), 200);
+    until("all of it is back", || used() == 20);
+    // While it is open, the estimate counts. Who hangs up before the count is known pays the estimate.
+    let mut open = TcpStream::connect(envoy.address()).expect("a connection");
+    open.write_all(b"GET /estimate/silent HTTP/1.1\r\nHost: test\r\n\r\n").expect("sent");
+    until("it is charged", || used() == 70);
+    assert_eq!(envoy.status("/estimate", &[("x-unused", "50")]), 429);
+    drop(open);
+    // Envoy has no number to send.
+    thread::sleep(Duration::from_millis(500));
+    assert_eq!(used(), 70);
 }
 
 #[test]

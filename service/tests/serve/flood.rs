@@ -494,13 +494,14 @@ fn half_requests_take_little_and_keep_nobody_out() {
         let with_tls = what.contains("Hello");
         let service = if with_tls { files.service(&server, rules) } else { Rlaas::start(&server, rules) };
         let address = if with_tls { &service.address } else { &service.http };
-        let mut streams: Vec<_> =
-            (0..connections).map(|_| TcpStream::connect(address).expect("a connection")).collect();
-        for stream in &mut streams {
+        let begun = |_| {
+            let mut stream = TcpStream::connect(address).expect("a connection");
             // It may be closed before all is sent.
             _ = stream.write_all(&bytes);
-            assert!(!closed || is_answered(stream), "{what}");
-        }
+            assert!(!closed || is_answered(&mut stream), "{what}");
+            stream
+        };
+        let _streams: Vec<_> = (0..connections).map(begun).collect();
         let memory = service.memory("VmHWM");
         assert_eq!(get(&service.http, "/healthcheck", &[]).status, 200, "{what}");
         if with_tls {

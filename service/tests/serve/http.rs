@@ -33,6 +33,49 @@ fn authorize(service: &Rlaas, headers: &[(&str, &str)]) -> Response {
 }
 
 #[test]
+fn a_caller_sees_what_is_left_of_its_own_limits_where_it_is_told_so() {
+    let mut server = one_server();
+    let rules = "domain: d
+authorize:
+  trusted_proxies: [127.0.0.0/8]
+  descriptors: [[{key: user, header: X-User}], [{key: address, client_address: true}], [{key: tried, header: X-User}]]
+pools: [{name: spare, rate_limit: {unit: year, requests_per_unit: 100}}]
+descriptors:
+  - {key: user, rate_limit: {name: mine, algorithm: token, window: 1000h, limit: 10, unit_scale: 1000, else: spare}}
+  - {key: address, rate_limit: {algorithm: rolling, unit: day, limit: 5}}
+  - {key: tried, shadow_mode: true, rate_limit: {unit: year, requests_per_unit: 1}}
+";
+    let limits = |service: &Rlaas, user: &str| get(&service.http, "/limits/d", &[("X-User", user)]);
+    assert_eq!(limits(&Rlaas::start(&server, rules), "a").status, 404);
+    let service = Rlaas::with_env(&server, rules, &[("RLAAS_LIMITS", "true")]);
+    let left = |user: &str| -> serde_json::Value {
+        let response = limits(&service, user);
+        assert_eq!((response.status, response.header("cache-control")), (200, Some("no-store")));
+        serde_json::from_str(&response.body).expect("JSON")
+    };
+    let figures = |mine: u32, of_address: u32, user: &str| {
+        let limits = left(user)["limits"].as_array().expect("limits").clone();
+        let [own, address] = &limits[..] else { panic!("{limits:?}") };
+        assert_eq!((&own["name"], &own["limit"], &own["remaining"]), (&"mine".into(), &10.into(), &mine.into()));
+        assert_eq!((&address["name"], &address["remaining"]), (&"d.address".into(), &of_address.into()), "{address}");
+        [own, address].map(|limit| limit["resetSeconds"].as_u64().expect("a time"))
+    };
+    assert_eq!([figures(10, 5, "a"), figures(10, 5, "a")], [[0; 2]; 2]);
+    // 3 of 10 units are 300 hours, and 1 a day.
+    let body = r#"{"domain":"d","descriptors":[{"entries":[{"key":"user","value":"a"}],"hitsAddend":3000},
+                   {"entries":[{"key":"address","value":"127.0.0.1"}]}]}"#;
+    assert_eq!(json(&service, body).status, 200);
+    let [own, address] = figures(7, 4, "a");
+    assert!((1_079_990..=1_080_000).contains(&own) && (86_390..=86_400).contains(&address), "{own} {address}");
+    figures(10, 4, "b");
+    assert_eq!(get(&service.http, "/limits/other", &[]).status, 404);
+    assert_eq!(http(&service.http, "POST /limits/d", &[], "").status, 405);
+    server.kill();
+    let away = limits(&service, "a");
+    assert!(away.status == 503 && !away.body.contains("mine"), "{away:?}");
+}
+
+#[test]
 fn json_is_a_request_and_a_reply() {
     let server = one_server();
     let service = Rlaas::with_env(&server, RULES, &[("LIMIT_RESPONSE_HEADERS_ENABLED", "true")]);

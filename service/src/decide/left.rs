@@ -1,0 +1,62 @@
+//! What is left of the limits of a request, for its caller.
+
+use std::time::Duration;
+
+use envoy_types::pb::envoy::service::ratelimit::v3::RateLimitRequest;
+use futures_util::future::join_all;
+use redis_rl_client::Fallback;
+use tonic::Status;
+
+use super::call::Call;
+use super::plan::{Check, Plan, Slot};
+use super::service::Service;
+use super::state::Snapshot;
+use crate::net::Arrival;
+
+/// What is left of a limit.
+#[derive(Debug)]
+pub struct Left {
+    pub name: String,
+    pub limit: u64,
+    pub remaining: u64,
+    /// The time until all of it is there; `None` for never.
+    pub reset: Option<Duration>,
+}
+
+impl Service {
+    /// What is left of the limits that can deny a request. Charges nothing. Pools are of others, too.
+    ///
+    /// # Errors
+    /// The request is not valid, this process is too busy, or the server does not reply.
+    pub async fn left(
+        &self,
+        snapshot: &Snapshot,
+        request: &RateLimitRequest,
+        call: &Call,
+    ) -> Result<Vec<Left>, Status> {
+        let (read, of_connection) = call.arrival.as_ref().map_or((u64::MAX, 0), Arrival::begin_decision);
+        if let Some(why) = self.load.overload(read, of_connection) {
+            self.metrics.count_overload(why);
+            return Err(Status::unavailable("rlaas is too busy"));
+        }
+        let domain = snapshot.rules.domains.get(request.domain.as_str());
+        let plan = Plan::new(request, domain, &self.settings.prefix, self.settings.cluster);
+        let plan = plan.map_err(Status::invalid_argument)?;
+        let limiter = self.limiter.with_fallback(Fallback::Error).with_timeout(self.settings.timeout);
+        let shown = plan.slots.iter().filter_map(|slot| match slot {
+            // A lease has no look.
+            Slot::Check(check) if check.policy.algorithm().traits().cost && !check.limit.shadow => Some(check),
+            _ => None,
+        });
+        let left = shown.map(async |check| {
+            let Check { policy, key, limit, .. } = &**check;
+            let decision = limiter.peek(&policy.request(key).with_key_as_it_is().cost(0)).await?;
+            let scale = u64::from(limit.rate.map_or(1, |rate| rate.unit_scale));
+            let name = policy.label().to_owned();
+            let (limit, remaining) = (decision.limit / scale, decision.remaining / scale);
+            Ok(Left { name, limit, remaining, reset: decision.reset_after })
+        });
+        let left: Result<_, _> = join_all(left).await.into_iter().collect();
+        left.map_err(|error| self.cannot_decide(&error))
+    }
+}
