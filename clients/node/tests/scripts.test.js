@@ -2,8 +2,12 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
+import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { after, before, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
 import { Redis as Upstash } from '@upstash/redis'
 import { Limiter, RedisRlStore } from '../index.js'
 import { SINGLES, close, connected } from './connections.js'
@@ -142,11 +146,15 @@ test('the server loses its scripts, then loads the module: no count is lost', as
   close(client)
 })
 
+// In a copy: `npm pack` makes the directory lua for a moment, and other tests read the scripts.
 test('the archive has the scripts', () => {
-  const listed = execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts=false'], {
-    cwd: new URL('..', import.meta.url),
-    encoding: 'utf8',
-  })
+  const copy = mkdtempSync(join(tmpdir(), 'rl-node-'))
+  const here = fileURLToPath(new URL('..', import.meta.url))
+  cpSync(here, join(copy, 'clients/node'), { recursive: true, filter: (path) => !path.includes('node_modules') })
+  cpSync(join(here, '../../lua/generated'), join(copy, 'lua/generated'), { recursive: true })
+  const words = ['pack', '--dry-run', '--json', '--ignore-scripts=false']
+  const listed = execFileSync('npm', words, { cwd: join(copy, 'clients/node'), encoding: 'utf8' })
+  rmSync(copy, { recursive: true })
   const paths = JSON.parse(listed.slice(listed.indexOf('[')))[0].files.map(({ path }) => path)
   for (const name of ['fixed', 'multi', 'settle_rolling']) assert.ok(paths.includes(`lua/${name}.lua`), String(paths))
 })

@@ -173,6 +173,9 @@ describe('one server', () => {
       const { get, statuses, limiter } = await application(client, { algorithm, skipFailedRequests: true })
       for (const remaining of [2, 1, 0]) {
         assert.deepEqual(await statuses(1, {}, 500), [500])
+        // The first refund sends its script too, which takes a round trip more.
+        const hits = async () => (await limiter.getKey('anybody'))?.totalHits ?? 0
+        if (withoutModule) await waitFor('the refund', async () => (await hits()) === 2 - remaining)
         const { status, headers } = await get()
         assert.equal(status, 200)
         assert.equal(headers['ratelimit-remaining'], String(remaining))
@@ -246,7 +249,8 @@ describe('one server', () => {
     assert.ok(resetTime - sent >= 60_000, `the later request is gone in ${resetTime - sent} ms`)
   })
 
-  test('a refund that is rejected is counted, and no error', async () => {
+  const permission = withoutModule && 'a permission of the module'
+  test('a refund that is rejected is counted, and no error', { skip: permission }, async () => {
     const outcomes = []
     const onError = (error, outcome) => outcomes.push(`${outcome} ${error.message.split(' ')[0]}`)
     const { get, store } = await application(client, { algorithm: 'TOKEN', skipFailedRequests: true, onError })
@@ -327,7 +331,7 @@ describe('a cluster of three nodes', () => {
         }
         for (const { client } of cluster.nodes) {
           assert.doesNotMatch(await client.info('errorstats'), /MOVED/)
-          assert.match(await client.info('commandstats'), /cmdstat_rl\.token:/i)
+          assert.match(await client.info('commandstats'), withoutModule ? /cmdstat_evalsha:/ : /cmdstat_rl\.token:/i)
         }
       }))
 
