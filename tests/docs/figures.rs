@@ -11,7 +11,7 @@ use crate::root;
 /// two. Line breaks do not matter.
 const SENTENCES: &[(&str, &str, &[&str])] = &[
     ("README.md", "cost the server {} to {} times the instructions.", LEAST_AND_MOST),
-    ("docs/comparison.md", "They cost {} to {} times the instructions.", LEAST_AND_MOST),
+    ("docs/comparison.md", "They cost {} to {} times the instructions of the", LEAST_AND_MOST),
     ("README.md", "of which {} are those of a PING", &["PING"]),
     ("README.md", "| `RL.FIXED` | {} | {} |", &["RL.FIXED allowed", "RL.FIXED denied"]),
     ("README.md", "| `RL.WINDOW` | {} | {} |", &["RL.WINDOW allowed", "RL.WINDOW denied"]),
