@@ -73,6 +73,8 @@ class Scripts:
         self.required = required
         self.are_used = False
         self.is_cluster = False
+        # The scripts whose text was sent.
+        self.known: set[str] = set()
         self._looked = 0.0
         # The server's clock less that of this machine, in milliseconds.
         self._offset = 0

@@ -62,7 +62,7 @@ async def _by_scripts(scripts: Scripts, client: Any, calls: list[Words]) -> list
         made = {at: scripts.made(calls[at]) for at in left}
         if not all(script(call.name) for call in made.values()):
             raise NoModule
-        for at, reply in zip(left, await _evaluated(client, list(made.values())), strict=True):
+        for at, reply in zip(left, await _evaluated(scripts, client, list(made.values())), strict=True):
             replies[at] = reply
             scripts.note(reply)
         left = [at for at in left if scripts.learns(replies[at], made[at].windows)]
@@ -71,12 +71,17 @@ async def _by_scripts(scripts: Scripts, client: Any, calls: list[Words]) -> list
     return worst(replies)
 
 
-async def _evaluated(client: Any, calls: list[Call]) -> list[Any]:
-    """The replies. A server that does not know a script gets its text."""
-    replies = await _replies(client, [call.words(whole=False) for call in calls])
+async def _evaluated(scripts: Scripts, client: Any, calls: list[Call]) -> list[Any]:
+    """The replies. A server that does not know a script gets its text.
+
+    That call would come after those that follow it. So several calls bring the texts that this client has not sent yet.
+    """
+    whole = [len(calls) > 1 and call.name not in scripts.known for call in calls]
+    replies = await _replies(client, [call.words(text) for call, text in zip(calls, whole, strict=True)])
     unknown = [at for at, reply in enumerate(replies) if isinstance(reply, redis.exceptions.NoScriptError)]
     if unknown:
         texts = await _replies(client, [calls[at].words(whole=True) for at in unknown])
         for at, reply in zip(unknown, texts, strict=True):
             replies[at] = reply
+    scripts.known.update(call.name for call in calls)
     return replies
