@@ -1,5 +1,6 @@
 //! What the pages name: targets of make and paths of the repository exist.
 
+use std::fs;
 use std::path::Path;
 use std::process::Command;
 
@@ -20,6 +21,25 @@ fn code_of(page: &Page) -> Vec<String> {
         }
     });
     code
+}
+
+/// What nothing else asks for when an algorithm is added.
+#[test]
+fn each_algorithm_has_its_place() {
+    let read = |path: &str| fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"));
+    let table: serde_json::Value = serde_json::from_str(&read("vectors/capabilities.json")).expect("JSON");
+    let places: [(&str, fn(&str) -> String); 4] = [
+        ("README.md", |name| format!("[`RL.{name}`]")),
+        ("benches/budget.md", |name| format!("| RL.{name} ")),
+        ("deploy/kubernetes/users.acl.example", |name| format!(" +rl.{} ", name.to_lowercase())),
+        ("docs/operations.md", |name| format!(" +rl.{} ", name.to_lowercase())),
+    ];
+    for (path, place) in places {
+        let text = read(path);
+        let algorithms = table["algorithms"].as_object().expect("algorithms").keys();
+        let missing: Vec<_> = algorithms.filter(|name| !text.contains(&place(name))).collect();
+        assert!(missing.is_empty(), "{path} leaves out {missing:?}");
+    }
 }
 
 #[test]
