@@ -212,6 +212,9 @@ pub const MAX_COUNT: u64 = i64::MAX as u64;
 /// The most entries of logs, and leases, that no longer count and that a call removes. It leaves the rest to later calls.
 pub const MAX_EXPIRED: usize = 4_000;
 
+/// The most entries ahead of the clock that a call moves to now in its first log. It leaves the rest to later calls.
+pub const MAX_MOVED: u64 = 500;
+
 /// The span that a limit applies to: whole milliseconds, from 1 ms to [`MAX_SPAN`].
 ///
 /// ```

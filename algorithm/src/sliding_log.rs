@@ -6,8 +6,8 @@
 use super::arithmetic::to_i64;
 use super::forecast::LeavingInOrder;
 use super::{
-    Algorithm, Change, Changed, Cost, Decided, Decision, Forecast, MAX_EXPIRED, Micros, Policy, Unrepresentable,
-    Verdict, Window,
+    Algorithm, Change, Changed, Cost, Decided, Decision, Forecast, MAX_EXPIRED, MAX_MOVED, Micros, Policy,
+    Unrepresentable, Verdict, Window,
 };
 
 /// At most `limit` units in any half-open span of `window`.
@@ -33,7 +33,7 @@ pub struct SlidingLog {
 pub enum LogChange {
     /// Add this many entries, as of now.
     Add(u64),
-    /// Move the entries that are ahead of the clock to now.
+    /// Move the entries that are ahead of the clock to now, at most [`MAX_MOVED`], oldest first.
     MoveAheadToNow,
     /// Add this many entries, as of an earlier millisecond.
     AddEarlier {
@@ -184,7 +184,10 @@ impl Log {
         let entries = &mut self.entries;
         match change.state() {
             Some(&LogChange::Add(count)) => entries.extend((0..count).map(|_| now.millis())),
-            Some(LogChange::MoveAheadToNow) => entries.iter_mut().for_each(|entry| *entry = now.millis().min(*entry)),
+            Some(LogChange::MoveAheadToNow) => {
+                let ahead = entries.iter_mut().filter(|entry| **entry > now.millis());
+                ahead.take(MAX_MOVED as usize).for_each(|entry| *entry = now.millis());
+            }
             Some(&LogChange::AddEarlier { count, millis }) => entries.extend((0..count).map(|_| millis)),
             Some(&LogChange::RemoveNewest(count)) => self.remove_up_to(u64::MAX, count),
             Some(&LogChange::RemoveUpTo { count, millis }) => self.remove_up_to(millis, count),

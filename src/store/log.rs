@@ -3,12 +3,12 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::sorted_set::{self, Expired, SortedSet, count_scores, set_expiry};
-use super::{Corrections, Decide, MAX_MOVED, Purpose, Reservations, StoredAlgorithm, internal_error};
+use super::{Corrections, Decide, Purpose, Reservations, StoredAlgorithm, internal_error};
 use crate::error::Error;
 use crate::ffi::{ClosedKey, Key, Str};
 use redis_rl_algorithm::arithmetic::to_i64;
 use redis_rl_algorithm::sliding_log::LogChange;
-use redis_rl_algorithm::{Algorithm, Change, Cost, Decision, Figures, Forecast, Micros, Policy, SlidingLog};
+use redis_rl_algorithm::{Algorithm, Change, Cost, Decision, Figures, Forecast, MAX_MOVED, Micros, Policy, SlidingLog};
 
 impl StoredAlgorithm for SlidingLog {
     type Loaded<'c> = SortedSet<'c>;

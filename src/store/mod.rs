@@ -18,11 +18,8 @@ use crate::ffi::{Access, Arg, ClosedKey, Ctx, Key, Kind, Str};
 pub use record::Record;
 use redis_rl_algorithm::arithmetic::to_i64;
 use redis_rl_algorithm::reservation::{MAX_ENDED, MAX_STEP};
-use redis_rl_algorithm::{Change, Cost, Decision, Figures, MAX_EXPIRED, Micros, Name, Named, Policy};
+use redis_rl_algorithm::{Change, Cost, Decision, Figures, MAX_EXPIRED, MAX_MOVED, Micros, Name, Named, Policy};
 pub use reserved::Reservations;
-
-/// The most entries ahead of the clock that a call moves in its first log.
-const MAX_MOVED: u64 = 500;
 
 /// What a call may still remove, over all its limits, of what no longer counts. It leaves the rest to later calls.
 #[derive(Debug, PartialEq, Eq)]
