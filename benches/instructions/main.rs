@@ -226,9 +226,14 @@ impl Counted {
                 }
             }
         } else if run.case.packed_ms > 0 {
-            let (entries, moment) = (run.members as u64, run.case.packed_ms / 4_096 + 1);
-            let units = if run.case.answers == Some(0) { LIMIT } else { entries };
-            self.lab.fill_packed("k", run.keys, [entries, units], run.case.packed_ms, now_ms() - moment);
+            let (entries, window_ms) = (run.members as u64, run.case.packed_ms);
+            if run.case.answers == Some(0) {
+                // No entry leaves the window while the requests are sent, however long that takes.
+                self.lab.fill_packed("k", run.keys, [entries, LIMIT], window_ms / 2, now_ms());
+            } else {
+                let moment = window_ms / 4_096 + 1;
+                self.lab.fill_packed("k", run.keys, [entries, entries], window_ms, now_ms() - moment);
+            }
         } else {
             self.lab.fill_logs("k", run.keys, run.members, now_ms());
         }
