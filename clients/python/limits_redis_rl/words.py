@@ -6,10 +6,9 @@ import re
 from collections.abc import Callable
 from typing import TypeAlias
 
-from .charge import Policy
+from .charge import Policy, milliseconds
 from .guard import LARGEST
 
-UNITS = {"": 1000, "ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
 # In milliseconds.
 LONGEST_WINDOW = 10**15
 CALENDAR = ("day", "week", "month", "year")
@@ -21,15 +20,11 @@ def _number(text: str, least: int = 0, most: int = LARGEST) -> bool:
     return re.fullmatch("0|[1-9][0-9]{0,18}", text) is not None and least <= int(text) <= most
 
 
-def _milliseconds(text: str) -> int:
-    """The length of a window, or 0 if this is none."""
-    found = re.fullmatch("([1-9][0-9]{0,18})(|ms|s|m|h|d)", text)
-    length = 0 if found is None else int(found[1]) * UNITS[found[2]]
-    return length if length <= LONGEST_WINDOW else 0
-
-
 def _is_window(text: str) -> bool:
-    return _milliseconds(text) > 0
+    try:
+        return milliseconds(text) <= LONGEST_WINDOW
+    except ValueError:
+        return False
 
 
 SPAN: Kind = ("a positive integer of seconds, or one with ms, s, m, h or d", _is_window)
@@ -82,5 +77,5 @@ def check(policy: Policy) -> None:
     if algorithm == "LEASE" and "ID" not in seen:
         raise ValueError("LEASE: expected ID id, the holder of the lease")
     block, longest = seen.get("BLOCK") or window, seen.get("MAX")
-    if algorithm == "LOCKOUT" and longest is not None and _milliseconds(longest) < _milliseconds(block):
+    if algorithm == "LOCKOUT" and longest is not None and milliseconds(longest) < milliseconds(block):
         raise ValueError(f"MAX: expected at least BLOCK, which is {block}, not {longest!r}")
