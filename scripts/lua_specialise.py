@@ -14,13 +14,12 @@ import math
 import re
 import sys
 
+from lua_minify import KEYWORDS
+
 sys.setrecursionlimit(20000)
 TOKEN = re.compile(
     r"\s*(?:(?P<name>[A-Za-z_]\w*)|(?P<number>\d[\d.]*(?:[eE][+-]?\d+)?)|(?P<string>'(?:[^'\\\n]|\\.)*')"
     r"|(?P<op>--@rare|\.\.\.|\.\.|==|~=|<=|>=|[-+*/%^#<>=(){}\[\];:,.]))"
-)
-KEYWORDS = set(
-    "and break do else elseif end false for function if in local nil not or repeat return then true until while".split()
 )
 PRIORITY = {"or": (1, 1), "and": (2, 2), "..": (5, 4), "+": (6, 6), "-": (6, 6), "*": (7, 7), "/": (7, 7), "%": (7, 7)}
 PRIORITY |= {op: (3, 3) for op in ("<", ">", "<=", ">=", "~=", "==")} | {"^": (10, 9)}
