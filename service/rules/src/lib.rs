@@ -24,6 +24,7 @@ pub use load::{SCRIPT_DOMAIN, SCRIPT_ENTRY, Settings, file, load, load_files};
 pub use matching::{Entry, Found};
 pub use model::{Authorize, Charge, Domain, Level, Limit, Metadata, Options, Origin, Part, Rate, Rule, Rules, Unit};
 pub use overrides::Overrides;
+pub use pools::MAX_POOLS;
 pub use problem::{Mark, Place, Printable, Problem};
 pub use rate::algorithms;
 pub use yaml::{Node, Scalar, Value};

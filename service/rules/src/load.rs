@@ -11,7 +11,7 @@ use super::authorize;
 use super::fields::{Entries, Findings, Kind, Pair, Reporter, at_of, field, joined, key_text};
 use super::files::Source;
 use super::key::{key_start, policy_name};
-use super::model::{Domain, Level, Limit, Options, Pools, Rule, Rules};
+use super::model::{Domain, Level, Limit, Options, Pools, Rule, Rules, next_number};
 use super::overrides::Overrides;
 use super::pools;
 use super::problem::Mark;
@@ -311,7 +311,7 @@ impl Loader<'_, '_> {
             rate.policy = rate.policy.try_name(&policy_name(name, &path)).unwrap_or(rate.policy);
         }
         Some(Arc::new(Limit {
-            number: next(self.limits),
+            number: next_number(self.limits),
             path: path.into(),
             names: self.names.iter().map(|name| name.as_str().into()).collect(),
             place: Some(self.reporter.place(at)),
@@ -349,12 +349,6 @@ impl Loader<'_, '_> {
     }
 }
 
-/// The next number.
-const fn next(numbers: &mut usize) -> usize {
-    *numbers += 1;
-    *numbers - 1
-}
-
 /// The domain of the configuration of the service that the Lua scripts come from.
 fn script_domain(reporter: &mut Reporter<'_>, entries: &Entries<'_>, limits: &mut usize) -> Option<Domain> {
     for (key, _) in entries.iter().filter(|(key, _)| key_text(key) != Some("rate-limiter")) {
@@ -388,7 +382,7 @@ fn script_domain(reporter: &mut Reporter<'_>, entries: &Entries<'_>, limits: &mu
         }
     };
     let limit = Limit {
-        number: next(limits),
+        number: next_number(limits),
         path: format!("{SCRIPT_DOMAIN}.{SCRIPT_ENTRY}").into(),
         names: [SCRIPT_DOMAIN, SCRIPT_ENTRY].map(Into::into).into(),
         place: Some(reporter.place(at)),

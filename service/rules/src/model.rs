@@ -227,6 +227,12 @@ impl Domain {
     }
 }
 
+/// The number of the next limit.
+pub const fn next_number(numbers: &mut usize) -> usize {
+    *numbers += 1;
+    *numbers - 1
+}
+
 impl Limit {
     /// The pools that are asked one after the other if it denies.
     pub fn pools(&self) -> impl Iterator<Item = &Arc<Self>> {

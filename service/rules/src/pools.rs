@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use super::fields::{Entries, Findings, Reporter, at_of, field};
 use super::key::{policy_name, pool_key};
-use super::model::{Limit, Options, Pools, Rate};
+use super::model::{Limit, Options, Pools, Rate, next_number};
 use super::overrides::Overrides;
 use super::problem::{Mark, quoted};
 use super::rate;
 
 /// How many pools may follow a limit.
-const MOST: usize = 4;
+pub const MAX_POOLS: usize = 4;
 const TOO_MANY: &str = "more than 4 pools follow each other";
 
 /// A pool as a file describes it.
@@ -87,7 +87,7 @@ impl<'b> Builder<'b, '_> {
                 return Some(Err(format!("a circle of pools: {}", way.join(", "))));
             }
             let found = all.get_key_value(pool)?;
-            Some(if way.len() < MOST { Ok(found) } else { Err(TOO_MANY.to_owned()) })
+            Some(if way.len() < MAX_POOLS { Ok(found) } else { Err(TOO_MANY.to_owned()) })
         });
         let otherwise = found.and_then(|(name, described)| self.build(name, described, way));
         way.pop();
@@ -103,10 +103,8 @@ impl<'b> Builder<'b, '_> {
             let otherwise = otherwise.filter(|next_pool| fits(&mut reporter, fields, &rate, next_pool));
             // No rule has these names: the last one is empty.
             let names = [domain.name, "pools", name, ""].map(Into::into).into();
-            let number = *self.numbers;
-            *self.numbers += 1;
             Arc::new(Limit {
-                number,
+                number: next_number(self.numbers),
                 path: path.into(),
                 names,
                 place: Some(reporter.place(at)),
@@ -156,7 +154,7 @@ pub fn otherwise(
 /// Whether a pool can stand in for a limit with this rate.
 pub fn fits(reporter: &mut Reporter<'_>, fields: &Entries<'_>, rate: &Rate, pool: &Limit) -> bool {
     let is_lease = |rate: &Rate| rate.policy.algorithm().traits().id;
-    let text = if pool.pools().count() >= MOST {
+    let text = if pool.pools().count() >= MAX_POOLS {
         TOO_MANY
     } else if pool.rate.as_ref().is_some_and(|of_pool| is_lease(of_pool) != is_lease(rate)) {
         "a lease and another limit cannot stand in for each other"

@@ -3,13 +3,14 @@
 use std::time::Instant;
 
 use redis_rl_client::{Decision, Error, Fallback, Limiter, Source};
+use rlaas_rules::MAX_POOLS;
 
 use super::outcomes::{Decider, How, Numbered, Outcomes, checks};
 use super::plan::{Check, Plan};
 use super::state::Snapshot;
 
-/// How often is asked: a limit, and four pools.
-const ROUNDS: usize = 5;
+/// How often is asked: a limit, and its pools.
+const ROUNDS: usize = 1 + MAX_POOLS;
 
 /// Which limit of a slot is asked, and of which one the outcome is kept: 0 is that of the rule, then its pools.
 #[derive(Clone, Copy, Default)]
@@ -23,8 +24,7 @@ pub async fn decide(plan: &mut Plan, limiter: &Limiter, snapshot: &Snapshot, how
     let decider = Decider::new(limiter, snapshot, how);
     let mut outcomes: Outcomes = plan.slots.iter().map(|_| None).collect();
     if plan.pools.is_empty() {
-        let asked: Vec<_> = checks(plan).collect();
-        for (i, outcome) in decider.round(&asked, plan.all_or_nothing).await {
+        for (i, outcome) in decider.round(checks(plan), plan.all_or_nothing).await {
             if let Some(place) = outcomes.get_mut(i) {
                 *place = Some(outcome);
             }
@@ -47,7 +47,7 @@ async fn with_pools(plan: &Plan, decider: &Decider<'_>, outcomes: &mut Outcomes)
     for _ in 0..ROUNDS {
         let rest = decider.how.timeout.saturating_sub(started.elapsed());
         let (mut moved, mut ends) = (Vec::new(), false);
-        for (slot, outcome) in decider.within(rest).round(&asked, plan.all_or_nothing).await {
+        for (slot, outcome) in decider.within(rest).round(asked.into_iter(), plan.all_or_nothing).await {
             let (Some(place), Some(known)) = (places.get_mut(slot), outcomes.get_mut(slot)) else { continue };
             let next = plan.pools(slot).get(place.asked).filter(|_| passes_on(&outcome, decider.how.fallback));
             ends |= next.is_none() && !outcome.as_ref().is_ok_and(|decision| decision.allowed);

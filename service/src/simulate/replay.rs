@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, BinaryHeap, HashMap};
 
 use clap::Args;
 use envoy_types::pb::envoy::service::ratelimit::v3::RateLimitRequest;
-use rlaas_rules::{Authorize, Level, Printable, Rules};
+use rlaas_rules::{Authorize, Level, MAX_POOLS, Printable, Rules};
 
 use super::descriptors::{Found, Template};
 use super::keys::Verdict;
@@ -14,8 +14,8 @@ use super::logs::{Field, Logs, Request, usual};
 use super::times::Slots;
 use crate::decide::{Overall, Plan, Slot, sum_by_key};
 
-/// How often is asked: a limit, and four pools.
-const ROUNDS: usize = 5;
+/// How often is asked: a limit, and its pools.
+const ROUNDS: usize = 1 + MAX_POOLS;
 /// How many descriptors an error suggests.
 const SUGGESTED: usize = 5;
 
