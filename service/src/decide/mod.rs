@@ -33,7 +33,7 @@ pub use left::Left;
 pub use metrics::Metrics;
 pub use outcomes::sum_by_key;
 pub use plan::{Bounds, Check, Hits, Plan, Slot};
-pub use reply::{HeaderNames, Overall, ReplySettings};
+pub use reply::{HeaderNames, Overall, ReplySettings, whole_seconds};
 pub use service::{Service, ServiceSettings};
 pub use state::Snapshot;
 pub use text::{read_descriptor, show_descriptor, show_pool, show_slot};

@@ -66,8 +66,8 @@ impl<'s> Decider<'s> {
 
     /// Asks about checks in one round trip, of which all are charged or none, or each by itself. Units that are given back
     /// are sent in any case: they lift no limit, and kept they would deny others.
-    pub async fn round(&self, asked: &[Numbered<'_>], all_or_nothing: bool) -> Vec<Decided> {
-        let (together, alone): (Vec<_>, Vec<_>) = asked.iter().copied().partition(|(_, check)| is_sent_together(check));
+    pub async fn round<'p>(&self, asked: impl Iterator<Item = Numbered<'p>>, all_or_nothing: bool) -> Vec<Decided> {
+        let (together, alone): (Vec<_>, Vec<_>) = asked.partition(|(_, check)| is_sent_together(check));
         let decided = async {
             if all_or_nothing {
                 self.all_or_nothing(&together).await
@@ -100,12 +100,9 @@ impl<'s> Decider<'s> {
         if !checks.iter().any(|(_, check)| check.is_tried()) {
             return self.limiter.check_each(&requests).await;
         }
-        let each = checks.iter().zip(&requests).map(async |((_, check), request)| {
-            if !check.is_tried() {
-                return self.limiter.check_request(request).await;
-            }
-            let decisions = self.limiter.check_all(std::slice::from_ref(request)).await?;
-            decisions.limits.into_iter().next().ok_or(Error::UnknownReply)
+        let each = checks.iter().zip(&requests).map(async |((_, check), request)| match check.is_tried() {
+            true => self.limiter.try_request(request).await,
+            false => self.limiter.check_request(request).await,
         });
         join_all(each).await
     }

@@ -149,9 +149,12 @@ fn small(n: u64) -> u32 {
 }
 
 /// Whole seconds, rounded up.
+pub fn whole_seconds(time: Duration) -> u64 {
+    time.as_secs() + u64::from(time.subsec_nanos() > 0)
+}
+
 fn seconds(wait: Duration) -> proto::Duration {
-    let up = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
-    proto::Duration { seconds: i64::try_from(up).unwrap_or(i64::MAX), nanos: 0 }
+    proto::Duration { seconds: i64::try_from(whole_seconds(wait)).unwrap_or(i64::MAX), nanos: 0 }
 }
 
 /// The limit that the headers show: the last that denies, quotas aside, else the one with the least remaining.

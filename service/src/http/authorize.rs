@@ -1,8 +1,8 @@
-//! `/authorize/<domain>`: for `auth_request` of nginx, `forwardAuth` of Traefik and `forward_auth` of Caddy.
+//! `/authorize/<domain>`: for `auth_request` of nginx, `forwardAuth` of Traefik and `forward_auth` of Caddy; and
+//! `/limits/<domain>`, which shows a caller what is left.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
-use std::time::Duration;
 
 use axum::extract::{ConnectInfo, Path, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
@@ -17,14 +17,11 @@ use rlaas_rules::{Authorize, Origin, Part};
 use serde_json::json;
 
 use super::Rejected;
-use crate::decide::{Call, Left, Service};
+use crate::decide::{Call, Left, Service, Snapshot, whole_seconds};
 
 const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 /// Both name the path, so both count. A proxy sets one of them and passes on what the client says in the other.
 const PATHS: [HeaderName; 2] = [HeaderName::from_static("x-forwarded-uri"), HeaderName::from_static("x-original-uri")];
-
-/// The domain has no part `authorize`.
-const NO_PART: &str = "no domain of that name has the part authorize\n";
 
 /// What is left of the limits of a request, as its headers describe it. Charges nothing.
 pub async fn limits(
@@ -46,17 +43,15 @@ async fn left(
     call: &mut Call,
 ) -> Result<Response, Rejected> {
     let snapshot = service.rules(call)?;
-    let rules = snapshot.rules.domains.get(domain.as_str()).and_then(|domain| domain.options.authorize.as_ref());
-    let Some(rules) = rules else { return Ok((StatusCode::NOT_FOUND, NO_PART).into_response()) };
-    let descriptors = descriptors(rules, peer, headers).map_err(str::to_owned)?;
-    let request = RateLimitRequest { domain, descriptors, hits_addend: 0 };
+    let described = described(&snapshot, peer, domain, headers).map_err(str::to_owned)?;
+    let Some((_, request)) = described else { return Ok(not_found()) };
     let left =
         if request.descriptors.is_empty() { Vec::new() } else { service.left(&snapshot, &request, call).await? };
-    let seconds = |wait: Option<Duration>| wait.map(|wait| wait.as_secs() + u64::from(wait.subsec_nanos() > 0));
     let limits: Vec<_> = left
         .iter()
         .map(|Left { name, limit, remaining, reset }| {
-            json!({"name": name, "limit": limit, "remaining": remaining, "resetSeconds": seconds(*reset)})
+            let seconds = reset.map(whole_seconds);
+            json!({"name": name, "limit": limit, "remaining": remaining, "resetSeconds": seconds})
         })
         .collect();
     let headers = [(header::CONTENT_TYPE, "application/json"), (header::CACHE_CONTROL, "no-store")];
@@ -83,20 +78,35 @@ async fn decided(
     call: &mut Call,
 ) -> Result<Response, Rejected> {
     let snapshot = service.rules(call)?;
-    let rules = snapshot.rules.domains.get(domain.as_str()).and_then(|domain| domain.options.authorize.as_ref());
-    let Some(rules) = rules else { return Ok((StatusCode::NOT_FOUND, NO_PART).into_response()) };
-    let descriptors = descriptors(rules, peer, headers).map_err(str::to_owned)?;
-    if descriptors.is_empty() {
+    let described = described(&snapshot, peer, domain, headers).map_err(str::to_owned)?;
+    let Some((rules, request)) = described else { return Ok(not_found()) };
+    if request.descriptors.is_empty() {
         let body = json!({"title": "No descriptor fits the request", "status": rules.deny_status});
         let denial = || problem(rules.deny_status, &body);
         return Ok(if rules.allow_if_none { StatusCode::OK.into_response() } else { denial() });
     }
-    let request = RateLimitRequest { domain, descriptors, hits_addend: 0 };
     let (reply, decisions) = service.decide_under(&snapshot, &request, call).await?;
     let over = reply.overall_code() == Code::OverLimit;
     let mut response = if over { denied(rules.deny_status, &decisions) } else { StatusCode::OK.into_response() };
     set_headers(response.headers_mut(), &decisions, over);
     Ok(response)
+}
+
+/// A request as its headers describe it, and how; `None` if the domain has no part `authorize`.
+fn described<'s>(
+    snapshot: &'s Snapshot,
+    peer: IpAddr,
+    domain: String,
+    headers: &HeaderMap,
+) -> Result<Option<(&'s Authorize, RateLimitRequest)>, &'static str> {
+    let options = snapshot.rules.domains.get(domain.as_str()).map(|domain| &domain.options);
+    let Some(rules) = options.and_then(|options| options.authorize.as_ref()) else { return Ok(None) };
+    let descriptors = descriptors(rules, peer, headers)?;
+    Ok(Some((rules, RateLimitRequest { domain, descriptors, hits_addend: 0 })))
+}
+
+fn not_found() -> Response {
+    (StatusCode::NOT_FOUND, "no domain of that name has the part authorize\n").into_response()
 }
 
 /// The descriptors of a request. One whose value is missing is left out.

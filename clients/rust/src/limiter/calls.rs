@@ -119,6 +119,19 @@ impl Limiter {
         decisions
     }
 
+    /// [`check_request`](Self::check_request), of which a denial counts nothing: FIXED, whose command would count it, is
+    /// asked as RL.MULTI of one limit.
+    ///
+    /// # Errors
+    /// As [`check`](Self::check).
+    pub async fn try_request(&self, request: &Request<'_>) -> Result<Decision, Error> {
+        if !request.policy.algorithm().traits().counts_denials || request.always || request.partial {
+            return self.check_request(request).await;
+        }
+        let decisions = self.check_all(std::slice::from_ref(request)).await?;
+        decisions.limits.into_iter().next().ok_or(Error::UnknownReply)
+    }
+
     /// Checks alternatives, one after the other: the first that allows is charged, and no other. So a tenant uses its own
     /// quota, and then what is left of a pool for all; [`Decision::policy`] says which it was. Each takes a round trip,
     /// unless a remembered denial decides; they share the timeout. If all deny, the decision is that of the one that would
@@ -131,14 +144,7 @@ impl Limiter {
         let mut denied: Option<Decision> = None;
         for request in requests {
             let limiter = self.with_timeout(self.timeout.saturating_sub(started.elapsed()));
-            // Alone, such a command would count what it denies.
-            let counts = request.policy.algorithm().traits().counts_denials && !request.always && !request.partial;
-            let decision = if counts {
-                let decisions = limiter.check_all(std::slice::from_ref(request)).await?;
-                decisions.limits.into_iter().next().ok_or(Error::UnknownReply)?
-            } else {
-                limiter.check_request(request).await?
-            };
+            let decision = limiter.try_request(request).await?;
             // `Deny` decides about the whole, and `Local` about each.
             let is_of_all = decision.source == Source::Fallback && !matches!(self.fallback, Fallback::Local { .. });
             if decision.allowed || is_of_all {
