@@ -18,6 +18,7 @@ fn main() -> Result<(), Box<dyn error::Error>> {
     let path = PathBuf::from(env::var("OUT_DIR")?).join("descriptors.bin");
     fs::write(path, descriptors.encode_to_vec())?;
     let mut code = tonic_prost_build::configure().build_client(false).compile_well_known_types(true);
+    code = code.codec_path("crate::decide::SmallCodec");
     for known in KNOWN {
         code = code.extern_path(known, format!("::envoy_types::pb{}", known.replace('.', "::")));
     }

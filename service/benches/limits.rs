@@ -15,10 +15,10 @@ use std::time::Duration;
 
 use envoy_types::pb::envoy::extensions::common::ratelimit::v3::{RateLimitDescriptor, rate_limit_descriptor::Entry};
 use envoy_types::pb::envoy::service::ratelimit::v3::RateLimitRequest;
-use envoy_types::pb::envoy::service::ratelimit::v3::rate_limit_service_server::RateLimitService as _;
 use futures_util::future::join_all;
 use prost::Message as _;
 use redis_rl_client::{Limiter, Link};
+use rlaas::decide::proto::envoy::rate_limit_service_server::RateLimitService as _;
 use rlaas::decide::{Bounds, Grpc, ReplySettings, Service, ServiceSettings, Snapshot, Traces};
 use rlaas_rules::{Settings, Source, load};
 

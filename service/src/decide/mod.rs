@@ -1,6 +1,7 @@
 //! Decides on requests, and says so over gRPC.
 
 mod call;
+mod codec;
 mod counters;
 mod grpc;
 mod in_force;
@@ -28,6 +29,7 @@ pub const DESCRIPTORS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/descrip
 pub const SHADOW_MODE: &str = "SHADOW_MODE=true: no request is denied, whatever its limits say";
 
 pub use call::Call;
+pub use codec::SmallCodec;
 pub use grpc::Grpc;
 pub use left::Left;
 pub use metrics::Metrics;

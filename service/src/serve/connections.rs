@@ -79,10 +79,17 @@ impl Grpc {
     }
 
     /// Serves a connection of TCP until it ends; with certificates, an encrypted one.
-    pub async fn serve_tcp(self, io: TcpStream, peer: Arc<Peer>, tls: Option<Arc<Tls>>) {
-        let from = io.peer_addr().ok();
+    pub async fn serve_tcp(self: Arc<Self>, io: TcpStream, peer: Arc<Peer>, tls: Option<Arc<Tls>>) {
         _ = io.set_nodelay(true);
-        let Some(tls) = tls else { return self.serve(io, peer).await };
+        match tls {
+            None => self.serve(io, peer).await,
+            // It takes much more.
+            Some(tls) => Box::pin(self.serve_tls(io, peer, tls)).await,
+        }
+    }
+
+    async fn serve_tls(self: Arc<Self>, io: TcpStream, peer: Arc<Peer>, tls: Arc<Tls>) {
+        let from = io.peer_addr().ok();
         let handshake = async {
             io.readable().await?;
             // One that has sent nothing takes little.
@@ -101,7 +108,11 @@ impl Grpc {
     }
 
     /// Serves a connection until it ends.
-    pub async fn serve<I: AsyncRead + AsyncWrite + Send + Unpin + 'static>(self, mut io: I, peer: Arc<Peer>) {
+    pub async fn serve<I: AsyncRead + AsyncWrite + Send + Unpin + 'static>(
+        self: Arc<Self>,
+        mut io: I,
+        peer: Arc<Peer>,
+    ) {
         let mut preface = [0; PREFACE.len()];
         let begun = async { io.read_exact(&mut preface).await.is_ok() && preface == *PREFACE };
         tokio::select! {
@@ -117,7 +128,7 @@ impl Grpc {
     }
 
     /// Serves one whose preface was read.
-    async fn serve_begun<I: AsyncRead + AsyncWrite + Send + Unpin + 'static>(self, io: I, peer: Arc<Peer>) {
+    async fn serve_begun<I: AsyncRead + AsyncWrite + Send + Unpin + 'static>(self: Arc<Self>, io: I, peer: Arc<Peer>) {
         let app = TowerToHyperService::new(self.routes.clone());
         let service = service_fn({
             let peer = peer.clone();

@@ -8,7 +8,6 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use axum::Router;
-use envoy_types::pb::envoy::service::ratelimit::v3::rate_limit_service_server::RateLimitServiceServer;
 use opentelemetry_sdk::trace::SdkTracerProvider;
 use redis_rl_client::{Limiter, Link};
 use rlaas_rules::{self as rules, Overrides};
@@ -29,6 +28,7 @@ use super::tls::{Tls, served};
 use super::watch::{LOOK_EVERY, Watch};
 use super::{connections, redis, traces};
 use crate::control::Control;
+use crate::decide::proto::envoy::rate_limit_service_server::RateLimitServiceServer;
 use crate::decide::proto::rate_limit_service_server::RateLimitServiceServer as KuadrantServer;
 use crate::decide::{DESCRIPTORS, Grpc, Service, Traces};
 use crate::http;
@@ -154,6 +154,7 @@ impl Server {
     async fn listen_grpc(&self) -> io::Result<JoinHandle<()>> {
         let (figures, stops) = (self.service.load.figures.clone(), self.drains.clone());
         let grpc = connections::Grpc::new(self.routes.clone(), self.settings.connections, figures, stops.clone());
+        let grpc = Arc::new(grpc);
         let callers = self.pools.callers.clone();
         Ok(match &self.settings.grpc {
             Address::Tcp(address) => {
