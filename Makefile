@@ -112,7 +112,12 @@ fuzz: $(own_module) $(if $(SERVERS),,servers) ## fuzz what reads rules and logs,
 	@scripts/fuzz "$(SECONDS_EACH)" "$(TARGET)"
 
 .PHONY: lint
-lint: ## check format, clippy, luacheck, lua/generated, the places of the planted faults, the tests of the guarantees and the pages of a release, warnings denied
+lint: lint-texts ## check format, clippy, luacheck, lua/generated, the places of the planted faults, the tests of the guarantees and the pages of a release, warnings denied
+	cargo clippy --locked $(ALL) --all-targets -- -D warnings
+	cargo clippy --locked $(ALL) --test reliability --test history -- -D warnings
+
+.PHONY: lint-texts
+lint-texts:
 	@scripts/install build lint
 	luacheck --quiet lua
 	scripts/generate-lua --check
@@ -120,8 +125,6 @@ lint: ## check format, clippy, luacheck, lua/generated, the places of the plante
 	scripts/guarantees --check
 	scripts/release-ready --check
 	cargo fmt --all --check
-	cargo clippy --locked $(ALL) --all-targets -- -D warnings
-	cargo clippy --locked $(ALL) --test reliability --test history -- -D warnings
 
 .PHONY: lint-all
 lint-all: ## check what other features compile, and the documentation, warnings denied
