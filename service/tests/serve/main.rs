@@ -17,6 +17,7 @@ mod pools;
 mod process;
 mod promises;
 mod proxies;
+mod regions;
 mod replies;
 mod reserve;
 mod security;

@@ -1,8 +1,5 @@
 //! A quota of its own, else a pool: only the limit that allows is charged.
 
-use std::io::{Read as _, Write as _};
-use std::net::{Shutdown, TcpListener, TcpStream};
-use std::thread;
 use std::time::Duration;
 
 use envoy_types::pb::envoy::service::ratelimit::v3::rate_limit_response::Code;
@@ -11,6 +8,7 @@ use serde_json::{Value, json};
 use super::envoy::in_front_of;
 use super::one_server;
 use super::process::{Options, Rlaas, http, until};
+use super::regions::Link;
 use super::steps::check;
 use crate::support::*;
 
@@ -272,38 +270,10 @@ descriptors: [{{key: tenant, rate_limit: {{algorithm: counter, unit: year, limit
     }
 }
 
-/// Passes on what it is sent, each time after a while.
-fn delayed(server: u16, delay: Duration) -> u16 {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
-    let port = listener.local_addr().expect("an address").port();
-    let pass = move |mut from: TcpStream, mut to: TcpStream, delay| {
-        thread::spawn(move || {
-            let mut bytes = [0; 65_536];
-            while let Ok(len @ 1..) = from.read(&mut bytes) {
-                thread::sleep(delay);
-                if to.write_all(&bytes[..len]).is_err() {
-                    break;
-                }
-            }
-            _ = to.shutdown(Shutdown::Both);
-        });
-    };
-    thread::spawn(move || {
-        for client in listener.incoming().map_while(Result::ok) {
-            let Ok(server) = TcpStream::connect(("127.0.0.1", server)) else { break };
-            let both = client.try_clone().ok().zip(server.try_clone().ok());
-            let (to_client, to_server) = both.expect("two of each");
-            pass(client, to_server, delay);
-            pass(server, to_client, Duration::ZERO);
-        }
-    });
-    port
-}
-
 #[test]
 fn the_own_limit_and_its_pool_have_one_time() {
     let server = one_server();
-    let port = delayed(server.port(), Duration::from_millis(150));
+    let link = Link::new(server.port(), Duration::from_millis(75));
     let rules = "domain: d
 pools: [{name: spare, rate_limit: {algorithm: rolling, unit: year, limit: 99}}]
 descriptors:
@@ -312,7 +282,7 @@ descriptors:
 ";
     for (timeout, expected) in [("240ms", None), ("10s", Some(Code::Ok))] {
         let env = [("RLAAS_TIMEOUT", timeout), ("RLAAS_DENIALS", "0")];
-        let service = Rlaas::with(&Options { redis: format!("redis://127.0.0.1:{port}"), rules, env: &env });
+        let service = Rlaas::with(&Options { redis: format!("redis://127.0.0.1:{}", link.port), rules, env: &env });
         let code = |ask: &str| service.try_ask(ask).ok().map(|reply| reply.overall_code());
         until("one round trip is in time", || code("plain=x") == Some(Code::Ok));
         assert_eq!(code("tenant=a"), expected, "{timeout}");
