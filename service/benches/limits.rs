@@ -19,7 +19,7 @@ use futures_util::future::join_all;
 use prost::Message as _;
 use redis_rl_client::{Limiter, Link};
 use rlaas::decide::proto::envoy::rate_limit_service_server::RateLimitService as _;
-use rlaas::decide::{Bounds, Grpc, ReplySettings, Service, ServiceSettings, Snapshot, Traces};
+use rlaas::decide::{Bounds, Grpc, Metrics, ReplySettings, Service, ServiceSettings, Snapshot, Traces};
 use rlaas_rules::{Settings, Source, load};
 
 #[global_allocator]
@@ -120,6 +120,7 @@ fn service(address: &str) -> Service {
     let limiter = Limiter::builder(link).timeout(long).build();
     let settings = ServiceSettings {
         allow_reset: false,
+        notify_values: false,
         prefix: String::new(),
         timeout: long,
         reply: ReplySettings::default(),
@@ -132,7 +133,8 @@ fn service(address: &str) -> Service {
         reservations: Bounds { fraction: 500_000, ttl: long },
     };
     let snapshot = Snapshot::new(rules, None, &limiter).expect("rules");
-    let service = Service::new(limiter, settings, Traces::default()).expect("metrics");
+    let metrics = Metrics::new(settings.near_limit_ratio).expect("metrics");
+    let service = Service::new(limiter, settings, metrics, None, Traces::default());
     service.snapshot.store(Some(Arc::new(snapshot)));
     service
 }

@@ -321,6 +321,7 @@ impl Loader<'_, '_> {
             rate,
             otherwise,
             is_pool: false,
+            notify: rate.map(|rate| rate::notify(self.reporter, fields, &rate)).unwrap_or_default(),
             shadow,
             quota,
             detailed_metric,

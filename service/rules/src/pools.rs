@@ -102,6 +102,7 @@ impl<'b> Builder<'b, '_> {
             rate.policy = rate.policy.try_name(&policy_name(name, &path)).unwrap_or(rate.policy);
             let otherwise = otherwise.filter(|next_pool| fits(&mut reporter, fields, &rate, next_pool));
             // No rule has these names: the last one is empty.
+            let notify = rate::notify(&mut reporter, fields, &rate);
             let names = [domain.name, "pools", name, ""].map(Into::into).into();
             Arc::new(Limit {
                 number: next_number(self.numbers),
@@ -112,6 +113,7 @@ impl<'b> Builder<'b, '_> {
                 rate: Some(rate),
                 otherwise,
                 is_pool: true,
+                notify,
                 key_start: pool_key(domain.name, &rate, name),
                 ..Limit::default()
             })

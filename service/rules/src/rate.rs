@@ -18,8 +18,13 @@ pub fn algorithms() -> impl Iterator<Item = (&'static str, Algorithm)> {
 
 /// `only token and gcra take it`.
 fn only(can: impl Fn(&Traits) -> bool) -> String {
-    let takers: Vec<_> = algorithms().filter(|(_, algorithm)| can(algorithm.traits())).map(|(word, _)| word).collect();
-    format!("only {} {} it", takers.join(" and "), if takers.len() == 1 { "takes" } else { "take" })
+    let takers = algorithms().filter(|(_, algorithm)| can(algorithm.traits())).map(|(word, _)| word);
+    let mut takers: Vec<_> = takers.collect();
+    let last = takers.pop().unwrap_or_default();
+    match takers.is_empty() {
+        true => format!("only {last} takes it"),
+        false => format!("only {} and {last} take it", takers.join(", ")),
+    }
 }
 
 /// The window of a lease in a rule. Each Reserve has its own.
@@ -84,9 +89,20 @@ fn unlimited(reporter: &mut Reporter<'_>, fields: &Entries<'_>) {
         reporter.error(at_of(fields, "unit"), "an unlimited rate_limit has no unit");
     }
     reporter.number(fields, "requests_per_unit", 0);
-    for name in
-        ["algorithm", "window", "anchor", "limit", "burst", "block", "max", "charge", "grants", "unit_scale", "else"]
-    {
+    for name in [
+        "algorithm",
+        "window",
+        "anchor",
+        "limit",
+        "burst",
+        "block",
+        "max",
+        "charge",
+        "grants",
+        "unit_scale",
+        "else",
+        "notify",
+    ] {
         if let Some(node) = field(fields, name) {
             reporter.error(node.at, format!("an unlimited rate_limit has no {name}"));
         }
@@ -245,6 +261,22 @@ fn grants(reporter: &mut Reporter<'_>, fields: &Entries<'_>, policy: &Policy, op
         reporter.error(node.at, "invalid grants: expected at most the burst, or the limit if there is none");
     }
     Some(grants)
+}
+
+/// The percents of a limit, ascending. The reply to the charge says what was counted before, so an algorithm counts units
+/// in a window.
+pub fn notify(reporter: &mut Reporter<'_>, fields: &Entries<'_>, rate: &Rate) -> Box<[u8]> {
+    let counts = |traits: &Traits| traits.always && !traits.burst;
+    let at = at_of(fields, "notify");
+    let expected = "percents of the limit, as [80, 100]: ascending, from 1 to 100";
+    let percent = |node: &Node<'_>| node.text()?.parse().ok().filter(|percent| (1..=100).contains(percent));
+    let percents = |node: &Node<'_>| -> Option<Box<[u8]>> { node.list()?.iter().map(percent).collect() };
+    let ascends = |percents: &[u8]| !percents.is_empty() && percents.is_sorted_by(|one, next| one < next);
+    let read = reporter.get(fields, "notify", expected, |node| percents(node).filter(|read| ascends(read)));
+    if read.is_some() && !counts(rate.policy.algorithm().traits()) {
+        reporter.error(at, format!("invalid notify: {}", only(counts)));
+    }
+    read.unwrap_or_default()
 }
 
 fn charge(

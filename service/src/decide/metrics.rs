@@ -15,6 +15,7 @@ use tracing::warn;
 
 use super::counters::Counters;
 use super::in_force::InForce;
+use super::notify::{self, counted_before};
 use super::outcomes::Outcomes;
 use super::plan::{Check, Hits, Plan, Slot};
 use super::reply::is_over;
@@ -48,6 +49,7 @@ pub struct Metrics {
     pub in_force: InForce,
     pub control: control::Figures,
     pub unmatched: Unmatched,
+    pub notify: notify::Figures,
     commits: IntCounterVec,
     unavailable: IntCounterVec,
     overload: IntCounterVec,
@@ -93,6 +95,7 @@ impl Metrics {
             in_force: InForce::new(&registry)?,
             control: control::Figures::new(&registry)?,
             unmatched: Unmatched::new(&registry)?,
+            notify: notify::Figures::new(&registry)?,
             commits: labelled(
                 "rlaas_commits",
                 "Commits: settled, of an unknown reservation, or charged without one.",
@@ -192,7 +195,7 @@ impl Metrics {
         add_hits(known.map(|known| &known.total_hits), &self.total_hits);
         let limit = check.policy.capacity();
         let near_from = near_from(limit, self.near_ratio);
-        let before = before(check, decision, hits);
+        let before = counted_before(decision, hits);
         let after = before.saturating_add(hits);
         if is_over(check, decision) {
             let partly = check.charge == Charge::Always && decision.source == Source::Server && before < limit;
@@ -306,12 +309,6 @@ fn clean(text: &str) -> Cow<'_, str> {
 #[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a ratio")]
 fn near_from(limit: u64, ratio: f32) -> u64 {
     (limit as f32 * ratio) as u64
-}
-
-/// How much was counted before a request.
-fn before(check: &Check, decision: &Decision, hits: u64) -> u64 {
-    let count = u64::try_from(decision.count).unwrap_or(0);
-    if check.policy.algorithm().traits().count_is_after { count.saturating_sub(hits) } else { count }
 }
 
 #[cfg(test)]

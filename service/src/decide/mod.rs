@@ -9,6 +9,7 @@ mod leases;
 mod left;
 mod log;
 mod metrics;
+mod notify;
 mod outcomes;
 mod plan;
 mod pools;

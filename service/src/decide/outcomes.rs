@@ -1,11 +1,15 @@
 //! Asks the server about the limits of a request, all in one round trip.
 
+use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
+use envoy_types::pb::envoy::service::ratelimit::v3::RateLimitRequest;
 use futures_util::future::{join, join_all};
 use redis_rl_client::{Decision, Decisions, Error, Fallback, Limiter, Request, Source};
 
+use super::notify::Counted;
 use super::plan::{Check, Hits, Plan, Slot};
+use super::service::Service;
 use super::state::Snapshot;
 
 /// What the server said about each descriptor; `None` where it was not asked.
@@ -49,19 +53,22 @@ const fn is_sent_together(check: &Check) -> bool {
 
 pub struct Decider<'s> {
     limiter: Limiter,
+    service: &'s Service,
     snapshot: &'s Snapshot,
+    request: &'s RateLimitRequest,
     pub how: How,
 }
 
 impl<'s> Decider<'s> {
-    pub fn new(limiter: &Limiter, snapshot: &'s Snapshot, how: How) -> Self {
-        Self { limiter: limiter.with_fallback(how.fallback).with_timeout(how.timeout), snapshot, how }
+    pub fn new(service: &'s Service, snapshot: &'s Snapshot, request: &'s RateLimitRequest, how: How) -> Self {
+        let limiter = service.limiter.with_fallback(how.fallback).with_timeout(how.timeout);
+        Self { limiter, service, snapshot, request, how }
     }
 
     /// The same with so much time.
     pub fn within(&self, timeout: Duration) -> Self {
         let how = How { timeout, ..self.how };
-        Self { limiter: self.limiter.with_timeout(timeout), snapshot: self.snapshot, how }
+        Self { limiter: self.limiter.with_timeout(timeout), how, ..*self }
     }
 
     /// Asks about checks in one round trip, of which all are charged or none, or each by itself. Units that are given back
@@ -69,11 +76,13 @@ impl<'s> Decider<'s> {
     pub async fn round<'p>(&self, asked: impl Iterator<Item = Numbered<'p>>, all_or_nothing: bool) -> Vec<Decided> {
         let (together, alone): (Vec<_>, Vec<_>) = asked.partition(|(_, check)| is_sent_together(check));
         let decided = async {
-            if all_or_nothing {
+            let decided: Vec<_> = if all_or_nothing {
                 self.all_or_nothing(&together).await
             } else {
                 numbers(&together).zip(self.each(&together).await).collect()
-            }
+            };
+            self.notify(&together, &decided);
+            decided
         };
         let mut decided = if alone.is_empty() {
             decided.await
@@ -118,12 +127,41 @@ impl<'s> Decider<'s> {
                     granted.grants.decide_without_server(&check.key, hits, fallback)
                 } else {
                     let grants = granted.grants.with_fallback(fallback).with_timeout(timeout);
-                    grants.check_cost(&check.key, hits).await
+                    match self.observer(i, check) {
+                        Some(observer) => grants.with_observer(observer).check_cost(&check.key, hits).await,
+                        None => grants.check_cost(&check.key, hits).await,
+                    }
                 }
             }
             _ => self.each(&[(i, check)]).await.pop().unwrap_or(Err(Error::Overloaded)),
         };
         (i, outcome)
+    }
+
+    /// Tells of the percentages of limits that these requests crossed.
+    fn notify(&self, checks: &[Numbered<'_>], decided: &[Decided]) {
+        let watched = checks.iter().copied().filter(|(_, check)| !check.limit.notify.is_empty());
+        let watched: HashMap<usize, &Check> = watched.collect();
+        for (i, outcome) in decided.iter().take(if watched.is_empty() { 0 } else { usize::MAX }) {
+            if let (Some(check), Ok(decision)) = (watched.get(i), outcome)
+                && decision.source == Source::Server
+                && decision.charged > 0
+                && let Some(descriptor) = self.request.descriptors.get(*i)
+            {
+                let (of, counted) = ((&*check.limit, &*check.key), Counted::of_charge(decision));
+                self.service.notifier.look(&self.request.domain, descriptor, of, decision, counted);
+            }
+        }
+    }
+
+    /// What looks at the replies to the charges of a grant.
+    fn observer(&self, i: usize, check: &Check) -> Option<impl Fn(&Decision) + Send + Sync + 'static> {
+        let descriptor = self.request.descriptors.get(i).filter(|_| !check.limit.notify.is_empty())?.clone();
+        let (limit, key, domain) = (check.limit.clone(), check.key.clone(), self.request.domain.clone());
+        let notifier = self.service.notifier.clone();
+        Some(move |decision: &Decision| {
+            notifier.look(&domain, &descriptor, (&limit, &key), decision, Counted::of_charge(decision));
+        })
     }
 
     /// Charges all limits or none. Descriptors with one key are charged once, with the sum. Those that look are asked

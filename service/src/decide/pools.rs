@@ -2,11 +2,13 @@
 
 use std::time::Instant;
 
-use redis_rl_client::{Decision, Error, Fallback, Limiter, Source};
+use envoy_types::pb::envoy::service::ratelimit::v3::RateLimitRequest;
+use redis_rl_client::{Decision, Error, Fallback, Source};
 use rlaas_rules::MAX_POOLS;
 
 use super::outcomes::{Decider, How, Numbered, Outcomes, checks};
 use super::plan::{Check, Plan};
+use super::service::Service;
 use super::state::Snapshot;
 
 /// How often is asked: a limit, and its pools.
@@ -20,8 +22,13 @@ struct Place {
 }
 
 /// Decides on the limits of a request. Where a pool has decided, it takes the place of the limit in the plan.
-pub async fn decide(plan: &mut Plan, limiter: &Limiter, snapshot: &Snapshot, how: How) -> Outcomes {
-    let decider = Decider::new(limiter, snapshot, how);
+pub async fn decide(
+    plan: &mut Plan,
+    service: &Service,
+    (snapshot, request): (&Snapshot, &RateLimitRequest),
+    how: How,
+) -> Outcomes {
+    let decider = Decider::new(service, snapshot, request, how);
     let mut outcomes: Outcomes = plan.slots.iter().map(|_| None).collect();
     if plan.pools.is_empty() {
         for (i, outcome) in decider.round(checks(plan), plan.all_or_nothing).await {

@@ -8,6 +8,7 @@ use arc_swap::ArcSwapOption;
 use envoy_types::pb::envoy::service::ratelimit::v3::{RateLimitRequest, RateLimitResponse};
 use redis_rl_client::{Decisions, Error, Fallback, Limiter, Policy};
 use rlaas_rules::Domain;
+use tokio::sync::mpsc::Sender;
 use tonic::Status;
 use tracing::error;
 
@@ -15,6 +16,7 @@ use super::call::Call;
 use super::leases::{count_leases, without_leases};
 use super::log::{errors_left_out, log};
 use super::metrics::Metrics;
+use super::notify::Notifier;
 use super::outcomes::{How, has_no_decision};
 use super::plan::{Bounds, Plan};
 use super::pools::decide;
@@ -44,6 +46,7 @@ pub struct Service {
     /// What is under way, and how late this process is.
     pub load: Arc<Load>,
     pub metrics: Metrics,
+    pub notifier: Arc<Notifier>,
     pub traces: Traces,
     /// Why Redis cannot be used.
     pub known: Known,
@@ -73,19 +76,23 @@ pub struct ServiceSettings {
     pub reservations: Bounds,
     /// Whether the debug address deletes what limits hold.
     pub allow_reset: bool,
+    /// Whether events of `notify` have the values of descriptors.
+    pub notify_values: bool,
 }
 
 impl Service {
-    /// A service without rules.
-    ///
-    /// # Errors
-    /// A metric is there twice, which is a fault of this program.
-    pub fn new(limiter: Limiter, settings: ServiceSettings, traces: Traces) -> Result<Self, prometheus::Error> {
-        let metrics = Metrics::new(settings.near_limit_ratio)?;
+    /// A service without rules. `posts` takes the events of `notify`.
+    pub fn new(
+        limiter: Limiter,
+        settings: ServiceSettings,
+        metrics: Metrics,
+        posts: Option<Sender<String>>,
+        traces: Traces,
+    ) -> Self {
         let figures = metrics.connections.clone();
         metrics.in_force.shadow.set(settings.reply.shadow.into());
-        metrics.in_force.shadow.set(settings.reply.shadow.into());
-        Ok(Self {
+        Self {
+            notifier: Arc::new(Notifier::new(metrics.notify.clone(), posts, settings.notify_values)),
             limiter,
             snapshot: ArcSwapOption::empty(),
             load: Load::new(settings.max_requests, settings.max_lag, settings.timeout, figures),
@@ -94,7 +101,7 @@ impl Service {
             known: Known::default(),
             draining: AtomicBool::new(false),
             settings,
-        })
+        }
     }
 
     /// Tells balancers that the service ends soon.
@@ -252,10 +259,10 @@ impl Service {
                     if is_busy { options.on_overload } else { options.on_unavailable }
                 },
             );
-        let mut outcomes = decide(&mut plan, &self.limiter, snapshot, How { overloaded, fallback, timeout }).await;
+        let mut outcomes = decide(&mut plan, self, (snapshot, request), How { overloaded, fallback, timeout }).await;
         // Only the server holds leases.
         if fallback != Fallback::Error && has_no_decision(&outcomes) && count_leases(&mut plan) {
-            outcomes = decide(&mut plan, &self.limiter, snapshot, How { overloaded: true, fallback, timeout }).await;
+            outcomes = decide(&mut plan, self, (snapshot, request), How { overloaded: true, fallback, timeout }).await;
         }
         self.metrics.count(&request.domain, &plan, &outcomes, is_busy, &snapshot.counters);
         log(request, &plan, &outcomes, is_busy, began.elapsed());

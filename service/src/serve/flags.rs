@@ -7,6 +7,7 @@ use std::time::Duration;
 use clap::Args;
 
 use super::connections::Ages;
+use super::notify;
 use super::settings::{Address, Settings};
 use super::url::{OF_REDIS_URL, with_login};
 use super::variables::no_effect;
@@ -65,6 +66,13 @@ pub struct Flags {
     #[arg(long, env = "RLAAS_ALLOW_RESET", value_parser = go::boolean, default_value = "false", num_args = 0..=1,
           default_missing_value = "true", require_equals = true)]
     allow_reset: bool,
+    /// Where the events of notify are posted [default: nowhere]
+    #[arg(long, value_name = "URL", env = "RLAAS_NOTIFY_URL", hide_env_values = true, value_parser = notify::url)]
+    notify_url: Option<String>,
+    /// Whether events of notify have the values of descriptors
+    #[arg(long, env = "RLAAS_NOTIFY_VALUES", value_parser = go::boolean, default_value = "false", num_args = 0..=1,
+          default_missing_value = "true", require_equals = true)]
+    notify_values: bool,
     /// What every key begins with [default: nothing]
     #[arg(long, env = "RLAAS_PREFIX")]
     prefix: Option<String>,
@@ -174,6 +182,7 @@ impl Flags {
             },
             debug: env.debug(self.debug)?,
             limits: self.limits,
+            notify_url: self.notify_url,
             denials: match (
                 self.denials,
                 env.number("LOCAL_CACHE_SIZE_IN_BYTES", 0..=u64::MAX, "an integer of 0 or more")?,
@@ -203,6 +212,7 @@ impl Flags {
                 ready_needs_redis: env.flag("REDIS_HEALTH_CHECK_ACTIVE_CONNECTION")?,
                 ready_needs_domain: env.flag("HEALTHY_WITH_AT_LEAST_ONE_CONFIG_LOADED")?,
                 allow_reset: self.allow_reset,
+                notify_values: self.notify_values,
                 reservations: Bounds { fraction: self.max_reservation_fraction, ttl: self.max_reservation_ttl },
                 cluster: redis.split_once("://").is_some_and(|(scheme, _)| scheme.ends_with("-cluster")),
             },

@@ -4,6 +4,7 @@ mod certificates;
 mod connections;
 mod flags;
 mod health;
+mod notify;
 mod redis;
 mod reload;
 mod server;

@@ -26,11 +26,11 @@ use super::reload::{Origin, Reload, look, take};
 use super::settings::{Address, Settings};
 use super::tls::{Tls, served};
 use super::watch::{LOOK_EVERY, Watch};
-use super::{connections, redis, traces};
+use super::{connections, notify, redis, traces};
 use crate::control::Control;
 use crate::decide::proto::envoy::rate_limit_service_server::RateLimitServiceServer;
 use crate::decide::proto::rate_limit_service_server::RateLimitServiceServer as KuadrantServer;
-use crate::decide::{DESCRIPTORS, Grpc, Service, Traces};
+use crate::decide::{DESCRIPTORS, Grpc, Metrics, Service, Traces};
 use crate::http;
 use crate::net::{Pool, Pools};
 
@@ -55,7 +55,9 @@ impl Server {
     pub async fn build(settings: Settings) -> io::Result<Self> {
         let tracer = settings.traces.as_ref().map(traces::provider).transpose().map_err(io::Error::other)?;
         let traces = Traces::new(tracer.as_ref());
-        let service = Service::new(limiter(&settings)?, settings.service.clone(), traces).map_err(io::Error::other)?;
+        let metrics = Metrics::new(settings.service.near_limit_ratio).map_err(io::Error::other)?;
+        let posts = settings.notify_url.clone().map(|url| notify::start(url, metrics.notify.posts.clone()));
+        let service = Service::new(limiter(&settings)?, settings.service.clone(), metrics, posts, traces);
         let service = Arc::new(service);
         service.load.measure();
         let pools = Pools::new(&service.load, settings.max_connections);

@@ -73,6 +73,16 @@ pub async fn end(provider: SdkTracerProvider) {
     }
 }
 
+/// A client of HTTP, and of the time that a reply may take.
+pub fn web_client(timeout: Duration) -> Arc<dyn HttpClient> {
+    let tls = HttpsConnectorBuilder::new().with_provider_and_native_roots(ring::default_provider());
+    match tls {
+        Ok(builder) => Arc::new(HyperClient::new(builder.https_or_http().enable_http1().build(), timeout, None)),
+        // An image without certificates: then without TLS.
+        Err(_) => Arc::new(HyperClient::with_default_connector(timeout, None)),
+    }
+}
+
 /// A client of HTTP that works outside of the runtime: spans are sent by a thread of their own.
 #[derive(Clone)]
 struct Client {
@@ -82,13 +92,7 @@ struct Client {
 
 impl Client {
     fn new() -> Self {
-        let tls = HttpsConnectorBuilder::new().with_provider_and_native_roots(ring::default_provider());
-        let client: Arc<dyn HttpClient> = match tls {
-            Ok(builder) => Arc::new(HyperClient::new(builder.https_or_http().enable_http1().build(), EXPORT, None)),
-            // An image without certificates: then without TLS.
-            Err(_) => Arc::new(HyperClient::with_default_connector(EXPORT, None)),
-        };
-        Self { runtime: Handle::current(), client }
+        Self { runtime: Handle::current(), client: web_client(EXPORT) }
     }
 }
 

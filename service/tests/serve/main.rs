@@ -11,6 +11,7 @@ mod faults;
 mod flood;
 mod front;
 mod http;
+mod notify;
 mod operation;
 mod pairs;
 mod pools;

@@ -57,7 +57,7 @@ struct CommitResponse {
 }
 
 /// The gateway of a service.
-struct Gateway<'s>(&'s Rlaas);
+pub struct Gateway<'s>(pub &'s Rlaas);
 
 /// The code and the message of an error.
 type Failed = (Status, String);
@@ -86,7 +86,7 @@ impl Gateway<'_> {
     }
 
     /// The id of a reservation.
-    fn reserve(&self, of: &str, amount: u64, ttl: i64) -> String {
+    pub fn reserve(&self, of: &str, amount: u64, ttl: i64) -> String {
         let reply = self.try_reserve(of, amount, ttl).expect("a reply");
         assert_eq!(reply.code(), Code::Ok);
         assert!(reply.reservation_id.len() == 32 && reply.reservation_id.bytes().all(|c| c.is_ascii_hexdigit()));
@@ -105,7 +105,7 @@ impl Gateway<'_> {
         self.call("Commit", used).map(|reply: CommitResponse| reply.reservation_released)
     }
 
-    fn commit(&self, of: &str, id: &str, actual: u64) -> bool {
+    pub fn commit(&self, of: &str, id: &str, actual: u64) -> bool {
         self.try_commit(of, id, actual).expect("a reply")
     }
 

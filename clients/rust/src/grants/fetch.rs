@@ -6,7 +6,7 @@ use std::time::Instant;
 use futures_util::FutureExt;
 use futures_util::future::{self, BoxFuture};
 
-use super::{Key, Shared};
+use super::{Key, Observer, Shared};
 use crate::core::{Recalled, SentAt};
 use crate::decision::{Decision, Source};
 use crate::error::Error;
@@ -28,15 +28,18 @@ impl Shared {
     ///
     /// # Errors
     /// A remembered denial denies it. If the fetch that is under way asks about that denial, it denies all other requests.
-    pub fn start_fetch(self: &Arc<Self>, key: &Arc<Key>) -> Result<Running, Recalled> {
+    pub fn start_fetch(self: &Arc<Self>, key: &Arc<Key>, observer: Option<&Observer>) -> Result<Running, Recalled> {
         let mut running = key.fetch.lock();
         let sent = self.limiter.core.recall(&key.request(&self.policy).partial())?;
         if let Some(running) = running.as_ref() {
             return Ok(running.clone());
         }
-        let (shared, fetched) = (Arc::clone(self), Arc::clone(key));
+        let (shared, fetched, observer) = (Arc::clone(self), Arc::clone(key), observer.cloned());
         let task = tokio::spawn(async move {
             let outcome = shared.fetch(&fetched, sent).await;
+            if let Ok(Fetched { decision, .. }) = &outcome {
+                Observer::look(observer.as_ref(), decision);
+            }
             *fetched.fetch.lock() = None;
             outcome
         });
