@@ -372,6 +372,14 @@ impl Part {
         }
     }
 
+    /// It is not sent. Units that it settles are put back when this is dropped.
+    pub fn unsent(&mut self) {
+        if self.state == Stage::Open && self.settles.is_none() {
+            self.state = Stage::Closed;
+            self.count.known.lock().unsent(self.cost);
+        }
+    }
+
     /// Its caller no longer waits for the reply.
     pub fn orphan(&mut self) {
         if self.state == Stage::Open && self.settles.is_none() {

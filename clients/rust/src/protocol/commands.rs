@@ -227,6 +227,11 @@ impl Commands {
         self.parts().for_each(|parts| parts.each(Part::open));
     }
 
+    /// They are not sent. What they would have charged counts no more before their caller goes on.
+    pub fn unsent(&mut self) {
+        self.parts().for_each(|parts| parts.each(Part::unsent));
+    }
+
     /// One of them has its reply.
     pub fn answered(&mut self, at: usize, reply: &Result<Value, Error>, now: Instant) {
         if let Some(end) = self.ends.get_mut(at) {

@@ -283,7 +283,8 @@ fn there_is_always_a_decision_for_each_limit() {
         // What the first limit was charged for came back.
         let local = limiter.with_fallback(Fallback::Local { instances: 1 });
         let all = TOKENS.request("{l}:tokens").cost(1_000);
-        assert!(local.check_request(&all).await.unwrap().allowed);
+        let decision = local.check_request(&all).await.unwrap();
+        assert!(decision.allowed, "{decision:?} {:?}", local.stats());
     });
 }
 

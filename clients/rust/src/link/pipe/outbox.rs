@@ -115,7 +115,10 @@ impl Unsent {
     }
 
     fn end(&mut self, error: &Error) {
-        self.all_mut().for_each(|member| member.end(error.clone()));
+        for member in self.all_mut() {
+            member.commands.unsent();
+            member.end(error.clone());
+        }
     }
 }
 
@@ -358,6 +361,8 @@ impl Outbox {
                 let error = if at < begun { Error::Timeout(member.limit) } else { error.clone() };
                 if at < begun {
                     member.commands.orphan();
+                } else {
+                    member.commands.unsent();
                 }
                 member.end(error);
             }
