@@ -1,15 +1,15 @@
 //! Asks the server about the limits of a request, all in one round trip.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use envoy_types::pb::envoy::service::ratelimit::v3::RateLimitRequest;
 use futures_util::future::{join, join_all};
 use redis_rl_client::{Decision, Decisions, Error, Fallback, Limiter, Request, Source};
 
-use super::notify::Counted;
+use super::notify::{Counted, Notifier};
 use super::plan::{Check, Hits, Plan, Slot};
-use super::service::Service;
 use super::state::Snapshot;
 
 /// What the server said about each descriptor; `None` where it was not asked.
@@ -53,16 +53,21 @@ const fn is_sent_together(check: &Check) -> bool {
 
 pub struct Decider<'s> {
     limiter: Limiter,
-    service: &'s Service,
+    notifier: &'s Arc<Notifier>,
     snapshot: &'s Snapshot,
     request: &'s RateLimitRequest,
     pub how: How,
 }
 
 impl<'s> Decider<'s> {
-    pub fn new(service: &'s Service, snapshot: &'s Snapshot, request: &'s RateLimitRequest, how: How) -> Self {
-        let limiter = service.limiter.with_fallback(how.fallback).with_timeout(how.timeout);
-        Self { limiter, service, snapshot, request, how }
+    pub fn new(
+        limiter: &Limiter,
+        notifier: &'s Arc<Notifier>,
+        of: (&'s Snapshot, &'s RateLimitRequest),
+        how: How,
+    ) -> Self {
+        let limiter = limiter.with_fallback(how.fallback).with_timeout(how.timeout);
+        Self { limiter, notifier, snapshot: of.0, request: of.1, how }
     }
 
     /// The same with so much time.
@@ -149,7 +154,7 @@ impl<'s> Decider<'s> {
                 && let Some(descriptor) = self.request.descriptors.get(*i)
             {
                 let (of, counted) = ((&*check.limit, &*check.key), Counted::of_charge(decision));
-                self.service.notifier.look(&self.request.domain, descriptor, of, decision, counted);
+                self.notifier.look(&self.request.domain, descriptor, of, decision, counted);
             }
         }
     }
@@ -158,7 +163,7 @@ impl<'s> Decider<'s> {
     fn observer(&self, i: usize, check: &Check) -> Option<impl Fn(&Decision) + Send + Sync + 'static> {
         let descriptor = self.request.descriptors.get(i).filter(|_| !check.limit.notify.is_empty())?.clone();
         let (limit, key, domain) = (check.limit.clone(), check.key.clone(), self.request.domain.clone());
-        let notifier = self.service.notifier.clone();
+        let notifier = Arc::clone(self.notifier);
         Some(move |decision: &Decision| {
             notifier.look(&domain, &descriptor, (&limit, &key), decision, Counted::of_charge(decision));
         })

@@ -259,10 +259,11 @@ impl Service {
                     if is_busy { options.on_overload } else { options.on_unavailable }
                 },
             );
-        let mut outcomes = decide(&mut plan, self, (snapshot, request), How { overloaded, fallback, timeout }).await;
+        let (by, asked) = ((&self.limiter, &self.notifier), (snapshot, request));
+        let mut outcomes = decide(&mut plan, by, asked, How { overloaded, fallback, timeout }).await;
         // Only the server holds leases.
         if fallback != Fallback::Error && has_no_decision(&outcomes) && count_leases(&mut plan) {
-            outcomes = decide(&mut plan, self, (snapshot, request), How { overloaded: true, fallback, timeout }).await;
+            outcomes = decide(&mut plan, by, asked, How { overloaded: true, fallback, timeout }).await;
         }
         self.metrics.count(&request.domain, &plan, &outcomes, is_busy, &snapshot.counters);
         log(request, &plan, &outcomes, is_busy, began.elapsed());

@@ -18,7 +18,7 @@ use super::{block_on, one_server};
 /// How long one direction takes.
 const DELAY: Duration = Duration::from_millis(40);
 /// The time between two requests to a copy.
-const EVERY: Duration = Duration::from_millis(5);
+const EVERY: Duration = Duration::from_millis(10);
 /// The units of a grant: of a limit that has room, and of one that is used up.
 const ROOM: usize = 100;
 const TIGHT: usize = 20;
@@ -113,7 +113,7 @@ fn quantile(answers: &[Answer], part: f64) -> Duration {
     times[index.min(times.len() - 1)]
 }
 
-/// Two copies, each 80 ms from the server and with 200 requests a second: with room, with the link of one of them cut, and
+/// Two copies, each 80 ms from the server and with 100 requests a second: with room, with the link of one of them cut, and
 /// beyond the limit. Each of these takes so long.
 fn two_regions(each: Duration) {
     let requests = u32::try_from(each.as_millis() / EVERY.as_millis()).expect("a number");
