@@ -1,8 +1,7 @@
 //! With a real Envoy in front.
 
 use std::env;
-use std::io::Write as _;
-use std::mem;
+use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 use std::process::Command;
@@ -44,10 +43,7 @@ pub fn with_routes(service: &Rlaas, routes: &str) -> Front {
 
 fn configured(services: &[&Rlaas], cluster: &str, routes: &str) -> Front {
     let (port, mock) = (free_port(), free_port());
-    // The kernel accepts its connections. It stays as long as the test.
-    let silent = TcpListener::bind("127.0.0.1:0").expect("a port");
-    let of_silent = silent.local_addr().expect("an address").port();
-    mem::forget(silent);
+    let of_silent = silent();
     // By the name of the path.
     let domains = ["together", "allow", "deny", "error"].map(|name| route(name, name, "")).concat();
     let endpoint = |service: &&Rlaas| {
@@ -65,6 +61,26 @@ fn configured(services: &[&Rlaas], cluster: &str, routes: &str) -> Front {
     let envoy = start(&config, port);
     until("Envoy listens", || TcpStream::connect(("127.0.0.1", mock)).is_ok());
     envoy
+}
+
+/// A server that never ends a reply. To `…/half` it says what was not used and sends half of the body, to others nothing.
+fn silent() -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = listener.local_addr().expect("an address").port();
+    thread::spawn(move || {
+        for mut stream in listener.incoming().map_while(Result::ok) {
+            thread::spawn(move || {
+                let mut start = [0; 64];
+                let read = stream.read(&mut start).unwrap_or(0);
+                if start[..read].windows(5).any(|part| part == b"/half") {
+                    _ = stream.write_all(b"HTTP/1.1 200 OK\r\nx-unused: 30\r\ncontent-length: 10\r\n\r\nhalf.");
+                }
+                // Until Envoy closes it.
+                while stream.read(&mut start).is_ok_and(|read| read > 0) {}
+            });
+        }
+    });
+    port
 }
 
 /// The route of the paths that begin with a name, whose limits are those of a domain: one in the list of routes.
@@ -154,15 +170,25 @@ descriptors: [{key: route, value: estimate, rate_limit: {algorithm: counter, win
     // Nothing was used.
     assert_eq!(envoy.status("/estimate", &[("x-unused", "50")]), 200);
     until("all of it is back", || used() == 20);
-    // While it is open, the estimate counts. Who hangs up before the count is known pays the estimate.
-    let mut open = TcpStream::connect(envoy.address()).expect("a connection");
-    open.write_all(b"GET /estimate/silent HTTP/1.1\r\nHost: test\r\n\r\n").expect("sent");
+    let open = |path: &str| {
+        let mut open = TcpStream::connect(envoy.address()).expect("a connection");
+        open.write_all(format!("GET {path} HTTP/1.1\r\nHost: test\r\n\r\n").as_bytes()).expect("sent");
+        open
+    };
+    // Who hangs up in the middle of the response pays what was counted until then.
+    let mut half = open("/estimate/silent/half");
     until("it is charged", || used() == 70);
+    half.read_exact(&mut [0; 12]).expect("the response has begun");
+    drop(half);
+    until("what was not used is back", || used() == 40);
+    // While it is open, the estimate counts. Who hangs up before the count is known pays the estimate.
+    let silent = open("/estimate/silent");
+    until("it is charged", || used() == 90);
     assert_eq!(envoy.status("/estimate", &[("x-unused", "50")]), 429);
-    drop(open);
+    drop(silent);
     // Envoy has no number to send.
     thread::sleep(Duration::from_millis(500));
-    assert_eq!(used(), 70);
+    assert_eq!(used(), 90);
 }
 
 #[test]
