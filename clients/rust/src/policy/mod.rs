@@ -11,6 +11,7 @@ use redis_rl_algorithm::{MAX_COUNT, Micros, Policy as Terms, Schedule, Window as
 pub use redis_rl_algorithm::{Name as Algorithm, Rules, Traits};
 use tinystr::TinyAsciiStr;
 
+#[cfg(feature = "async")]
 pub(crate) use request::Join;
 pub use request::Request;
 
