@@ -40,7 +40,7 @@ pub struct Flags {
     /// Where HTTP listens, with /json, /authorize, /healthcheck and /ready [default: 127.0.0.1:8080]
     #[arg(long, value_name = "ADDR", env = "RLAAS_HTTP")]
     http: Option<String>,
-    /// Whether /limits/<domain> of that address tells a caller what is left of its limits
+    /// Whether `/limits/<domain>` of that address tells a caller what is left of its limits
     #[arg(long, env = "RLAAS_LIMITS", value_parser = go::boolean, default_value = "false", num_args = 0..=1,
           default_missing_value = "true", require_equals = true)]
     limits: bool,
