@@ -214,9 +214,9 @@ impl<'a> Client<'a> {
             let outcome = reply.as_ref().map_or(Outcome::Unknown, |reply| {
                 let (allowed, status) = (reply["overallCode"] == "OK", &reply["statuses"][at]);
                 if status["currentLimit"].is_null() {
-                    // Another limit denied, so this one charged nothing.
-                    assert!(!allowed, "no limit for {key}: {reply}");
-                    return Outcome::Error("DENIED".to_owned());
+                    // It was paid with units of a call whose reply came too late; or another limit denied, so this one
+                    // charged nothing.
+                    return if allowed { Outcome::Unknown } else { Outcome::Error("DENIED".to_owned()) };
                 }
                 // A field that is 0 is left out.
                 let remaining = status["limitRemaining"].as_u64().unwrap_or(0);
