@@ -458,7 +458,7 @@ fn messages_that_come_late_are_all_read() {
     let ended: u32 = thread::scope(|scope| {
         let ends = |stream: TcpStream| {
             // The last connection has its turn when all others have had theirs.
-            stream.set_read_timeout(Some(30 * PATIENCE)).expect("a timeout");
+            stream.set_read_timeout(Some(100 * PATIENCE)).expect("a timeout");
             let (mut writes, mut reads, messages) = (stream.try_clone().expect("a connection"), stream, &messages);
             scope.spawn(move || writes_all(&mut writes, messages));
             scope.spawn(move || outcomes(&mut reads, streams).0)
