@@ -101,7 +101,7 @@ impl Service {
         let program = env::var_os("RL_SERVICE").map(PathBuf::from).expect("make history sets RL_SERVICE");
         let dir = tempfile::tempdir().expect("a directory");
         for (domain, rules) in [(ONE, rules(ONE)), (BOTH, rules(BOTH)), (gateway::DOMAIN, gateway::rules())] {
-            fs::write(dir.path().join(domain), rules).expect("a file");
+            fs::write(dir.path().join(format!("{domain}.yaml")), rules).expect("a file");
         }
         let nowhere = "127.0.0.1:0";
         let log = NamedTempFile::new().expect("a file");
@@ -214,9 +214,9 @@ impl<'a> Client<'a> {
             let outcome = reply.as_ref().map_or(Outcome::Unknown, |reply| {
                 let (allowed, status) = (reply["overallCode"] == "OK", &reply["statuses"][at]);
                 if status["currentLimit"].is_null() {
-                    // It was paid with units of a call whose reply came too late; or another limit denied, so this one
-                    // charged nothing.
-                    return if allowed { Outcome::Unknown } else { Outcome::Error("DENIED".to_owned()) };
+                    // Another limit denied, so this one charged nothing.
+                    assert!(!allowed, "no limit for {key}: {reply}");
+                    return Outcome::Error("DENIED".to_owned());
                 }
                 // A field that is 0 is left out.
                 let remaining = status["limitRemaining"].as_u64().unwrap_or(0);
