@@ -18,8 +18,8 @@ pub enum Fallback {
     Deny,
     /// Limits inside this process. Each of the instances of the service allows its part of what the last reply left, less
     /// what was sent and has no reply. Without a reply, it allows its part of the limit and the burst, rounded down, but
-    /// at least 1. Units come back late rather than early. When the server replies again, this client sends it what was allowed:
-    /// [`Stats::local_sent`](crate::Stats::local_sent). At most 100,000 keys are counted:
+    /// at least 1. Units come back late rather than early. When the server replies again, this client sends it what was
+    /// allowed: [`Stats::local_sent`](crate::Stats::local_sent). At most 100,000 keys are counted:
     /// [`Stats::local_forgotten`](crate::Stats::local_forgotten).
     Local {
         /// How many instances share the limit.

@@ -37,11 +37,8 @@ impl Shared {
         let (shared, fetched, observer) = (Arc::clone(self), Arc::clone(key), observer.cloned());
         let task = tokio::spawn(async move {
             let outcome = shared.fetch(&fetched, sent).await;
-            if let Ok(Fetched { decision, .. }) = &outcome {
-                Observer::look(observer.as_ref(), decision);
-            }
             *fetched.fetch.lock() = None;
-            outcome
+            outcome.inspect(|fetched| Observer::look(observer.as_ref(), &fetched.decision))
         });
         // The task neither panics nor is it aborted, unless the runtime ends.
         let fetch = async { task.await.unwrap_or(Err(Error::CircuitOpen)) }.boxed().shared();

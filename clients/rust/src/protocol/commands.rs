@@ -227,7 +227,7 @@ impl Commands {
         self.parts().for_each(|parts| parts.each(Part::open));
     }
 
-    /// They are not sent. What they would have charged counts no more before their caller goes on.
+    /// They are not sent, but for those whose caller no longer waits for a reply that is to come.
     pub fn unsent(&mut self) {
         self.parts().for_each(|parts| parts.each(Part::unsent));
     }

@@ -38,7 +38,9 @@ pub struct Member {
 }
 
 impl Member {
+    /// Ends the wait of its caller. What is not written counts no more before that.
     pub fn end(&mut self, error: Error) {
+        self.commands.unsent();
         if let Some(caller) = self.caller.take() {
             let _ = caller.send(Err(error));
         }
@@ -115,10 +117,7 @@ impl Unsent {
     }
 
     fn end(&mut self, error: &Error) {
-        for member in self.all_mut() {
-            member.commands.unsent();
-            member.end(error.clone());
-        }
+        self.all_mut().for_each(|member| member.end(error.clone()));
     }
 }
 
@@ -361,8 +360,6 @@ impl Outbox {
                 let error = if at < begun { Error::Timeout(member.limit) } else { error.clone() };
                 if at < begun {
                     member.commands.orphan();
-                } else {
-                    member.commands.unsent();
                 }
                 member.end(error);
             }
