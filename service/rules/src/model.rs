@@ -146,7 +146,7 @@ pub struct Limit {
     /// The pool that is asked if this limit denies.
     pub otherwise: Option<Arc<Self>>,
     pub is_pool: bool,
-    /// Percents of the limit, ascending: the request that crosses one is an event.
+    /// Percentages of the limit, ascending. A request that crosses one is an event.
     pub notify: Box<[u8]>,
     /// How its keys begin, after the prefix; of a pool, its key.
     pub key_start: Box<str>,
@@ -239,6 +239,11 @@ impl Limit {
     /// The pools that are asked one after the other if it denies.
     pub fn pools(&self) -> impl Iterator<Item = &Arc<Self>> {
         std::iter::successors(self.otherwise.as_ref(), |pool| pool.otherwise.as_ref())
+    }
+
+    /// How many units of the server are one of the rule; 1 if it is unlimited.
+    pub fn unit_scale(&self) -> u64 {
+        self.rate.map_or(1, |rate| rate.unit_scale).into()
     }
 
     /// Whether it is one of the limits that others replace, by their names.

@@ -263,12 +263,11 @@ fn grants(reporter: &mut Reporter<'_>, fields: &Entries<'_>, policy: &Policy, op
     Some(grants)
 }
 
-/// The percents of a limit, ascending. The reply to the charge says what was counted before, so an algorithm counts units
-/// in a window.
+/// The percentages of a limit, ascending. Only an algorithm that counts the units of a window can say when one is crossed.
 pub fn notify(reporter: &mut Reporter<'_>, fields: &Entries<'_>, rate: &Rate) -> Box<[u8]> {
     let counts = |traits: &Traits| traits.always && !traits.burst;
     let at = at_of(fields, "notify");
-    let expected = "percents of the limit, as [80, 100]: ascending, from 1 to 100";
+    let expected = "percentages of the limit, as [80, 100]: ascending, from 1 to 100";
     let percent = |node: &Node<'_>| node.text()?.parse().ok().filter(|percent| (1..=100).contains(percent));
     let percents = |node: &Node<'_>| -> Option<Box<[u8]>> { node.list()?.iter().map(percent).collect() };
     let ascends = |percents: &[u8]| !percents.is_empty() && percents.is_sorted_by(|one, next| one < next);

@@ -269,11 +269,11 @@ algorithm: gcra, window: 1s, limit: 5, charge: always
 window: 1s, limit: 5, charge: always, grants: 5
   38: invalid charge: grants imply 'charge: allowed'
 unit: day, requests_per_unit: 5, notify: [100, 80]
-  49: invalid notify: expected percents of the limit, as [80, 100]: ascending, from 1 to 100
+  49: invalid notify: expected percentages of the limit, as [80, 100]: ascending, from 1 to 100
 unit: day, requests_per_unit: 5, notify: [0]
-  49: invalid notify: expected percents of the limit, as [80, 100]: ascending, from 1 to 100
+  49: invalid notify: expected percentages of the limit, as [80, 100]: ascending, from 1 to 100
 unit: day, requests_per_unit: 5, notify: 80
-  49: invalid notify: expected percents of the limit, as [80, 100]: ascending, from 1 to 100
+  49: invalid notify: expected percentages of the limit, as [80, 100]: ascending, from 1 to 100
 algorithm: token, window: 1d, limit: 5, notify: [80]
   56: invalid notify: only fixed, window, counter and rolling take it
 unit: day, requests_per_unit: 5, name: a, replaces: [{name: a}]

@@ -1,4 +1,5 @@
-//! Messages of gRPC in small buffers. tonic's own codec takes 8 KiB for each request, from its header on, and for each reply.
+//! Messages of gRPC in small buffers. tonic's own codec takes 8 KiB for each request, from its header on, and 8 KiB for
+//! each reply.
 
 use std::marker::PhantomData;
 

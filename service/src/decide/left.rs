@@ -51,7 +51,7 @@ impl Service {
         let left = shown.map(async |check| {
             let Check { policy, key, limit, .. } = &**check;
             let decision = limiter.peek(&policy.request(key).with_key_as_it_is().cost(0)).await?;
-            let scale = u64::from(limit.rate.map_or(1, |rate| rate.unit_scale));
+            let scale = limit.unit_scale();
             let name = policy.label().to_owned();
             let (limit, remaining) = (decision.limit / scale, decision.remaining / scale);
             Ok(Left { name, limit, remaining, reset: decision.reset_after })

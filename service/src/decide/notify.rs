@@ -1,5 +1,5 @@
-//! `notify` of a rule: the request that crosses a percentage of its limit is an event. The reply to its charge says so, so no
-//! copy of the service asks another.
+//! `notify` of a rule: a request that crosses a percentage of its limit is an event. The reply to its charge says what was
+//! counted, so no copy of the service asks another.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -20,17 +20,18 @@ use tracing::info;
 use super::text::show_descriptor;
 use crate::net::register;
 
-/// How many percentages of keys are known as crossed in their windows. More are events of `fixed` and `window` only: their
-/// counts do not fall within a window.
+/// How many crossings are remembered, each until its window ends. While so many are, `rolling` and `counter` have no more
+/// events. `fixed` and `window` have: their counts do not fall within a window.
 const MAX_CROSSED: usize = 10_000;
 
-/// What is told when a limit is used up to a percentage of it.
+/// Tells operators that a request has crossed a percentage of its limit.
 #[derive(Debug)]
 pub struct Notifier {
+    /// The hash of a key, and a percentage of it that was crossed; until when no other crossing is an event.
     crossed: Mutex<HashMap<(u64, u8), Instant>>,
     keys: RandomState,
     figures: Figures,
-    /// Where events are posted from.
+    /// Events that wait to be posted.
     posts: Option<Sender<String>>,
     with_values: bool,
 }
@@ -95,7 +96,7 @@ impl Notifier {
         Self { crossed: Mutex::default(), keys: RandomState::default(), figures, posts, with_values }
     }
 
-    /// Tells of each percentage of the limit that the units of this reply crossed.
+    /// Tells of each percentage of the limit that these units crossed.
     pub fn look(
         &self,
         domain: &str,
@@ -142,13 +143,22 @@ impl Notifier {
         let rule = &*limit.path;
         self.figures.events.with_label_values(&[domain, rule, &percent.to_string()]).inc();
         // In units of the rule.
-        let scale = u64::from(limit.rate.map_or(1, |rate| rate.unit_scale));
+        let scale = limit.unit_scale();
         let (most, remaining) = (decision.policy().limit() / scale, decision.remaining / scale);
         let reset_ms = decision.reset_after.map_or(0, |wait| u64::try_from(wait.as_millis()).unwrap_or(u64::MAX));
         let ends = i64::try_from(decision.now_ms.saturating_add(reset_ms)).unwrap_or(i64::MAX);
         let window_ends = Timestamp::from_millisecond(ends).unwrap_or(Timestamp::MAX).to_string();
         let descriptor = self.with_values.then(|| show_descriptor(descriptor));
-        info!(domain, rule, percent, limit = most, remaining, window_ends, descriptor, "a percentage of notify");
+        info!(
+            domain,
+            rule,
+            percent,
+            limit = most,
+            remaining,
+            window_ends,
+            descriptor,
+            "a request has crossed a percentage of notify"
+        );
         let Some(posts) = &self.posts else { return };
         let mut event = json!({
             "domain": domain, "rule": rule, "percent": percent, "limit": most, "remaining": remaining,

@@ -143,14 +143,16 @@ impl<'s> Decider<'s> {
         (i, outcome)
     }
 
-    /// Tells of the percentages of limits that these requests crossed.
+    /// Tells operators of the percentages of limits that these requests crossed.
     fn notify(&self, checks: &[Numbered<'_>], decided: &[Decided]) {
         let watched = checks.iter().copied().filter(|(_, check)| !check.limit.notify.is_empty());
         let watched: HashMap<usize, &Check> = watched.collect();
-        for (i, outcome) in decided.iter().take(if watched.is_empty() { 0 } else { usize::MAX }) {
+        if watched.is_empty() {
+            return;
+        }
+        for (i, outcome) in decided {
             if let (Some(check), Ok(decision)) = (watched.get(i), outcome)
                 && decision.source == Source::Server
-                && decision.charged > 0
                 && let Some(descriptor) = self.request.descriptors.get(*i)
             {
                 let (of, counted) = ((&*check.limit, &*check.key), Counted::of_charge(decision));
@@ -159,7 +161,7 @@ impl<'s> Decider<'s> {
         }
     }
 
-    /// What looks at the replies to the charges of a grant.
+    /// A function that looks at each reply that charged units of a grant; `None` if the rule has no `notify`.
     fn observer(&self, i: usize, check: &Check) -> Option<impl Fn(&Decision) + Send + Sync + 'static> {
         let descriptor = self.request.descriptors.get(i).filter(|_| !check.limit.notify.is_empty())?.clone();
         let (limit, key, domain) = (check.limit.clone(), check.key.clone(), self.request.domain.clone());

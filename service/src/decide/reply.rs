@@ -121,7 +121,7 @@ fn status(slot: &Slot, outcome: Option<&Result<Decision, Error>>) -> DescriptorS
 fn decided(check: &Check, decision: &Decision) -> DescriptorStatus {
     let allowed = decision.allowed || matches!(check.hits, Hits::GiveBack(_));
     // In units of the rule.
-    let scale = u64::from(check.limit.rate.map_or(1, |rate| rate.unit_scale));
+    let scale = check.limit.unit_scale();
     let limit = RateLimit {
         name: check.limit.name.to_string(),
         requests_per_unit: small(check.policy.limit() / scale),

@@ -206,7 +206,8 @@ fn events_are_logged_and_posted_and_have_values_only_if_asked() {
         until(outcome, || service.metrics(&metric["METRIC ".len()..]).len() == 1);
         check(&server, &service, &[(&metric, count)]);
         let log = service.log();
-        let line = log.lines().find(|line| line.contains("a percentage of notify")).expect("an event");
+        let line =
+            log.lines().find(|line| line.contains("a request has crossed a percentage of notify")).expect("an event");
         let line: Value = serde_json::from_str(line).expect("JSON");
         assert_eq!([&line["rule"], &line["descriptor"]], [&expected["rule"], &expected["descriptor"]]);
         assert_eq!(log.contains("alice"), values == "true", "{log}");

@@ -138,7 +138,7 @@ descriptors:
         let (one, other) = join(ask(near, "room=a", requests), ask(far, "room=a", requests)).await;
         for answers in [&one, &other] {
             assert_eq!(allowed(answers), answers.len());
-            // Whoever comes in the first round trip waits for the first lot, and nobody later.
+            // Requests of the first round trip wait for the first lot. Later requests do not wait.
             let (first, rest) = answers.split_at(20);
             assert!(first[0].1 >= 2 * DELAY, "{first:?}");
             let (half, most) = (quantile(rest, 0.5), quantile(rest, 0.99));
