@@ -57,10 +57,7 @@ fn action() -> impl Strategy<Value = Action> {
 /// takes exactly what is available. One policy; the clock goes forward.
 /// guarantee: estimate, settling, readers
 fn agrees_with_its_oracle<A: TestAlgorithm>(trace: &Trace, actions: &[Action], kind: Kind) -> TestCaseResult {
-    let policy = Policy {
-        burst: trace.policies[0].burst.filter(|_| A::TRAITS.burst),
-        ..trace.policies[0]
-    };
+    let policy = Policy { burst: trace.policies[0].burst.filter(|_| A::TRAITS.burst), ..trace.policies[0] };
     let (Some(algorithm), mut key, mut oracle) = (A::build(&policy), A::Key::default(), Oracle::new(kind, policy))
     else {
         return Ok(());
