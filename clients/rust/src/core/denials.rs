@@ -543,8 +543,9 @@ mod tests {
             }
             let table = denials.cache.memory_used();
             let entries: Vec<_> = denials.cache.iter().map(|(entry, _)| entry).collect();
-            let blocks: usize = entries.iter().map(|entry| entry.block() - entry.key().len()).sum();
-            let all = table.entries + table.map + blocks + denials.policies.len() * size_of::<Policy>();
+            let blocks: usize = entries.iter().map(|entry| entry.memory().0 - entry.key().len()).sum();
+            let policies: HashSet<_> = entries.iter().map(|entry| entry.memory().1).collect();
+            let all = table.entries + table.map + blocks + policies.len() * size_of::<Policy>();
             let each = all / entries.len();
             assert!(each <= 150, "{each} bytes, where {keys} keys were denied and {capacity} are remembered");
         }

@@ -105,10 +105,10 @@ impl Packed {
         std::ptr::eq(&raw const self.0.header, &raw const other.0.header)
     }
 
-    /// How much memory it takes: the counter of those who hold it, and what an allocator adds.
+    /// How much memory it takes, with the counter of those who hold it and what an allocator adds, and where its policy is.
     #[cfg(test)]
-    pub fn block(&self) -> usize {
-        (8 + size_of_val(&*self.0) + 8).next_multiple_of(16)
+    pub fn memory(&self) -> (usize, *const Policy) {
+        ((8 + size_of_val(&*self.0) + 8).next_multiple_of(16), Arc::as_ptr(&self.0.header.header.policy))
     }
 
     fn parts(&self) -> Option<(&[u8], &[u8])> {
@@ -150,11 +150,6 @@ impl Equivalent<Packed> for Lookup<'_> {
 pub struct Policies(Mutex<HashSet<Arc<Policy>>>);
 
 impl Policies {
-    #[cfg(test)]
-    pub fn len(&self) -> usize {
-        self.0.lock().len()
-    }
-
     pub fn shared(&self, policy: &Policy) -> Arc<Policy> {
         let mut known = self.0.lock();
         if let Some(policy) = known.get(policy) {
