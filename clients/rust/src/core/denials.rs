@@ -184,7 +184,12 @@ impl Denials {
         options.estimated_items_capacity(capacity).weight_capacity(capacity as u64).ghost_allocation(0.1);
         let options = options.build().expect("both capacities are given");
         Self {
-            cache: Cache::with_options(options, UnitWeighter, DefaultHashBuilder::default(), DefaultLifecycle::default()),
+            cache: Cache::with_options(
+                options,
+                UnitWeighter,
+                DefaultHashBuilder::default(),
+                DefaultLifecycle::default(),
+            ),
             policies: Policies::default(),
             recheck,
             start: Instant::now(),
