@@ -80,9 +80,10 @@ local function register(name, command, description, flag)
   })
 end
 local FAST = {
-FIXED=function(K,f) local m,ab,cL,b,d=string.find,string.match,string.sub,string.format,redis.call local cF
-local vo=f[2] local cP=f[3] local ml=f[4] if not cP then return end local iW=f[5] local fo local av local bh
-if(ml=='LINE')and(not iW)then fo=5 av=1 bh='LINE' else local oQ local oR local oS if ml then if iW then
+FIXED=function(K,f) local m,ab,cL,b,d=string.find,string.match,string.sub,string.format,redis.call
+if b('%d',2^40)~='1099511627776'then return end local cF local vo=f[2] local cP=f[3] local ml=f[4] if not cP then return
+end local iW=f[5] local fo local av local bh if(ml=='LINE')and(not iW)then fo=5 av=1 bh='LINE' else local oQ local oR
+local oS if ml then if iW then
 if not(((((f[6]=='LINE')and(not f[7]))and((#iW)<16))and(ml=='COST'))and m(iW,'^[1-9]%d*$'))then return end oQ=7 oR=iW+0
 oS='LINE' else if(((f[6]=='LINE')and(not f[7]))and(ml=='COST'))and m('','^[1-9]%d*$')then return end return end else
 oQ=4 oR=1 oS=nil end fo=oQ av=oR bh=oS end if not(((#cP)<16)and m(cP,'^[1-9]%d*$'))then return end local c=cP+0
@@ -90,7 +91,7 @@ local A,F=ab(vo,'^([1-9]%d*)(%l*)$') if A then if(#vo)<16 then
 local iZ=(F=='')and 1000 or((F=='ms')and 1 or((F=='s')and 1000 or((F=='m')and 60000 or((F=='h')and 3.6e6 or((F=='d')and 8.64e7 or nil)))))
 local H=iZ and(A*iZ)or iZ if(not H)or((H<1)or(1e15<H))then return end if not(H<9e12)then return end local mr=f[fo]
 if mr then return end local fp local aM=d('TIME') local P=(aM[1]*1e6)+aM[2] local x=(P-(P%1000))/1000 local hu=K[1]
-local u=(x-(x%H))/H local sz=b(((u<2147483648)and':%d'or':%.0f'),u) local ar=K[2] local v=#sz if not ar then return end
+local u=(x-(x%H))/H local sz=b(((u<2147483648)and':%d'or':%d'),u) local ar=K[2] local v=#sz if not ar then return end
 if not(cL(hu,(-v))==sz)then if not(cL(ar,(-v))==sz)then if m(cL(ar,1,((-v)-1)),':reserved',1,true)then return end
 if not((#K)==2)then return end return else if m(cL(ar,1,((-v)-1)),':reserved',1,true)then return end if not((#K)==2)then
 return end fp=ar end else if m(cL(hu,1,((-v)-1)),':reserved',1,true)then return end if not((#K)==2)then return end fp=hu
@@ -103,28 +104,27 @@ if c<av then kJ=nil else if(gc+av)<=c then kJ=0 else kJ=H-(x%H) end end local da
 local ce if eI<c then local dQ=eI+1 local kL if c<dQ then kL=nil else if(gc+dQ)<=c then kL=0 else kL=H-(x%H) end end
 local ak=kL or(-1) local dy if dQ==c then dy=ak else local aF if(gc+c)<=c then aF=0 else aF=H-(x%H) end dy=aF end pq=ak
 ce=dy else pq=0 ce=0 end if(2^53<=dx)or(2^53<=ce)then return end
-local CP=b('%.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f 0 %.0f 0 %.0f',(fZ and 1 or 0),cS,hy,c,eI,dx,pq,ce,x,pk) pu=CP else
-if bh then return end pu={(fZ and 1 or 0),cS,hy} end local hG=cS-w if not(hG==0)then local px if hG==1 then px='1' else
-px=b('%.0f',hG) end local dd=d('INCRBY',fp,px) end cF=pu else local bG if bh=='LINE'then local dR=c-w local kP
-if c<av then kP=nil else if(w+av)<=c then kP=0 else kP=H-(x%H) end end local gh=kP or(-1) local bF local ep if dR<c then
-local jk=dR+1 local eo if c<jk then eo=nil else if(w+jk)<=c then eo=0 else eo=H-(x%H) end end local wi=eo or(-1)
-local aU if jk==c then aU=wi else local fy if(w+c)<=c then fy=0 else fy=H-(x%H) end aU=fy end bF=wi ep=aU else bF=0 ep=0
-end if(2^53<=gh)or(2^53<=ep)then return end
-local eL=b('0 %.0f %.0f %.0f %.0f %.0f %.0f %.0f 0 %.0f 0 0',cS,hy,c,dR,gh,bF,ep,x) bG=eL else if bh then return end
-bG={0,cS,hy} end cF=bG end else local hA=av<=c local cW=hA and av or 0 if 2^53<=cW then return end local fw if hA then
-fw=x+H else fw=nil end local gW if not fw then gW=-2 else local as=((x<fw)and(fw-x)or 0)+500 gW=(as-(as%1000))/1000 end
-if hA then local pO if bh=='LINE'then local bq=(0<cW)and cW or 0 local sO=(bq<c)and(c-bq)or 0 local dB local kY
-if sO<c then local sP=sO+1 local kX if c<sP then kX=nil else if(bq+sP)<=c then kX=0 else kX=H-(x%H) end end
-local bU=kX or(-1) local fz if sP==c then fz=bU else local cf if(bq+c)<=c then cf=0 else cf=H-(x%H) end fz=cf end dB=bU
-kY=fz else dB=0 kY=0 end if 2^53<=kY then return end
-local bC=b('1 %.0f %.0f %.0f %.0f 0 %.0f %.0f 0 %.0f 0 %.0f',cW,gW,c,sO,dB,kY,x,av) pO=bC else if bh then return end
-pO={1,cW,gW} end if not(cW==0)then local fA if cW==1 then fA='1' else fA=b('%.0f',cW) end local sT=d('INCRBY',fp,fA) end
-if fw then local mK=b('%.0f',fw) local wv=d('PEXPIREAT',fp,mK) end cF=pO else local qb if bh=='LINE'then
-local hQ=b('0 %.0f %.0f %.0f %.0f -1 0 0 0 %.0f 0 0',cW,gW,c,c,x) qb=hQ else if bh then return end qb={0,cW,gW} end
-cF=qb end end else return end else return end return cF end, WINDOW=function(K,f)
-local m,ab,b,d=string.find,string.match,string.format,redis.call local bN local iV=f[2] local aX=f[3] local aq=f[4]
-if not aX then return end local aK=f[5] local aS local s local n if(aq=='LINE')and(not aK)then aS=5 s=1 n='LINE' else
-local fn local aQ local aR if aq then if aK then
+local CP=b('%d %d %d %d %d %d %d %d 0 %d 0 %d',(fZ and 1 or 0),cS,hy,c,eI,dx,pq,ce,x,pk) pu=CP else if bh then return
+end pu={(fZ and 1 or 0),cS,hy} end local hG=cS-w if not(hG==0)then local px if hG==1 then px='1' else px=b('%d',hG) end
+local dd=d('INCRBY',fp,px) end cF=pu else local bG if bh=='LINE'then local dR=c-w local kP if c<av then kP=nil else
+if(w+av)<=c then kP=0 else kP=H-(x%H) end end local gh=kP or(-1) local bF local ep if dR<c then local jk=dR+1 local eo
+if c<jk then eo=nil else if(w+jk)<=c then eo=0 else eo=H-(x%H) end end local wi=eo or(-1) local aU if jk==c then aU=wi
+else local fy if(w+c)<=c then fy=0 else fy=H-(x%H) end aU=fy end bF=wi ep=aU else bF=0 ep=0 end
+if(2^53<=gh)or(2^53<=ep)then return end local eL=b('0 %d %d %d %d %d %d %d 0 %d 0 0',cS,hy,c,dR,gh,bF,ep,x) bG=eL else
+if bh then return end bG={0,cS,hy} end cF=bG end else local hA=av<=c local cW=hA and av or 0 if 2^53<=cW then return end
+local fw if hA then fw=x+H else fw=nil end local gW if not fw then gW=-2 else local as=((x<fw)and(fw-x)or 0)+500
+gW=(as-(as%1000))/1000 end if hA then local pO if bh=='LINE'then local bq=(0<cW)and cW or 0 local sO=(bq<c)and(c-bq)or 0
+local dB local kY if sO<c then local sP=sO+1 local kX if c<sP then kX=nil else if(bq+sP)<=c then kX=0 else kX=H-(x%H)
+end end local bU=kX or(-1) local fz if sP==c then fz=bU else local cf if(bq+c)<=c then cf=0 else cf=H-(x%H) end fz=cf
+end dB=bU kY=fz else dB=0 kY=0 end if 2^53<=kY then return end
+local bC=b('1 %d %d %d %d 0 %d %d 0 %d 0 %d',cW,gW,c,sO,dB,kY,x,av) pO=bC else if bh then return end pO={1,cW,gW} end
+if not(cW==0)then local fA if cW==1 then fA='1' else fA=b('%d',cW) end local sT=d('INCRBY',fp,fA) end if fw then
+local mK=b('%d',fw) local wv=d('PEXPIREAT',fp,mK) end cF=pO else local qb if bh=='LINE'then
+local hQ=b('0 %d %d %d %d -1 0 0 0 %d 0 0',cW,gW,c,c,x) qb=hQ else if bh then return end qb={0,cW,gW} end cF=qb end end
+else return end else return end return cF end, WINDOW=function(K,f)
+local m,ab,b,d=string.find,string.match,string.format,redis.call if b('%d',2^40)~='1099511627776'then return end
+local bN local iV=f[2] local aX=f[3] local aq=f[4] if not aX then return end local aK=f[5] local aS local s local n
+if(aq=='LINE')and(not aK)then aS=5 s=1 n='LINE' else local fn local aQ local aR if aq then if aK then
 if not(((((f[6]=='LINE')and(not f[7]))and((#aK)<16))and(aq=='COST'))and m(aK,'^[1-9]%d*$'))then return end fn=7 aQ=aK+0
 aR='LINE' else if(((f[6]=='LINE')and(not f[7]))and(aq=='COST'))and m('','^[1-9]%d*$')then return end return end else
 fn=4 aQ=1 aR=nil end aS=fn s=aQ n=aR end if not(((#aX)<16)and m(aX,'^[1-9]%d*$'))then return end local o=aX+0
@@ -144,38 +144,37 @@ else if not((aj*1000)<2^53)then return end local wo=aj*1000 local sM=(l<wo)and(w
 kU=(hI==0)and(sM/1000)or(((sM-hI)/1000)+1) end end local jn=kU or(-1) local dA if aD==o then dA=jn else local pI
 if(R+o)<=o then pI=0 else if not((aj*1000)<2^53)then return end local gk=aj*1000 local bq=(l<gk)and(gk-l)or 0
 local ws=bq%1000 pI=(ws==0)and(bq/1000)or(((bq-ws)/1000)+1) end dA=pI end pJ=jn kW=dA else pJ=0 kW=0 end
-if 2^53<=kW then return end local cs=b('1 %.0f %.0f %.0f %.0f 0 %.0f %.0f 0 %.0f 0 %.0f',P,hz,o,sB,pJ,kW,j,s) cf=cs else
-if n then return end cf={1,P,hz} end if fW==Z then local bc=R-P local pM if bc==1 then pM='1' else pM=b('%.0f',bc) end
-local bC=d('INCRBY',g,pM) else if P==R then local gm=d('PEXPIREAT',g,b('%.0f',Z)) else
-local bD=d('SET',g,b('%.0f',R),'PXAT',b('%.0f',Z)) end end bN=cf else if not(Z==fW)then return end
-local J=(P<o)and(o-P)or 0 local el if o<s then el=nil else if not((Z*1000)<2^53)then return end local aO=Z*1000
-local eG=(l<aO)and(aO-l)or 0 local cY=eG%1000 el=(cY==0)and(eG/1000)or(((eG-cY)/1000)+1) end local kI if el then
-if 2^53<=el then return end local eI=el%1000 local hC=(el<0)and(-1)or((eI==0)and(el/1000)or(((el-eI)/1000)+1)) kI=hC
-else kI=-1 end local cZ=(kI==0)and 1 or kI local dF if n=='LINE'then local cE if o<s then cE=nil else
-if not((Z*1000)<2^53)then return end local dj=Z*1000 local br=(l<dj)and(dj-l)or 0 local hQ=br%1000
-cE=(hQ==0)and(br/1000)or(((br-hQ)/1000)+1) end local wA=cE or(-1) local fD local aV if J<o then local jq=J+1 local dE
-if o<jq then dE=nil else if(P+jq)<=o then dE=0 else if not((Z*1000)<2^53)then return end local au=Z*1000
-local sX=(l<au)and(au-l)or 0 local js=sX%1000 dE=(js==0)and(sX/1000)or(((sX-js)/1000)+1) end end local eP=dE or(-1)
-local qg if jq==o then qg=eP else local et if(P+o)<=o then et=0 else if not((Z*1000)<2^53)then return end
-local eR=Z*1000 local aE=(l<eR)and(eR-l)or 0 local cu=aE%1000 et=(cu==0)and(aE/1000)or(((aE-cu)/1000)+1) end qg=et end
-fD=eP aV=qg else fD=0 aV=0 end if(2^53<=wA)or(2^53<=aV)then return end
-local mU=b('0 %.0f %.0f %.0f %.0f %.0f %.0f %.0f 0 %.0f 0 0',P,cZ,o,J,wA,fD,aV,j) dF=mU else if n then return end
-dF={0,P,cZ} end bN=dF end else local sE=s<=o if sE then local O=j+i if O<=j then return end local sI=(s<o)and(o-s)or 0
-local ax if(s+o)<=o then ax=0 else if not((O*1000)<2^53)then return end local db=O*1000 local cq=(l<db)and(db-l)or 0
-local dc=cq%1000 ax=(dc==0)and(cq/1000)or(((cq-dc)/1000)+1) end if 2^53<=ax then return end local aC=ax%1000
-local jf=(ax<0)and(-1)or((aC==0)and(ax/1000)or(((ax-aC)/1000)+1)) local cg if n=='LINE'then local qx local lm
-if sI<o then local al=sI+1 local eu if o<al then eu=nil else if(s+al)<=o then eu=0 else if not((O*1000)<2^53)then return
-end local hV=O*1000 local sZ=(l<hV)and(hV-l)or 0 local aP=sZ%1000 eu=(aP==0)and(sZ/1000)or(((sZ-aP)/1000)+1) end end
-local eU=eu or(-1) local bl if al==o then bl=eU else local ap if(s+o)<=o then ap=0 else if not((O*1000)<2^53)then return
-end local dq=O*1000 local eV=(l<dq)and(dq-l)or 0 local cv=eV%1000 ap=(cv==0)and(eV/1000)or(((eV-cv)/1000)+1) end bl=ap
-end qx=eU lm=bl else qx=0 lm=0 end if 2^53<=lm then return end
-local gu=b('1 0 %.0f %.0f %.0f 0 %.0f %.0f 0 %.0f 0 %.0f',jf,o,sI,qx,lm,j,s) cg=gu else if n then return end cg={1,0,jf}
-end local mY=b('%.0f',s) local tc=d('SET',g,mY,'PXAT',b('%.0f',O)) bN=cg else local qI if n=='LINE'then
-qI=b('0 0 -1 %.0f %.0f -1 0 0 0 %.0f 0 0',o,o,j) else if n then return end qI={0,0,(-1)} end bN=qI end end else return
-end else return end return bN end, SLIDING=function(K,f)
-local S,m,ab,b,d=math.ceil,string.find,string.match,string.format,redis.call local iJ local iV=f[2] local aX=f[3]
-local aq=f[4] if not aX then return end local aK=f[5] local aS local s local n if(aq=='LINE')and(not aK)then aS=5 s=1
-n='LINE' else local fn local aQ local aR if aq then if aK then
+if 2^53<=kW then return end local cs=b('1 %d %d %d %d 0 %d %d 0 %d 0 %d',P,hz,o,sB,pJ,kW,j,s) cf=cs else if n then
+return end cf={1,P,hz} end if fW==Z then local bc=R-P local pM if bc==1 then pM='1' else pM=b('%d',bc) end
+local bC=d('INCRBY',g,pM) else if P==R then local gm=d('PEXPIREAT',g,b('%d',Z)) else
+local bD=d('SET',g,b('%d',R),'PXAT',b('%d',Z)) end end bN=cf else if not(Z==fW)then return end local J=(P<o)and(o-P)or 0
+local el if o<s then el=nil else if not((Z*1000)<2^53)then return end local aO=Z*1000 local eG=(l<aO)and(aO-l)or 0
+local cY=eG%1000 el=(cY==0)and(eG/1000)or(((eG-cY)/1000)+1) end local kI if el then if 2^53<=el then return end
+local eI=el%1000 local hC=(el<0)and(-1)or((eI==0)and(el/1000)or(((el-eI)/1000)+1)) kI=hC else kI=-1 end
+local cZ=(kI==0)and 1 or kI local dF if n=='LINE'then local cE if o<s then cE=nil else if not((Z*1000)<2^53)then return
+end local dj=Z*1000 local br=(l<dj)and(dj-l)or 0 local hQ=br%1000 cE=(hQ==0)and(br/1000)or(((br-hQ)/1000)+1) end
+local wA=cE or(-1) local fD local aV if J<o then local jq=J+1 local dE if o<jq then dE=nil else if(P+jq)<=o then dE=0
+else if not((Z*1000)<2^53)then return end local au=Z*1000 local sX=(l<au)and(au-l)or 0 local js=sX%1000
+dE=(js==0)and(sX/1000)or(((sX-js)/1000)+1) end end local eP=dE or(-1) local qg if jq==o then qg=eP else local et
+if(P+o)<=o then et=0 else if not((Z*1000)<2^53)then return end local eR=Z*1000 local aE=(l<eR)and(eR-l)or 0
+local cu=aE%1000 et=(cu==0)and(aE/1000)or(((aE-cu)/1000)+1) end qg=et end fD=eP aV=qg else fD=0 aV=0 end
+if(2^53<=wA)or(2^53<=aV)then return end local mU=b('0 %d %d %d %d %d %d %d 0 %d 0 0',P,cZ,o,J,wA,fD,aV,j) dF=mU else
+if n then return end dF={0,P,cZ} end bN=dF end else local sE=s<=o if sE then local O=j+i if O<=j then return end
+local sI=(s<o)and(o-s)or 0 local ax if(s+o)<=o then ax=0 else if not((O*1000)<2^53)then return end local db=O*1000
+local cq=(l<db)and(db-l)or 0 local dc=cq%1000 ax=(dc==0)and(cq/1000)or(((cq-dc)/1000)+1) end if 2^53<=ax then return end
+local aC=ax%1000 local jf=(ax<0)and(-1)or((aC==0)and(ax/1000)or(((ax-aC)/1000)+1)) local cg if n=='LINE'then local qx
+local lm if sI<o then local al=sI+1 local eu if o<al then eu=nil else if(s+al)<=o then eu=0 else
+if not((O*1000)<2^53)then return end local hV=O*1000 local sZ=(l<hV)and(hV-l)or 0 local aP=sZ%1000
+eu=(aP==0)and(sZ/1000)or(((sZ-aP)/1000)+1) end end local eU=eu or(-1) local bl if al==o then bl=eU else local ap
+if(s+o)<=o then ap=0 else if not((O*1000)<2^53)then return end local dq=O*1000 local eV=(l<dq)and(dq-l)or 0
+local cv=eV%1000 ap=(cv==0)and(eV/1000)or(((eV-cv)/1000)+1) end bl=ap end qx=eU lm=bl else qx=0 lm=0 end
+if 2^53<=lm then return end local gu=b('1 0 %d %d %d 0 %d %d 0 %d 0 %d',jf,o,sI,qx,lm,j,s) cg=gu else if n then return
+end cg={1,0,jf} end local mY=b('%d',s) local tc=d('SET',g,mY,'PXAT',b('%d',O)) bN=cg else local qI if n=='LINE'then
+qI=b('0 0 -1 %d %d -1 0 0 0 %d 0 0',o,o,j) else if n then return end qI={0,0,(-1)} end bN=qI end end else return end
+else return end return bN end, SLIDING=function(K,f)
+local S,m,ab,b,d=math.ceil,string.find,string.match,string.format,redis.call if b('%d',2^40)~='1099511627776'then return
+end local iJ local iV=f[2] local aX=f[3] local aq=f[4] if not aX then return end local aK=f[5] local aS local s local n
+if(aq=='LINE')and(not aK)then aS=5 s=1 n='LINE' else local fn local aQ local aR if aq then if aK then
 if not(((((f[6]=='LINE')and(not f[7]))and((#aK)<16))and(aq=='COST'))and m(aK,'^[1-9]%d*$'))then return end fn=7 aQ=aK+0
 aR='LINE' else if(((f[6]=='LINE')and(not f[7]))and(aq=='COST'))and m('','^[1-9]%d*$')then return end return end else
 fn=4 aQ=1 aR=nil end aS=fn s=aQ n=aR end if not(((#aX)<16)and m(aX,'^[1-9]%d*$'))then return end local o=aX+0
@@ -185,7 +184,7 @@ local i=af and(h*af)or af if(not i)or((i<1)or(1e15<i))then return end if not(i<9
 if A then return end if 1000<s then return end local fV=d('TIME') local l=(fV[1]*1e6)+fV[2] local j=(l-(l%1000))/1000
 local g=K[1] if not g then return end if m(g,':reserved',1,true)then return end if not((#K)==1)then return end
 local P=j-i local X=d('ZCARD',g) local L if(0<X)and(0<=P)then if not(X<=4000)then return end
-local aY=d('ZREMRANGEBYSCORE',g,'0',b('%.0f',P)) L=X-aY else L=X end local ar=0<L local D=(L+s)<=o local vQ=i%1000
+local aY=d('ZREMRANGEBYSCORE',g,'0',b('%d',P)) L=X-aY else L=X end local ar=0<L local D=(L+s)<=o local vQ=i%1000
 local hw=(vQ==0)and(i/1000)or(((i-vQ)/1000)+1) if D then if n=='LINE'then local eF=(o-L)-s local dO=(0<eF)and eF or 0
 local cd if ar then local hy=d('ZRANGE',g,'0','0','WITHSCORES') local ai=hy[2] if ai then cd=tonumber(ai) else cd=0 end
 else cd=0 end if cd<0 then return end local kQ local kR local ix local hb if dO<o then local hA=dO+1 local fx if ar then
@@ -195,7 +194,7 @@ local cY=pl+1 local aw local em local aA=o-hA if aA<0 then aw=nil em=nil else if
 local gb=(bp-aA)-1 local aF local dy if bp<=gb then aF=nil dy=nil else local iv if ar then
 local cZ=d('ZRANGE',g,'-1','-1','WITHSCORES') local vX=cZ[2] if vX then iv=tonumber(vX) else iv=0 end else iv=0 end
 if j<iv then return end local gY if gb<L then if gb==0 then local O=S(cd) gY=(0<O)and O or 0 else if 0<=gb then
-local bT=b('%.0f',gb) local CN=d('ZRANGE',g,bT,bT,'WITHSCORES') local vZ=CN[2] if vZ then local ak=S(tonumber(vZ))
+local bT=b('%d',gb) local CN=d('ZRANGE',g,bT,bT,'WITHSCORES') local vZ=CN[2] if vZ then local ak=S(tonumber(vZ))
 gY=(0<ak)and ak or 0 else gY=j end else gY=j end end else gY=j end local sH=gY+i aF=iv dy=sH end local ce
 if(not dy)or(cY<dy)then ce=cY else ce=dy end local ps if ce then local pr if 2^53<=ce then pr=1/0 else local cp=ce-j
 pr=(0<cp)and cp or 0 end ps=pr else ps=ce end aw=aF em=ps end end local eK=em or(-1) local ep local pB if hA==o then
@@ -203,28 +202,27 @@ ep=aw pB=eK else local ao if(3*i)<=(2*(fx-j))then ao=nil else ao=j+(2*i) end loc
 local mw=pw+1 local aU local bF if bp<=0 then aU=aw bF=0 else local aC=bp-1 local eo local iw if bp<=aC then eo=aw
 iw=nil else local aT if aw then aT=aw else local bj if ar then local CU=d('ZRANGE',g,'-1','-1','WITHSCORES')
 local jg=CU[2] if jg then bj=tonumber(jg) else bj=0 end else bj=0 end aT=bj end if j<aT then return end local cD
-if aC<L then if aC==0 then local gh=S(cd) cD=(0<gh)and gh or 0 else if 0<=aC then local dS=b('%.0f',aC)
+if aC<L then if aC==0 then local gh=S(cd) cD=(0<gh)and gh or 0 else if 0<=aC then local dS=b('%d',aC)
 local B=d('ZRANGE',g,dS,dS,'WITHSCORES') local wg=B[2] if wg then local mx=S(tonumber(wg)) cD=(0<mx)and mx or 0 else
 cD=j end else cD=j end end else cD=j end local hH=cD+i eo=aT iw=hH end local ha if(not iw)or(mw<iw)then ha=mw else ha=iw
 end local fy if ha then local pA if 2^53<=ha then pA=1/0 else local bB=ha-j pA=(0<bB)and bB or 0 end fy=pA else fy=ha
 end aU=eo bF=fy end ep=aU pB=bF or(-1) end kQ=ep kR=fx ix=eK hb=pB else kQ=nil kR=nil ix=0 hb=0 end
 if(not((ix-ix)==0))or((not((hb-hb)==0))or(2^53<=hb))then return end
-local dU=b('1 %.0f %.0f %.0f %.0f 0 %.0f %.0f 0 %.0f 0 %.0f',L,hw,o,dO,ix,hb,j,s) local eq if kR then eq=kR else
-local aG if ar then if not redis.REDIS_VERSION_NUM then return end local gj=d('PEXPIRETIME',g)
-aG=((0<=gj)and gj or nil)or 0 else aG=0 end eq=aG end local dA if eq then if(3*i)<=(2*(eq-j))then dA=nil else dA=j+(2*i)
-end else dA=j+(2*i) end local di=b('%.0f',j) if kQ then local pL if kQ<j then pL=0 else local bb=d('ZCOUNT',g,di,di)
-pL=bb end if 1<s then return end local ef=s local dv=pL while 0<ef do local sR=b('%.0f',dv)
-local bc=d('ZADD',g,'NX',di,(di..('-0.'..sR))) local jp=ef-bc local bC=dv+1 ef,dv=jp,bC end local hL=ef local Ee=dv else
-local sQ=d('ZCOUNT',g,di,di) if 1<s then return end local kh=s local ki=sQ while 0<kh do local go=b('%.0f',ki)
-local bD=d('ZADD',g,'NX',di,(di..('-0.'..go))) local hM=kh-bD local sS=ki+1 kh,ki=hM,sS end local sT=kh local bV=ki end
-if dA then local wv=b('%.0f',dA) local sU=d('PEXPIREAT',g,wv) end iJ=dU else if n then return end local fB if ar then
-if not redis.REDIS_VERSION_NUM then return end local eN=d('PEXPIRETIME',g) fB=((0<=eN)and eN or nil)or 0 else fB=0 end
-local es if(3*i)<=(2*(fB-j))then es=nil else es=j+(2*i) end local br=b('%.0f',j) local sW=d('ZCOUNT',g,br,br)
-if 1<s then return end local kj=s local kk=sW while 0<kj do local mP=b('%.0f',kk)
-local jq=d('ZADD',g,'NX',br,(br..('-0.'..mP))) local mQ=kj-jq local dk=kk+1 kj,kk=mQ,dk end local Eh=kj local au=kk
-if es then local jr=b('%.0f',es) local mR=d('PEXPIREAT',g,jr) end iJ={1,L,hw} end else local kG if ar then
-local sA=d('ZRANGE',g,'-1','-1','WITHSCORES') local cQ=sA[2] if cQ then kG=tonumber(cQ) else kG=0 end else kG=0 end
-if j<kG then if n=='LINE'then local aE=o-L local dl=(0<aE)and aE or 0 local aV if ar then
+local dU=b('1 %d %d %d %d 0 %d %d 0 %d 0 %d',L,hw,o,dO,ix,hb,j,s) local eq if kR then eq=kR else local aG if ar then
+if not redis.REDIS_VERSION_NUM then return end local gj=d('PEXPIRETIME',g) aG=((0<=gj)and gj or nil)or 0 else aG=0 end
+eq=aG end local dA if eq then if(3*i)<=(2*(eq-j))then dA=nil else dA=j+(2*i) end else dA=j+(2*i) end local di=b('%d',j)
+if kQ then local pL if kQ<j then pL=0 else local bb=d('ZCOUNT',g,di,di) pL=bb end if 1<s then return end local ef=s
+local dv=pL while 0<ef do local sR=b('%d',dv) local bc=d('ZADD',g,'NX',di,(di..('-0.'..sR))) local jp=ef-bc
+local bC=dv+1 ef,dv=jp,bC end local hL=ef local Ee=dv else local sQ=d('ZCOUNT',g,di,di) if 1<s then return end
+local kh=s local ki=sQ while 0<kh do local go=b('%d',ki) local bD=d('ZADD',g,'NX',di,(di..('-0.'..go))) local hM=kh-bD
+local sS=ki+1 kh,ki=hM,sS end local sT=kh local bV=ki end if dA then local wv=b('%d',dA) local sU=d('PEXPIREAT',g,wv)
+end iJ=dU else if n then return end local fB if ar then if not redis.REDIS_VERSION_NUM then return end
+local eN=d('PEXPIRETIME',g) fB=((0<=eN)and eN or nil)or 0 else fB=0 end local es if(3*i)<=(2*(fB-j))then es=nil else
+es=j+(2*i) end local br=b('%d',j) local sW=d('ZCOUNT',g,br,br) if 1<s then return end local kj=s local kk=sW
+while 0<kj do local mP=b('%d',kk) local jq=d('ZADD',g,'NX',br,(br..('-0.'..mP))) local mQ=kj-jq local dk=kk+1
+kj,kk=mQ,dk end local Eh=kj local au=kk if es then local jr=b('%d',es) local mR=d('PEXPIREAT',g,jr) end iJ={1,L,hw} end
+else local kG if ar then local sA=d('ZRANGE',g,'-1','-1','WITHSCORES') local cQ=sA[2] if cQ then kG=tonumber(cQ) else
+kG=0 end else kG=0 end if j<kG then if n=='LINE'then local aE=o-L local dl=(0<aE)and aE or 0 local aV if ar then
 local gr=d('ZRANGE',g,'0','0','WITHSCORES') local mS=gr[2] if mS then aV=tonumber(mS) else aV=0 end else aV=0 end
 if aV<0 then return end local bI if ar then if not redis.REDIS_VERSION_NUM then return end local hU=d('PEXPIRETIME',g)
 bI=((0<=hU)and hU or nil)or 0 else bI=0 end local lh if(3*i)<=(2*(bI-j))then lh=nil else lh=j+(2*i) end local qk
@@ -244,32 +242,33 @@ if aI<0 then return end local dH if ar then if not redis.REDIS_VERSION_NUM then 
 dH=((0<=xo)and xo or nil)or 0 else dH=0 end local dI if(3*i)<=(2*(dH-j))then dI=nil else dI=j+(2*i) end local fH
 if dI then fH=dI else fH=dH end local fb=fH+1 local lx local tj=o-s if tj<0 then lx=nil else if L<=tj then lx=0 else
 local eb=(L-tj)-1 local bO if L<=eb then bO=nil else if eb==0 then local nl=S(aI) bO=((0<nl)and nl or 0)+i else
-if 0<=eb then local gx=b('%.0f',eb) local jK=d('ZRANGE',g,gx,gx,'WITHSCORES') local dr=jK[2] if dr then
+if 0<=eb then local gx=b('%d',eb) local jK=d('ZRANGE',g,gx,gx,'WITHSCORES') local dr=jK[2] if dr then
 local fd=S(tonumber(dr)) bO=((0<fd)and fd or 0)+i else bO=j+i end else bO=j+i end end end local ci
 if(not bO)or(fb<bO)then ci=fb else ci=bO end local qR if ci then local cI if 2^53<=ci then cI=1/0 else local nm=ci-j
 cI=(0<nm)and nm or 0 end qR=cI else qR=ci end lx=qR end end local bs=lx or(-1) local iH local bv if tg<o then
 local ds=tg+1 local lz if(3*i)<=(2*(dH-j))then lz=nil else lz=j+(2*i) end local qU if lz then qU=lz else qU=dH end
 local jP=qU+1 local lA local tp=o-ds if tp<0 then lA=nil else if L<=tp then lA=0 else local no=(L-tp)-1 local eA
-if L<=no then eA=nil else if no==0 then local jR=S(aI) eA=((0<jR)and jR or 0)+i else if 0<=no then local xG=b('%.0f',no)
+if L<=no then eA=nil else if no==0 then local jR=S(aI) eA=((0<jR)and jR or 0)+i else if 0<=no then local xG=b('%d',no)
 local gA=d('ZRANGE',g,xG,xG,'WITHSCORES') local nq=gA[2] if nq then local xH=S(tonumber(nq)) eA=((0<xH)and xH or 0)+i
 else eA=j+i end else eA=j+i end end end local cJ if(not eA)or(jP<eA)then cJ=jP else cJ=eA end local rh if cJ then
 local rg if 2^53<=cJ then rg=1/0 else local ff=cJ-j rg=(0<ff)and ff or 0 end rh=rg else rh=cJ end lA=rh end end
 local gB=lA or(-1) local rp if ds==o then rp=gB else local lC if(3*i)<=(2*(dH-j))then lC=nil else lC=j+(2*i) end
 local cl if lC then cl=lC else cl=dH end local xM=cl+1 local ro if L<=0 then ro=0 else local fg=L-1 local eB
-if L<=fg then eB=nil else if fg==0 then local fi=S(aI) eB=((0<fi)and fi or 0)+i else if 0<=fg then local nv=b('%.0f',fg)
+if L<=fg then eB=nil else if fg==0 then local fi=S(aI) eB=((0<fi)and fi or 0)+i else if 0<=fg then local nv=b('%d',fg)
 local tv=d('ZRANGE',g,nv,nv,'WITHSCORES') local gC=tv[2] if gC then local xP=S(tonumber(gC)) eB=((0<xP)and xP or 0)+i
 else eB=j+i end else eB=j+i end end end local hk if(not eB)or(xM<eB)then hk=xM else hk=eB end local rn if hk then
 local cm if 2^53<=hk then cm=1/0 else local jV=hk-j cm=(0<jV)and jV or 0 end rn=cm else rn=hk end ro=rn end rp=ro or(-1)
 end iH=gB bv=rp else iH=0 bv=0 end
 if(not((bs-bs)==0))or((not((iH-iH)==0))or((not((bv-bv)==0))or((2^53<=bs)or(2^53<=bv))))then return end
-local DC=b('0 %.0f %.0f %.0f %.0f %.0f %.0f %.0f 0 %.0f 0 0',L,hw,o,tg,bs,iH,bv,j) if ar then local lF
-if(3*i)<=(2*(dH-j))then lF=nil else lF=j+(2*i) end if lF then local xW=b('%.0f',lF) local Er=d('PEXPIREAT',g,xW) end end
-iJ=DC else if n then return end if ar then if not redis.REDIS_VERSION_NUM then return end local bY=d('PEXPIRETIME',g)
-local lG if(3*i)<=(2*((((0<=bY)and bY or nil)or 0)-j))then lG=nil else lG=j+(2*i) end if lG then local nx=b('%.0f',lG)
+local DC=b('0 %d %d %d %d %d %d %d 0 %d 0 0',L,hw,o,tg,bs,iH,bv,j) if ar then local lF if(3*i)<=(2*(dH-j))then lF=nil
+else lF=j+(2*i) end if lF then local xW=b('%d',lF) local Er=d('PEXPIREAT',g,xW) end end iJ=DC else if n then return end
+if ar then if not redis.REDIS_VERSION_NUM then return end local bY=d('PEXPIRETIME',g) local lG
+if(3*i)<=(2*((((0<=bY)and bY or nil)or 0)-j))then lG=nil else lG=j+(2*i) end if lG then local nx=b('%d',lG)
 local ny=d('PEXPIREAT',g,nx) end end iJ={0,L,hw} end end end else return end else return end return iJ end,
-COUNTER=function(K,f) local m,ab,b,d=string.find,string.match,string.format,redis.call local fl local vm=f[2]
-local aK=f[3] local aL=f[4] if not aK then return end local cP=f[5] local oP local am local cy
-if(aL=='LINE')and(not cP)then oP=5 am=1 cy='LINE' else local cb local I local ae if aL then if cP then
+COUNTER=function(K,f) local m,ab,b,d=string.find,string.match,string.format,redis.call
+if b('%d',2^40)~='1099511627776'then return end local fl local vm=f[2] local aK=f[3] local aL=f[4] if not aK then return
+end local cP=f[5] local oP local am local cy if(aL=='LINE')and(not cP)then oP=5 am=1 cy='LINE' else local cb local I
+local ae if aL then if cP then
 if not(((((f[6]=='LINE')and(not f[7]))and((#cP)<16))and(aL=='COST'))and m(cP,'^[1-9]%d*$'))then return end cb=7 I=cP+0
 ae='LINE' else if(((f[6]=='LINE')and(not f[7]))and(aL=='COST'))and m('','^[1-9]%d*$')then return end return end else
 cb=4 I=1 ae=nil end oP=cb am=I cy=ae end if not(((#aK)<16)and m(aK,'^[1-9]%d*$'))then return end local G=aK+0
@@ -306,52 +305,52 @@ local nf=xg+aI local ng=(g<nf)and(nf-g)or 0 local xn=ng%1000 ey=(xn==0)and(ng/10
 local xp=0-p local lu if v==0 then lu=0 else if not((xp*e)<2^53)then return end local nh=xp*e local ea=(nh-(nh%v))/v
 lu=(ea<e)and(e-ea)or 0 end if not((N+lu)<2^53)then return end local fb=N+lu local ig=(g<fb)and(fb-g)or 0
 local ec=ig%1000 ey=(ec==0)and(ig/1000)or(((ig-ec)/1000)+1) end qN=ey end fI=na lv=qN else fI=0 lv=0 end
-if 2^53<=lv then return end local nl=b('1 %.0f %.0f %.0f %.0f 0 %.0f %.0f 0 %.0f 0 %.0f',ag,eJ,G,al,fI,lv,C,am) local ck
+if 2^53<=lv then return end local nl=b('1 %d %d %d %d 0 %d %d 0 %d 0 %d',ag,eJ,G,al,fI,lv,C,am) local ck
 if not redis.REDIS_VERSION_NUM then return end local jM=d('PEXPIRETIME',P) local ds=(0<=jM)and jM or nil if ds then
 if 2^53<=ds then return end if not(ak<2^53)then return end if not((ak+5000)<2^53)then return end local jO=ak+5000
 if ds<ak then ck=jO else if not(jO<ds)then ck=nil else ck=jO end end else if not(ak<2^53)then return end
-if not((ak+5000)<2^53)then return end return end if ck then local cJ if ck==0 then cJ='1' else local Dx=b('%.0f',ck)
-cJ=Dx end local ff=d('SET',P,b('C:%.0f:%.0f:%.0f:%.0f',F,((aj-(aj%F))/F),p,v),'PXAT',cJ) else
-local ik=d('SET',P,b('C:%.0f:%.0f:%.0f:%.0f',F,((aj-(aj%F))/F),p,v),'KEEPTTL') end fl=nl else if cy then return end
-local bv if not redis.REDIS_VERSION_NUM then return end local ee=d('PEXPIRETIME',P) local nu=(0<=ee)and ee or nil
-if nu then if 2^53<=nu then return end if not(ak<2^53)then return end if not((ak+5000)<2^53)then return end
-local jT=ak+5000 if nu<ak then bv=jT else if not(jT<nu)then bv=nil else bv=jT end end else if not(ak<2^53)then return
-end if not((ak+5000)<2^53)then return end return end if bv then local ru if bv==0 then ru='1' else local tw=b('%.0f',bv)
-ru=tw end local xV=d('SET',P,b('C:%.0f:%.0f:%.0f:%.0f',F,((aj-(aj%F))/F),p,v),'PXAT',ru) else
-local Es=d('SET',P,b('C:%.0f:%.0f:%.0f:%.0f',F,((aj-(aj%F))/F),p,v),'KEEPTTL') end fl={1,ag,eJ} end else if C<aj then
-return end local mv=(D<G)and(G-D)or 0 local dz local de=G-am if not(N<2^53)then return end if de<0 then dz=nil else
-if de<D then if not((N+e)<2^53)then return end local wf=N+e local cC if D==0 then cC=0 else if not((de*e)<2^53)then
-return end local jj=de*e local gg=(jj-(jj%D))/D cC=(gg<e)and(e-gg)or 0 end if not((wf+cC)<2^53)then return end
-local hH=wf+cC local sL=(g<hH)and(hH-g)or 0 local df=sL%1000 dz=(df==0)and(sL/1000)or(((sL-df)/1000)+1) else
-local wl=de-D local kS if v==0 then kS=0 else if not((wl*e)<2^53)then return end local dT=wl*e local mz=(dT-(dT%v))/v
-kS=(mz<e)and(e-mz)or 0 end if not((N+kS)<2^53)then return end local gi=N+kS local hI=(g<gi)and(gi-g)or 0
-local mA=hI%1000 dz=(mA==0)and(hI/1000)or(((hI-mA)/1000)+1) end end local er if dz then if 2^53<=dz then return end
-local dW=dz%1000 local bq=(dz<0)and(-1)or((dW==0)and(dz/1000)or(((dz-dW)/1000)+1)) er=bq else er=-1 end
-local wq=(er==0)and 1 or er local nZ if cy=='LINE'then local hl if v==0 then hl=0 else local bf=g-N
-local ca=(bf<e)and(e-bf)or 0 if not((v*ca)<2^53)then return end hl=v*ca end local lH if hl==0 then lH=0 else
-local kb=hl%e local nA=(kb==0)and(hl/e)or(((hl-kb)/e)+1) lH=nA end local gF=(lH<mv)and(mv-lH)or 0 local kn if de<0 then
-kn=nil else if de<D then if not((N+e)<2^53)then return end local nB=N+e local lJ if D==0 then lJ=0 else
-if not((de*e)<2^53)then return end local kf=de*e local nD=(kf-(kf%D))/D lJ=(nD<e)and(e-nD)or 0 end
-if not((nB+lJ)<2^53)then return end local yd=nB+lJ local fO=(g<yd)and(yd-g)or 0 local tC=fO%1000
-kn=(tC==0)and(fO/1000)or(((fO-tC)/1000)+1) else local cM=de-D local km if v==0 then km=0 else if not((cM*e)<2^53)then
-return end local tE=cM*e local lN=(tE-(tE%v))/v km=(lN<e)and(e-lN)or 0 end if not((N+km)<2^53)then return end
-local tG=N+km local rB=(g<tG)and(tG-g)or 0 local tH=rB%1000 kn=(tH==0)and(rB/1000)or(((rB-tH)/1000)+1) end end
-local tI=kn or(-1) local nY local kt if gF<G then local tL=gF+1 local kp local cN=G-tL if cN<0 then kp=nil else
-if cN<D then if not((N+e)<2^53)then return end local eC=N+e local bg if D==0 then bg=0 else if not((cN*e)<2^53)then
-return end local bn=cN*e local hn=(bn-(bn%D))/D bg=(hn<e)and(e-hn)or 0 end if not((eC+bg)<2^53)then return end
-local tP=eC+bg local iN=(g<tP)and(tP-g)or 0 local tU=iN%1000 kp=(tU==0)and(iN/1000)or(((iN-tU)/1000)+1) else
-local tV=cN-D local dw if v==0 then dw=0 else if not((tV*e)<2^53)then return end local bP=tV*e local dK=(bP-(bP%v))/v
-dw=(dK<e)and(e-dK)or 0 end if not((N+dw)<2^53)then return end local ua=N+dw local fP=(g<ua)and(ua-g)or 0
-local uc=fP%1000 kp=(uc==0)and(fP/1000)or(((fP-uc)/1000)+1) end end local hp=kp or(-1) local nX if tL==G then nX=hp else
-local nW if 0<D then if not((N+e)<2^53)then return end local ue=N+e local kr if D==0 then kr=0 else local uj=(0-(0%D))/D
+if not((ak+5000)<2^53)then return end return end if ck then local cJ if ck==0 then cJ='1' else local Dx=b('%d',ck) cJ=Dx
+end local ff=d('SET',P,b('C:%d:%d:%d:%d',F,((aj-(aj%F))/F),p,v),'PXAT',cJ) else
+local ik=d('SET',P,b('C:%d:%d:%d:%d',F,((aj-(aj%F))/F),p,v),'KEEPTTL') end fl=nl else if cy then return end local bv
+if not redis.REDIS_VERSION_NUM then return end local ee=d('PEXPIRETIME',P) local nu=(0<=ee)and ee or nil if nu then
+if 2^53<=nu then return end if not(ak<2^53)then return end if not((ak+5000)<2^53)then return end local jT=ak+5000
+if nu<ak then bv=jT else if not(jT<nu)then bv=nil else bv=jT end end else if not(ak<2^53)then return end
+if not((ak+5000)<2^53)then return end return end if bv then local ru if bv==0 then ru='1' else local tw=b('%d',bv) ru=tw
+end local xV=d('SET',P,b('C:%d:%d:%d:%d',F,((aj-(aj%F))/F),p,v),'PXAT',ru) else
+local Es=d('SET',P,b('C:%d:%d:%d:%d',F,((aj-(aj%F))/F),p,v),'KEEPTTL') end fl={1,ag,eJ} end else if C<aj then return end
+local mv=(D<G)and(G-D)or 0 local dz local de=G-am if not(N<2^53)then return end if de<0 then dz=nil else if de<D then
+if not((N+e)<2^53)then return end local wf=N+e local cC if D==0 then cC=0 else if not((de*e)<2^53)then return end
+local jj=de*e local gg=(jj-(jj%D))/D cC=(gg<e)and(e-gg)or 0 end if not((wf+cC)<2^53)then return end local hH=wf+cC
+local sL=(g<hH)and(hH-g)or 0 local df=sL%1000 dz=(df==0)and(sL/1000)or(((sL-df)/1000)+1) else local wl=de-D local kS
+if v==0 then kS=0 else if not((wl*e)<2^53)then return end local dT=wl*e local mz=(dT-(dT%v))/v kS=(mz<e)and(e-mz)or 0
+end if not((N+kS)<2^53)then return end local gi=N+kS local hI=(g<gi)and(gi-g)or 0 local mA=hI%1000
+dz=(mA==0)and(hI/1000)or(((hI-mA)/1000)+1) end end local er if dz then if 2^53<=dz then return end local dW=dz%1000
+local bq=(dz<0)and(-1)or((dW==0)and(dz/1000)or(((dz-dW)/1000)+1)) er=bq else er=-1 end local wq=(er==0)and 1 or er
+local nZ if cy=='LINE'then local hl if v==0 then hl=0 else local bf=g-N local ca=(bf<e)and(e-bf)or 0
+if not((v*ca)<2^53)then return end hl=v*ca end local lH if hl==0 then lH=0 else local kb=hl%e
+local nA=(kb==0)and(hl/e)or(((hl-kb)/e)+1) lH=nA end local gF=(lH<mv)and(mv-lH)or 0 local kn if de<0 then kn=nil else
+if de<D then if not((N+e)<2^53)then return end local nB=N+e local lJ if D==0 then lJ=0 else if not((de*e)<2^53)then
+return end local kf=de*e local nD=(kf-(kf%D))/D lJ=(nD<e)and(e-nD)or 0 end if not((nB+lJ)<2^53)then return end
+local yd=nB+lJ local fO=(g<yd)and(yd-g)or 0 local tC=fO%1000 kn=(tC==0)and(fO/1000)or(((fO-tC)/1000)+1) else
+local cM=de-D local km if v==0 then km=0 else if not((cM*e)<2^53)then return end local tE=cM*e local lN=(tE-(tE%v))/v
+km=(lN<e)and(e-lN)or 0 end if not((N+km)<2^53)then return end local tG=N+km local rB=(g<tG)and(tG-g)or 0
+local tH=rB%1000 kn=(tH==0)and(rB/1000)or(((rB-tH)/1000)+1) end end local tI=kn or(-1) local nY local kt if gF<G then
+local tL=gF+1 local kp local cN=G-tL if cN<0 then kp=nil else if cN<D then if not((N+e)<2^53)then return end
+local eC=N+e local bg if D==0 then bg=0 else if not((cN*e)<2^53)then return end local bn=cN*e local hn=(bn-(bn%D))/D
+bg=(hn<e)and(e-hn)or 0 end if not((eC+bg)<2^53)then return end local tP=eC+bg local iN=(g<tP)and(tP-g)or 0
+local tU=iN%1000 kp=(tU==0)and(iN/1000)or(((iN-tU)/1000)+1) else local tV=cN-D local dw if v==0 then dw=0 else
+if not((tV*e)<2^53)then return end local bP=tV*e local dK=(bP-(bP%v))/v dw=(dK<e)and(e-dK)or 0 end
+if not((N+dw)<2^53)then return end local ua=N+dw local fP=(g<ua)and(ua-g)or 0 local uc=fP%1000
+kp=(uc==0)and(fP/1000)or(((fP-uc)/1000)+1) end end local hp=kp or(-1) local nX if tL==G then nX=hp else local nW
+if 0<D then if not((N+e)<2^53)then return end local ue=N+e local kr if D==0 then kr=0 else local uj=(0-(0%D))/D
 kr=(uj<e)and(e-uj)or 0 end if not((ue+kr)<2^53)then return end local uk=ue+kr local rJ=(g<uk)and(uk-g)or 0
 local un=rJ%1000 nW=(un==0)and(rJ/1000)or(((rJ-un)/1000)+1) else local uo=0-D local ks if v==0 then ks=0 else
 if not((uo*e)<2^53)then return end local lW=uo*e local up=(lW-(lW%v))/v ks=(up<e)and(e-up)or 0 end
 if not((N+ks)<2^53)then return end local us=N+ks local lY=(g<us)and(us-g)or 0 local ut=lY%1000
 nW=(ut==0)and(lY/1000)or(((lY-ut)/1000)+1) end nX=nW end nY=hp kt=nX else nY=0 kt=0 end if(2^53<=tI)or(2^53<=kt)then
-return end local ys=b('0 %.0f %.0f %.0f %.0f %.0f %.0f %.0f 0 %.0f 0 0',ag,wq,G,gF,tI,nY,kt,C) nZ=ys else if cy then
-return end nZ={0,ag,wq} end fl=nZ end end end else return end end end else local bb=C-(C%F) if not(am<2^53)then return
-end if not((am*e)<2^53)then return end local gl=am*e if not((G*e)<2^53)then return end if not(gl<2^53)then return end
+return end local ys=b('0 %d %d %d %d %d %d %d 0 %d 0 0',ag,wq,G,gF,tI,nY,kt,C) nZ=ys else if cy then return end
+nZ={0,ag,wq} end fl=nZ end end end else return end end end else local bb=C-(C%F) if not(am<2^53)then return end
+if not((am*e)<2^53)then return end local gl=am*e if not((G*e)<2^53)then return end if not(gl<2^53)then return end
 if not((G*e)<gl)then local eN=F*2 if not((bb+eN)<2^53)then return end local ct=bb+eN if not((ct*1000)<2^53)then return
 end local gp=ct*1000 local hP=(g<gp)and(gp-g)or 0 local eO=hP%1e6 local sV=(eO==0)and(hP/1e6)or(((hP-eO)/1e6)+1)
 if 2^53<=sV then return end if cy=='LINE'then local iO=(am<G)and(G-am)or 0 local fR=(0<iO)and iO or 0 local om local kx
@@ -363,23 +362,22 @@ if not(bQ<2^53)then return end local rV=(g<bQ)and(bQ-g)or 0 local dM=rV%1000 kv=
 end end local uQ=kv or(-1) local ol if uF==G then ol=uQ else if not(bQ<2^53)then return end if not((bQ+e)<2^53)then
 return end local mb=bQ+e local mc=0%am local uU=(0-mc)/am local md=(uU<e)and(e-uU)or 0 if not((mb+md)<2^53)then return
 end local me=mb+md local iT=(g<me)and(me-g)or 0 local uV=iT%1000 ol=(uV==0)and(iT/1000)or(((iT-uV)/1000)+1) end om=uQ
-kx=ol else om=0 kx=0 end if 2^53<=kx then return end
-local yD=b('1 0 %.0f %.0f %.0f 0 %.0f %.0f 0 %.0f 0 %.0f',sV,G,fR,om,kx,C,am) if not(ct<2^53)then return end
-if not((ct+5000)<2^53)then return end local uX=ct+5000 local sa=b('C:%.0f:%.0f:%.0f:0',F,((bb-(bb%F))/F),am) local on
-if uX==0 then on='1' else on=b('%.0f',uX) end local DS=d('SET',P,sa,'PXAT',on) fl=yD else if cy then return end
-if not(ct<2^53)then return end if not((ct+5000)<2^53)then return end local uZ=ct+5000
-local yT=b('C:%.0f:%.0f:%.0f:0',F,((bb-(bb%F))/F),am) local oo if uZ==0 then oo='1' else oo=b('%.0f',uZ) end
-local DT=d('SET',P,yT,'PXAT',oo) fl={1,0,sV} end else local bu local mQ=G-am if not((bb*1000)<2^53)then return end
-local au=bb*1000 if mQ<0 then bu=nil else if not(au<2^53)then return end local hR=(g<au)and(au-g)or 0 local eR=hR%1000
-bu=(eR==0)and(hR/1000)or(((hR-eR)/1000)+1) end local et if bu then if 2^53<=bu then return end local cu=bu%1000
-local gr=(bu<0)and(-1)or((cu==0)and(bu/1000)or(((bu-cu)/1000)+1)) et=gr else et=-1 end local jv=(et==0)and 1 or et
-local ej if cy=='LINE'then local ov if not(au<2^53)then return end if mQ<0 then ov=nil else local iU=(g<au)and(au-g)or 0
-local mh=iU%1000 ov=(mh==0)and(iU/1000)or(((iU-mh)/1000)+1) end local vc=ov or(-1) if 2^53<=vc then return end
-ej=b('0 0 %.0f %.0f %.0f %.0f 0 0 0 %.0f 0 0',jv,G,G,vc,C) else if cy then return end ej={0,0,jv} end fl=ej end end else
-return end else return end return fl end, TOKEN=function(K,f)
-local m,ab,b,d=string.find,string.match,string.format,redis.call local is local bo=f[2] local bx=f[3] local dN=f[4]
-if not bx then return end local cn=f[5] local cb local I local ae if(dN=='LINE')and(not cn)then cb=5 I=1 ae='LINE' else
-local s local n local W if dN then if cn then
+kx=ol else om=0 kx=0 end if 2^53<=kx then return end local yD=b('1 0 %d %d %d 0 %d %d 0 %d 0 %d',sV,G,fR,om,kx,C,am)
+if not(ct<2^53)then return end if not((ct+5000)<2^53)then return end local uX=ct+5000
+local sa=b('C:%d:%d:%d:0',F,((bb-(bb%F))/F),am) local on if uX==0 then on='1' else on=b('%d',uX) end
+local DS=d('SET',P,sa,'PXAT',on) fl=yD else if cy then return end if not(ct<2^53)then return end
+if not((ct+5000)<2^53)then return end local uZ=ct+5000 local yT=b('C:%d:%d:%d:0',F,((bb-(bb%F))/F),am) local oo
+if uZ==0 then oo='1' else oo=b('%d',uZ) end local DT=d('SET',P,yT,'PXAT',oo) fl={1,0,sV} end else local bu local mQ=G-am
+if not((bb*1000)<2^53)then return end local au=bb*1000 if mQ<0 then bu=nil else if not(au<2^53)then return end
+local hR=(g<au)and(au-g)or 0 local eR=hR%1000 bu=(eR==0)and(hR/1000)or(((hR-eR)/1000)+1) end local et if bu then
+if 2^53<=bu then return end local cu=bu%1000 local gr=(bu<0)and(-1)or((cu==0)and(bu/1000)or(((bu-cu)/1000)+1)) et=gr
+else et=-1 end local jv=(et==0)and 1 or et local ej if cy=='LINE'then local ov if not(au<2^53)then return end
+if mQ<0 then ov=nil else local iU=(g<au)and(au-g)or 0 local mh=iU%1000 ov=(mh==0)and(iU/1000)or(((iU-mh)/1000)+1) end
+local vc=ov or(-1) if 2^53<=vc then return end ej=b('0 0 %d %d %d %d 0 0 0 %d 0 0',jv,G,G,vc,C) else if cy then return
+end ej={0,0,jv} end fl=ej end end else return end else return end return fl end, TOKEN=function(K,f)
+local m,ab,b,d=string.find,string.match,string.format,redis.call if b('%d',2^40)~='1099511627776'then return end
+local is local bo=f[2] local bx=f[3] local dN=f[4] if not bx then return end local cn=f[5] local cb local I local ae
+if(dN=='LINE')and(not cn)then cb=5 I=1 ae='LINE' else local s local n local W if dN then if cn then
 if not(((((f[6]=='LINE')and(not f[7]))and((#cn)<16))and(dN=='COST'))and m(cn,'^[1-9]%d*$'))then return end s=7 n=cn+0
 W='LINE' else if(((f[6]=='LINE')and(not f[7]))and(dN=='COST'))and m('','^[1-9]%d*$')then return end return end else s=4
 n=1 W=nil end cb=s I=n ae=W end if not(((#bx)<16)and m(bx,'^[1-9]%d*$'))then return end local a=bx+0
@@ -407,22 +405,21 @@ local dh=(wr<dg)and(dg-wr)or 0 local hJ=dh%a local hK=(hJ==0)and(dh/a)or(((dh-hJ
 cf=(cs==0)and(hK/1000)or(((hK-cs)/1000)+1) end local mF=cf or(-1) local fA if gk==a then fA=mF else
 local bC=(0<dg)and dg or 0 local mI=bC%a local gm=(mI==0)and(bC/a)or(((bC-mI)/a)+1) local bD=gm%1000
 fA=(bD==0)and(gm/1000)or(((gm-bD)/1000)+1) end pT=mF lb=fA else pT=0 lb=0 end if 2^53<=lb then return end
-local mM=b('1 %.0f %.0f %.0f %.0f 0 %.0f %.0f 0 %.0f 0 %.0f',ag,O,a,cr,pT,lb,aM,I) pW=mM else if ae then return end
-pW={1,ag,O} end local he if not redis.REDIS_VERSION_NUM then return end local eO=d('PEXPIRETIME',x)
-local dj=(0<=eO)and eO or nil if dj then if 2^53<=dj then return end if not((aB*c)<2^53)then return end local mP=aB*c
-if not((mP+V)<2^53)then return end local dk=mP+V local jr=(M<dk)and M or dk local eP=jr%a
-local wD=(eP==0)and(jr/a)or(((jr-eP)/a)+1) if not((C+wD)<2^53)then return end local eQ=C+wD local aE=eQ%1000
-local dl=(aE==0)and(eQ/1000)or(((eQ-aE)/1000)+1) if not((dl+5000)<2^53)then return end local gr=dl+5000 if dj<dl then
-he=gr else local qp if not(gr<dj)then qp=true else if not(ai<2^53)then return end if not(bA<2^53)then return end
-local mW=ad%a local dm=(mW==0)and(ad/a)or(((ad-mW)/a)+1) if not((z+dm)<2^53)then return end local dX=z+dm
-local jy=dX%1000 local mX=(jy==0)and(dX/1000)or(((dX-jy)/1000)+1) if not((mX+5000)<2^53)then return end qp=(mX+5000)<dj
-end if qp then he=nil else he=gr end end else if not((aB*c)<2^53)then return end local aP=aB*c if not((aP+V)<2^53)then
-return end local eU=aP+V local dq=(M<eU)and M or eU local wW=dq%a local cv=(wW==0)and(dq/a)or(((dq-wW)/a)+1)
-if not((C+cv)<2^53)then return end local hX=C+cv local wY=hX%1000
-if not((((wY==0)and(hX/1000)or(((hX-wY)/1000)+1))+5000)<2^53)then return end return end if he then local cH
-if he==0 then cH='1' else local tb=b('%.0f',he) cH=tb end
-local Ei=d('SET',x,b('T:%.0f:%.0f:%.0f:%.0f',aB,V,ah,C),'PXAT',cH) else
-local gw=d('SET',x,b('T:%.0f:%.0f:%.0f:%.0f',aB,V,ah,C),'KEEPTTL') end is=pW else if C<z then return end
+local mM=b('1 %d %d %d %d 0 %d %d 0 %d 0 %d',ag,O,a,cr,pT,lb,aM,I) pW=mM else if ae then return end pW={1,ag,O} end
+local he if not redis.REDIS_VERSION_NUM then return end local eO=d('PEXPIRETIME',x) local dj=(0<=eO)and eO or nil
+if dj then if 2^53<=dj then return end if not((aB*c)<2^53)then return end local mP=aB*c if not((mP+V)<2^53)then return
+end local dk=mP+V local jr=(M<dk)and M or dk local eP=jr%a local wD=(eP==0)and(jr/a)or(((jr-eP)/a)+1)
+if not((C+wD)<2^53)then return end local eQ=C+wD local aE=eQ%1000 local dl=(aE==0)and(eQ/1000)or(((eQ-aE)/1000)+1)
+if not((dl+5000)<2^53)then return end local gr=dl+5000 if dj<dl then he=gr else local qp if not(gr<dj)then qp=true else
+if not(ai<2^53)then return end if not(bA<2^53)then return end local mW=ad%a local dm=(mW==0)and(ad/a)or(((ad-mW)/a)+1)
+if not((z+dm)<2^53)then return end local dX=z+dm local jy=dX%1000 local mX=(jy==0)and(dX/1000)or(((dX-jy)/1000)+1)
+if not((mX+5000)<2^53)then return end qp=(mX+5000)<dj end if qp then he=nil else he=gr end end else
+if not((aB*c)<2^53)then return end local aP=aB*c if not((aP+V)<2^53)then return end local eU=aP+V
+local dq=(M<eU)and M or eU local wW=dq%a local cv=(wW==0)and(dq/a)or(((dq-wW)/a)+1) if not((C+cv)<2^53)then return end
+local hX=C+cv local wY=hX%1000 if not((((wY==0)and(hX/1000)or(((hX-wY)/1000)+1))+5000)<2^53)then return end return end
+if he then local cH if he==0 then cH='1' else local tb=b('%d',he) cH=tb end
+local Ei=d('SET',x,b('T:%d:%d:%d:%d',aB,V,ah,C),'PXAT',cH) else
+local gw=d('SET',x,b('T:%d:%d:%d:%d',aB,V,ah,C),'KEEPTTL') end is=pW else if C<z then return end
 local cp=(V==0)and(p/c)or(aA+1) local gf=(cp<a)and(a-cp)or 0 local ay local at=a-I if at<0 then ay=nil else
 if not((at*c)<2^53)then return end local db=at*c local cq=(db<p)and(p-db)or 0 local dc=cq%a
 local dd=(dc==0)and(cq/a)or(((cq-dc)/a)+1) local aC=dd%1000 ay=(aC==0)and(dd/1000)or(((dd-aC)/1000)+1) end local bj
@@ -437,15 +434,15 @@ local fc=(nk==0)and(ec/a)or(((ec-nk)/a)+1) local gy=fc%1000 qO=(gy==0)and(fc/100
 local fd=qO or(-1) local qT if xt==a then qT=fd else local gz=(0<p)and p or 0 local xA=gz%a
 local bs=(xA==0)and(gz/a)or(((gz-xA)/a)+1) local xC=bs%1000 qT=(xC==0)and(bs/1000)or(((bs-xC)/1000)+1) end bm=fd ly=qT
 else bm=0 ly=0 end if(2^53<=jJ)or(2^53<=ly)then return end
-local fe=b('0 %.0f %.0f %.0f %.0f %.0f %.0f %.0f 0 %.0f 0 0',ag,dR,a,gf,jJ,bm,ly,aM) qW=fe else if ae then return end
-qW={0,ag,dR} end local lD if not redis.REDIS_VERSION_NUM then return end local gA=d('PEXPIRETIME',x)
-local dt=(0<=gA)and gA or nil if dt then if 2^53<=dt then return end if not(ai<2^53)then return end if not(bA<2^53)then
-return end local ij=ad%a local xK=(ij==0)and(ad/a)or(((ad-ij)/a)+1) if not((z+xK)<2^53)then return end local tr=z+xK
-local xL=tr%1000 local ts=(xL==0)and(tr/1000)or(((tr-xL)/1000)+1) local fL if dt<ts then if not((ts+5000)<2^53)then
-return end fL=ts+5000 else fL=nil end lD=fL else if not(ai<2^53)then return end if not(bA<2^53)then return end
-local jU=ad%a if not((z+((jU==0)and(ad/a)or(((ad-jU)/a)+1)))<2^53)then return end lD=nil end if lD then
-local nw=b('%.0f',lD) local Eq=d('PEXPIREAT',x,nw) end is=qW end end else return end end end else if not((I*c)<2^53)then
-return end local jX=I*c if not(jX<2^53)then return end local bX=0%c local bY=(0-bX)/c local fM if bX==0 then fM=bY else
+local fe=b('0 %d %d %d %d %d %d %d 0 %d 0 0',ag,dR,a,gf,jJ,bm,ly,aM) qW=fe else if ae then return end qW={0,ag,dR} end
+local lD if not redis.REDIS_VERSION_NUM then return end local gA=d('PEXPIRETIME',x) local dt=(0<=gA)and gA or nil
+if dt then if 2^53<=dt then return end if not(ai<2^53)then return end if not(bA<2^53)then return end local ij=ad%a
+local xK=(ij==0)and(ad/a)or(((ad-ij)/a)+1) if not((z+xK)<2^53)then return end local tr=z+xK local xL=tr%1000
+local ts=(xL==0)and(tr/1000)or(((tr-xL)/1000)+1) local fL if dt<ts then if not((ts+5000)<2^53)then return end fL=ts+5000
+else fL=nil end lD=fL else if not(ai<2^53)then return end if not(bA<2^53)then return end local jU=ad%a
+if not((z+((jU==0)and(ad/a)or(((ad-jU)/a)+1)))<2^53)then return end lD=nil end if lD then local nw=b('%d',lD)
+local Eq=d('PEXPIREAT',x,nw) end is=qW end end else return end end end else if not((I*c)<2^53)then return end
+local jX=I*c if not(jX<2^53)then return end local bX=0%c local bY=(0-bX)/c local fM if bX==0 then fM=bY else
 if not((bY+1)<2^53)then return end fM=bY+1 end if 2^53<=fM then return end if not(M<jX)then if not((bY+I)<2^53)then
 return end local bZ=bY+I local ca=jX%a local tx=(ca==0)and(jX/a)or(((jX-ca)/a)+1) local gE=tx%1e6
 local jZ=(gE==0)and(tx/1e6)or(((tx-gE)/1e6)+1) if 2^53<=jZ then return end local nQ if ae=='LINE'then
@@ -456,13 +453,12 @@ else if not((eC*c)<2^53)then return end local iL=eC*c local bn=(iL<dJ)and(dJ-iL)
 local hn=(tN==0)and(bn/a)or(((bn-tN)/a)+1) local ho=hn%1000 nM=(ho==0)and(hn/1000)or(((hn-ho)/1000)+1) end
 local tQ=nM or(-1) local nN if lO==a then nN=tQ else local rF=(0<dJ)and dJ or 0 local tX=rF%a
 local bP=(tX==0)and(rF/a)or(((rF-tX)/a)+1) local dK=bP%1000 nN=(dK==0)and(bP/1000)or(((bP-dK)/1000)+1) end nO=tQ dw=nN
-else nO=0 dw=0 end if 2^53<=dw then return end
-local lQ=b('1 %.0f %.0f %.0f %.0f 0 %.0f %.0f 0 %.0f 0 %.0f',fM,jZ,a,iK,nO,dw,aM,I) nQ=lQ else if ae then return end
-nQ={1,fM,jZ} end if not((bZ*c)<2^53)then return end local uh=bZ*c if not((uh+bX)<2^53)then return end local ui=uh+bX
-local dL=(M<ui)and M or ui local ul=dL%a local um=(ul==0)and(dL/a)or(((dL-ul)/a)+1) if not((C+um)<2^53)then return end
-local rK=C+um local lU=rK%1000 local lV=(lU==0)and(rK/1000)or(((rK-lU)/1000)+1) if not((lV+5000)<2^53)then return end
-local lX=lV+5000 local nV if lX==0 then nV='1' else nV=b('%.0f',lX) end
-local lY=d('SET',x,b('T:%.0f:%.0f:%.0f:%.0f',bZ,bX,ah,C),'PXAT',nV) is=nQ else local nA=(bX==0)and(0/c)or(bY+1)
+else nO=0 dw=0 end if 2^53<=dw then return end local lQ=b('1 %d %d %d %d 0 %d %d 0 %d 0 %d',fM,jZ,a,iK,nO,dw,aM,I) nQ=lQ
+else if ae then return end nQ={1,fM,jZ} end if not((bZ*c)<2^53)then return end local uh=bZ*c if not((uh+bX)<2^53)then
+return end local ui=uh+bX local dL=(M<ui)and M or ui local ul=dL%a local um=(ul==0)and(dL/a)or(((dL-ul)/a)+1)
+if not((C+um)<2^53)then return end local rK=C+um local lU=rK%1000 local lV=(lU==0)and(rK/1000)or(((rK-lU)/1000)+1)
+if not((lV+5000)<2^53)then return end local lX=lV+5000 local nV if lX==0 then nV='1' else nV=b('%d',lX) end
+local lY=d('SET',x,b('T:%d:%d:%d:%d',bZ,bX,ah,C),'PXAT',nV) is=nQ else local nA=(bX==0)and(0/c)or(bY+1)
 local im=(nA<a)and(a-nA)or 0 local bw local du=a-I if du<0 then bw=nil else if not((du*c)<2^53)then return end
 local io=du*c local tz=(io<0)and(0-io)or 0 local fj=tz%a local ke=(fj==0)and(tz/a)or(((tz-fj)/a)+1) local nC=ke%1000
 bw=(nC==0)and(ke/1000)or(((ke-nC)/1000)+1) end local lI if bw then if 2^53<=bw then return end local ip=bw%1000
@@ -474,12 +470,11 @@ local rR=a-uC if rR<0 then oc=nil else if not((rR*c)<2^53)then return end local 
 local uD=fR%a local rS=(uD==0)and(fR/a)or(((fR-uD)/a)+1) local uG=rS%1000 oc=(uG==0)and(rS/1000)or(((rS-uG)/1000)+1) end
 local iP=oc or(-1) local oe if uC==a then oe=iP else local fT=0%a local iQ=(fT==0)and(0/a)or(((0-fT)/a)+1)
 local iR=iQ%1000 oe=(iR==0)and(iQ/1000)or(((iQ-iR)/1000)+1) end of=iP ku=oe else of=0 ku=0 end
-if(2^53<=uB)or(2^53<=ku)then return end
-local iS=b('0 %.0f %.0f %.0f %.0f %.0f %.0f %.0f 0 %.0f 0 0',fM,yb,a,im,uB,of,ku,aM) oh=iS else if ae then return end
-oh={0,fM,yb} end is=oh end end else return end else return end return is end, LEAKY=function(K,f)
-local m,ab,b,d=string.find,string.match,string.format,redis.call local it local bo=f[2] local bx=f[3] local dN=f[4]
-if not bx then return end local cn=f[5] local cb local I local ae if(dN=='LINE')and(not cn)then cb=5 I=1 ae='LINE' else
-local s local n local W if dN then if cn then
+if(2^53<=uB)or(2^53<=ku)then return end local iS=b('0 %d %d %d %d %d %d %d 0 %d 0 0',fM,yb,a,im,uB,of,ku,aM) oh=iS else
+if ae then return end oh={0,fM,yb} end is=oh end end else return end else return end return is end, LEAKY=function(K,f)
+local m,ab,b,d=string.find,string.match,string.format,redis.call if b('%d',2^40)~='1099511627776'then return end
+local it local bo=f[2] local bx=f[3] local dN=f[4] if not bx then return end local cn=f[5] local cb local I local ae
+if(dN=='LINE')and(not cn)then cb=5 I=1 ae='LINE' else local s local n local W if dN then if cn then
 if not(((((f[6]=='LINE')and(not f[7]))and((#cn)<16))and(dN=='COST'))and m(cn,'^[1-9]%d*$'))then return end s=7 n=cn+0
 W='LINE' else if(((f[6]=='LINE')and(not f[7]))and(dN=='COST'))and m('','^[1-9]%d*$')then return end return end else s=4
 n=1 W=nil end cb=s I=n ae=W end if not(((#bx)<16)and m(bx,'^[1-9]%d*$'))then return end local a=bx+0
@@ -509,22 +504,21 @@ local hL=pN or(-1) local pU if wt==a then pU=hL else local bD=(0<cr)and cr or 0 
 local hN=(bV==0)and(bD/a)or(((bD-bV)/a)+1) local mL=hN%1000 pU=(mL==0)and(hN/1000)or(((hN-mL)/1000)+1) end pV=hL lc=pU
 else pV=0 lc=0 end if 2^53<=lc then return end if not(B==0)then local eN=B%1000
 local ct=(eN==0)and(B/1000)or(((B-eN)/1000)+1) if 2^53<=ct then return end fB=ct else fB=0 end
-local Dc=b('1 %.0f %.0f %.0f %.0f 0 %.0f %.0f %.0f %.0f 0 %.0f',ag,O,a,dW,pV,lc,fB,aM,I) pY=Dc else if ae then return
-end pY={1,ag,O} end local az if not redis.REDIS_VERSION_NUM then return end local dk=d('PEXPIRETIME',x)
-local au=(0<=dk)and dk or nil if au then if 2^53<=au then return end if not((aB*c)<2^53)then return end local hR=aB*c
-if not((hR+V)<2^53)then return end local eQ=hR+V local eS=(M<eQ)and M or eQ local wF=eS%a
-local wG=(wF==0)and(eS/a)or(((eS-wF)/a)+1) if not((C+wG)<2^53)then return end local hS=C+wG local mV=hS%1000
-local hT=(mV==0)and(hS/1000)or(((hS-mV)/1000)+1) if not((hT+5000)<2^53)then return end local hU=hT+5000 if au<hT then
-az=hU else local qt if not(hU<au)then qt=true else if not(ai<2^53)then return end if not(bA<2^53)then return end
-local al=ad%a local bd=(al==0)and(ad/a)or(((ad-al)/a)+1) if not((z+bd)<2^53)then return end local hW=z+bd
-local wR=hW%1000 local wS=(wR==0)and(hW/1000)or(((hW-wR)/1000)+1) if not((wS+5000)<2^53)then return end qt=(wS+5000)<au
-end if qt then az=nil else az=hU end end else if not((aB*c)<2^53)then return end local jB=aB*c if not((jB+V)<2^53)then
-return end local hX=jB+V local be=(M<hX)and M or hX local wZ=be%a local jD=(wZ==0)and(be/a)or(((be-wZ)/a)+1)
-if not((C+jD)<2^53)then return end local eX=C+jD local tc=eX%1000
-if not((((tc==0)and(eX/1000)or(((eX-tc)/1000)+1))+5000)<2^53)then return end return end if az then local ev
-if az==0 then ev='1' else local bE=b('%.0f',az) ev=bE end
-local Ej=d('SET',x,b('L:%.0f:%.0f:%.0f:%.0f',aB,V,ah,C),'PXAT',ev) else
-local eY=d('SET',x,b('L:%.0f:%.0f:%.0f:%.0f',aB,V,ah,C),'KEEPTTL') end it=pY else if C<z then return end
+local Dc=b('1 %d %d %d %d 0 %d %d %d %d 0 %d',ag,O,a,dW,pV,lc,fB,aM,I) pY=Dc else if ae then return end pY={1,ag,O} end
+local az if not redis.REDIS_VERSION_NUM then return end local dk=d('PEXPIRETIME',x) local au=(0<=dk)and dk or nil
+if au then if 2^53<=au then return end if not((aB*c)<2^53)then return end local hR=aB*c if not((hR+V)<2^53)then return
+end local eQ=hR+V local eS=(M<eQ)and M or eQ local wF=eS%a local wG=(wF==0)and(eS/a)or(((eS-wF)/a)+1)
+if not((C+wG)<2^53)then return end local hS=C+wG local mV=hS%1000 local hT=(mV==0)and(hS/1000)or(((hS-mV)/1000)+1)
+if not((hT+5000)<2^53)then return end local hU=hT+5000 if au<hT then az=hU else local qt if not(hU<au)then qt=true else
+if not(ai<2^53)then return end if not(bA<2^53)then return end local al=ad%a local bd=(al==0)and(ad/a)or(((ad-al)/a)+1)
+if not((z+bd)<2^53)then return end local hW=z+bd local wR=hW%1000 local wS=(wR==0)and(hW/1000)or(((hW-wR)/1000)+1)
+if not((wS+5000)<2^53)then return end qt=(wS+5000)<au end if qt then az=nil else az=hU end end else
+if not((aB*c)<2^53)then return end local jB=aB*c if not((jB+V)<2^53)then return end local hX=jB+V
+local be=(M<hX)and M or hX local wZ=be%a local jD=(wZ==0)and(be/a)or(((be-wZ)/a)+1) if not((C+jD)<2^53)then return end
+local eX=C+jD local tc=eX%1000 if not((((tc==0)and(eX/1000)or(((eX-tc)/1000)+1))+5000)<2^53)then return end return end
+if az then local ev if az==0 then ev='1' else local bE=b('%d',az) ev=bE end
+local Ej=d('SET',x,b('L:%d:%d:%d:%d',aB,V,ah,C),'PXAT',ev) else
+local eY=d('SET',x,b('L:%d:%d:%d:%d',aB,V,ah,C),'KEEPTTL') end it=pY else if C<z then return end
 local cp=(V==0)and(p/c)or(aA+1) local gf=(cp<a)and(a-cp)or 0 local ay local at=a-I if at<0 then ay=nil else
 if not((at*c)<2^53)then return end local db=at*c local cq=(db<p)and(p-db)or 0 local dc=cq%a
 local dd=(dc==0)and(cq/a)or(((cq-dc)/a)+1) local aC=dd%1000 ay=(aC==0)and(dd/1000)or(((dd-aC)/1000)+1) end local bj
@@ -539,15 +533,15 @@ local gz=(xy==0)and(tl/a)or(((tl-xy)/a)+1) local bs=gz%1000 qS=(bs==0)and(gz/100
 local ds=qS or(-1) local ez if dr==a then ez=ds else local jN=(0<p)and p or 0 local fe=jN%a
 local ed=(fe==0)and(jN/a)or(((jN-fe)/a)+1) local jQ=ed%1000 ez=(jQ==0)and(ed/1000)or(((ed-jQ)/1000)+1) end qY=ds cj=ez
 else qY=0 cj=0 end if(2^53<=fc)or(2^53<=cj)then return end
-local nq=b('0 %.0f %.0f %.0f %.0f %.0f %.0f %.0f 0 %.0f 0 0',ag,dR,a,gf,fc,qY,cj,aM) rb=nq else if ae then return end
-rb={0,ag,dR} end local lE if not redis.REDIS_VERSION_NUM then return end local ii=d('PEXPIRETIME',x)
-local jS=(0<=ii)and ii or nil if jS then if 2^53<=jS then return end if not(ai<2^53)then return end if not(bA<2^53)then
-return end local ee=ad%a local xN=(ee==0)and(ad/a)or(((ad-ee)/a)+1) if not((z+xN)<2^53)then return end local tu=z+xN
-local gC=tu%1000 local gD=(gC==0)and(tu/1000)or(((tu-gC)/1000)+1) local rm if jS<gD then if not((gD+5000)<2^53)then
-return end rm=gD+5000 else rm=nil end lE=rm else if not(ai<2^53)then return end if not(bA<2^53)then return end
-local nw=ad%a if not((z+((nw==0)and(ad/a)or(((ad-nw)/a)+1)))<2^53)then return end lE=nil end if lE then
-local DJ=b('%.0f',lE) local xW=d('PEXPIREAT',x,DJ) end it=rb end end else return end end end else if not((I*c)<2^53)then
-return end local jY=I*c if not(jY<2^53)then return end local bf=0%c local ca=(0-bf)/c local fN if bf==0 then fN=ca else
+local nq=b('0 %d %d %d %d %d %d %d 0 %d 0 0',ag,dR,a,gf,fc,qY,cj,aM) rb=nq else if ae then return end rb={0,ag,dR} end
+local lE if not redis.REDIS_VERSION_NUM then return end local ii=d('PEXPIRETIME',x) local jS=(0<=ii)and ii or nil
+if jS then if 2^53<=jS then return end if not(ai<2^53)then return end if not(bA<2^53)then return end local ee=ad%a
+local xN=(ee==0)and(ad/a)or(((ad-ee)/a)+1) if not((z+xN)<2^53)then return end local tu=z+xN local gC=tu%1000
+local gD=(gC==0)and(tu/1000)or(((tu-gC)/1000)+1) local rm if jS<gD then if not((gD+5000)<2^53)then return end rm=gD+5000
+else rm=nil end lE=rm else if not(ai<2^53)then return end if not(bA<2^53)then return end local nw=ad%a
+if not((z+((nw==0)and(ad/a)or(((ad-nw)/a)+1)))<2^53)then return end lE=nil end if lE then local DJ=b('%d',lE)
+local xW=d('PEXPIREAT',x,DJ) end it=rb end end else return end end end else if not((I*c)<2^53)then return end
+local jY=I*c if not(jY<2^53)then return end local bf=0%c local ca=(0-bf)/c local fN if bf==0 then fN=ca else
 if not((ca+1)<2^53)then return end fN=ca+1 end if 2^53<=fN then return end if not(M<jY)then if not((ca+I)<2^53)then
 return end local ka=ca+I local im=jY%a local gF=(im==0)and(jY/a)or(((jY-im)/a)+1) local kc=gF%1e6
 local du=(kc==0)and(gF/1e6)or(((gF-kc)/1e6)+1) if 2^53<=du then return end local lL=0%a
@@ -560,12 +554,12 @@ nP=(tZ==0)and(dK/1000)or(((dK-tZ)/1000)+1) end local ub=nP or(-1) local nR if tT
 local hp=(0<bn)and bn or 0 local ud=hp%a local rG=(ud==0)and(hp/a)or(((hp-ud)/a)+1) local fQ=rG%1000
 nR=(fQ==0)and(rG/1000)or(((rG-fQ)/1000)+1) end nS=ub kq=nR else nS=0 kq=0 end if 2^53<=kq then return end
 if not(hm==0)then local uf=hm%1000 local ug=(uf==0)and(hm/1000)or(((hm-uf)/1000)+1) if 2^53<=ug then return end nT=ug
-else nT=0 end local yn=b('1 %.0f %.0f %.0f %.0f 0 %.0f %.0f %.0f %.0f 0 %.0f',fN,du,a,ho,nS,kq,nT,aM,I) nU=yn else
-if ae then return end nU={1,fN,du} end if not((ka*c)<2^53)then return end local uq=ka*c if not((uq+bf)<2^53)then return
-end local ur=uq+bf local rL=(M<ur)and M or ur local uu=rL%a local uv=(uu==0)and(rL/a)or(((rL-uu)/a)+1)
-if not((C+uv)<2^53)then return end local rN=C+uv local uw=rN%1000 local ux=(uw==0)and(rN/1000)or(((rN-uw)/1000)+1)
-if not((ux+5000)<2^53)then return end local uy=ux+5000 local oa if uy==0 then oa='1' else oa=b('%.0f',uy) end
-local rO=d('SET',x,b('L:%.0f:%.0f:%.0f:%.0f',ka,bf,ah,C),'PXAT',oa) it=nU else local kd=(bf==0)and(0/c)or(ca+1)
+else nT=0 end local yn=b('1 %d %d %d %d 0 %d %d %d %d 0 %d',fN,du,a,ho,nS,kq,nT,aM,I) nU=yn else if ae then return end
+nU={1,fN,du} end if not((ka*c)<2^53)then return end local uq=ka*c if not((uq+bf)<2^53)then return end local ur=uq+bf
+local rL=(M<ur)and M or ur local uu=rL%a local uv=(uu==0)and(rL/a)or(((rL-uu)/a)+1) if not((C+uv)<2^53)then return end
+local rN=C+uv local uw=rN%1000 local ux=(uw==0)and(rN/1000)or(((rN-uw)/1000)+1) if not((ux+5000)<2^53)then return end
+local uy=ux+5000 local oa if uy==0 then oa='1' else oa=b('%d',uy) end
+local rO=d('SET',x,b('L:%d:%d:%d:%d',ka,bf,ah,C),'PXAT',oa) it=nU else local kd=(bf==0)and(0/c)or(ca+1)
 local fj=(kd<a)and(a-kd)or 0 local eg local fk=a-I if fk<0 then eg=nil else if not((fk*c)<2^53)then return end
 local kf=fk*c local ip=(kf<0)and(0-kf)or 0 local yc=ip%a local tA=(yc==0)and(ip/a)or(((ip-yc)/a)+1) local tB=tA%1000
 eg=(tB==0)and(tA/1000)or(((tA-tB)/1000)+1) end local cw if eg then if 2^53<=eg then return end local tD=eg%1000
@@ -577,12 +571,11 @@ local hr=a-fT if hr<0 then oi=nil else if not((hr*c)<2^53)then return end local 
 local uL=rU%a local hs=(uL==0)and(rU/a)or(((rU-uL)/a)+1) local uM=hs%1000 oi=(uM==0)and(hs/1000)or(((hs-uM)/1000)+1) end
 local uO=oi or(-1) local oj if fT==a then oj=uO else local uP=0%a local dM=(uP==0)and(0/a)or(((0-uP)/a)+1)
 local uR=dM%1000 oj=(uR==0)and(dM/1000)or(((dM-uR)/1000)+1) end ei=uO kw=oj else ei=0 kw=0 end
-if(2^53<=fS)or(2^53<=kw)then return end
-local mb=b('0 %.0f %.0f %.0f %.0f %.0f %.0f %.0f 0 %.0f 0 0',fN,cM,a,fj,fS,ei,kw,aM) ok=mb else if ae then return end
-ok={0,fN,cM} end it=ok end end else return end else return end return it end, GCRA=function(K,f)
-local m,ab,b,d=string.find,string.match,string.format,redis.call local cw local aX=f[2] local aq=f[3] local aJ=f[4]
-if not aq then return end local aL=f[5] local s local n local W if(aJ=='LINE')and(not aL)then s=5 n=1 W='LINE' else
-local aQ local aR local aS if aJ then if aL then
+if(2^53<=fS)or(2^53<=kw)then return end local mb=b('0 %d %d %d %d %d %d %d 0 %d 0 0',fN,cM,a,fj,fS,ei,kw,aM) ok=mb else
+if ae then return end ok={0,fN,cM} end it=ok end end else return end else return end return it end, GCRA=function(K,f)
+local m,ab,b,d=string.find,string.match,string.format,redis.call if b('%d',2^40)~='1099511627776'then return end
+local cw local aX=f[2] local aq=f[3] local aJ=f[4] if not aq then return end local aL=f[5] local s local n local W
+if(aJ=='LINE')and(not aL)then s=5 n=1 W='LINE' else local aQ local aR local aS if aJ then if aL then
 if not(((((f[6]=='LINE')and(not f[7]))and((#aL)<16))and(aJ=='COST'))and m(aL,'^[1-9]%d*$'))then return end aQ=7 aR=aL+0
 aS='LINE' else if(((f[6]=='LINE')and(not f[7]))and(aJ=='COST'))and m('','^[1-9]%d*$')then return end return end else
 aQ=4 aR=1 aS=nil end s=aQ n=aR W=aS end if not(((#aq)<16)and m(aq,'^[1-9]%d*$'))then return end local h=aq+0
@@ -608,17 +601,16 @@ if cC<h then local bB=cC+1 local bG if(k==0)or(h<bB)then bG=nil else if not((bB*
 local wm=(wk<l)and(l-wk)or 0 local dT=(wm<aT)and(aT-wm)or 0 local aD=dT%1e6 bG=(aD==0)and(dT/1e6)or(((dT-aD)/1e6)+1) end
 local dU=bG or(-1) local pG if bB==h then pG=dU else local pF if k==0 then pF=nil else if not(l<2^53)then return end
 local sN=(0<aT)and aT or 0 local mC=sN%1e6 pF=(mC==0)and(sN/1e6)or(((sN-mC)/1e6)+1) end pG=pF or(-1) end pH=dU aG=pG
-else pH=0 aG=0 end if 2^53<=aG then return end
-local dh=b('1 %.0f %.0f %.0f %.0f 0 %.0f %.0f 0 %.0f 0 %.0f',fv,jd,h,cC,pH,aG,t,n) pK=dh else if W then return end
-pK={1,fv,jd} end local hc if not redis.REDIS_VERSION_NUM then return end local mH=d('PEXPIRETIME',Q)
-local bc=(0<=mH)and mH or nil if bc then if 2^53<=bc then return end local dC if as==0 then dC=aO else
-if not((aO+1)<2^53)then return end dC=aO+1 end local go=dC%1000 local bD=(go==0)and(dC/1000)or(((dC-go)/1000)+1)
-if not((bD+5000)<2^53)then return end local bV=bD+5000 if bc<bD then hc=bV else if not(bV<bc)then hc=nil else hc=bV end
-end else local bt if as==0 then bt=aO else if not((aO+1)<2^53)then return end bt=aO+1 end local hO=bt%1000
-local gp=(hO==0)and(bt/1000)or(((bt-hO)/1000)+1) if not((gp+5000)<2^53)then return end return end if hc then
-if aO<1e6 then return end local fC if hc==0 then fC='1' else local br=b('%.0f',hc) fC=br end
-local wz=d('SET',Q,b('%.0f%03d',aO,as),'PXAT',fC) else if aO<1e6 then return end
-local Eg=d('SET',Q,b('%.0f%03d',aO,as),'KEEPTTL') end cw=pK else if kH and(not(k==0))then return end local aF
+else pH=0 aG=0 end if 2^53<=aG then return end local dh=b('1 %d %d %d %d 0 %d %d 0 %d 0 %d',fv,jd,h,cC,pH,aG,t,n) pK=dh
+else if W then return end pK={1,fv,jd} end local hc if not redis.REDIS_VERSION_NUM then return end
+local mH=d('PEXPIRETIME',Q) local bc=(0<=mH)and mH or nil if bc then if 2^53<=bc then return end local dC if as==0 then
+dC=aO else if not((aO+1)<2^53)then return end dC=aO+1 end local go=dC%1000
+local bD=(go==0)and(dC/1000)or(((dC-go)/1000)+1) if not((bD+5000)<2^53)then return end local bV=bD+5000 if bc<bD then
+hc=bV else if not(bV<bc)then hc=nil else hc=bV end end else local bt if as==0 then bt=aO else if not((aO+1)<2^53)then
+return end bt=aO+1 end local hO=bt%1000 local gp=(hO==0)and(bt/1000)or(((bt-hO)/1000)+1) if not((gp+5000)<2^53)then
+return end return end if hc then if aO<1e6 then return end local fC if hc==0 then fC='1' else local br=b('%d',hc) fC=br
+end local wz=d('SET',Q,b('%d%03d',aO,as),'PXAT',fC) else if aO<1e6 then return end
+local Eg=d('SET',Q,b('%d%03d',aO,as),'KEEPTTL') end cw=pK else if kH and(not(k==0))then return end local aF
 if(k==0)or(h<n)then aF=nil else if not(cT<2^53)then return end local dQ=(cT<l)and(l-cT)or 0
 local O=(dQ<cA)and(cA-dQ)or 0 local ge=O%1e6 aF=(ge==0)and(O/1e6)or(((O-ge)/1e6)+1) end local aw if aF then
 if 2^53<=aF then return end local je=aF%1000 local eJ=(aF<0)and(-1)or((je==0)and(aF/1000)or(((aF-je)/1000)+1)) aw=eJ
@@ -632,10 +624,9 @@ if(k==0)or(h<bW)then bJ=nil else if not((bW*k)<2^53)then return end local wQ=bW*
 local hV=(bd<bH)and(bH-bd)or 0 local eT=hV%1e6 bJ=(eT==0)and(hV/1e6)or(((hV-eT)/1e6)+1) end local aP=bJ or(-1) local bK
 if bW==h then bK=aP else local qw if k==0 then qw=nil else if not(l<2^53)then return end local dY=(0<bH)and bH or 0
 local dZ=dY%1e6 qw=(dZ==0)and(dY/1e6)or(((dY-dZ)/1e6)+1) end bK=qw or(-1) end ap=aP bl=bK else ap=0 bl=0 end
-if(2^53<=dp)or(2^53<=bl)then return end
-local be=b('0 %.0f %.0f %.0f %.0f %.0f %.0f %.0f 0 %.0f 0 0',fv,hE,h,dF,dp,ap,bl,t) cg=be else if W then return end
-cg={0,fv,hE} end cw=cg end else if not((n*k)<2^53)then return end local bE=n*k if not(bE<2^53)then return end local ew
-if not(k==0)then ew=not(l<bE) else ew=false end local ch if k==0 then ch=0 else local nc=0%k
+if(2^53<=dp)or(2^53<=bl)then return end local be=b('0 %d %d %d %d %d %d %d 0 %d 0 0',fv,hE,h,dF,dp,ap,bl,t) cg=be else
+if W then return end cg={0,fv,hE} end cw=cg end else if not((n*k)<2^53)then return end local bE=n*k if not(bE<2^53)then
+return end local ew if not(k==0)then ew=not(l<bE) else ew=false end local ch if k==0 then ch=0 else local nc=0%k
 ch=(nc==0)and(0/k)or(((0-nc)/k)+1) end if 2^53<=ch then return end if ew then local eZ=bE%1000 local nd=(bE-eZ)/1000
 if not((X+nd)<2^53)then return end local fa=X+nd local ne=bE%1e9 local jG=(ne==0)and(bE/1e9)or(((bE-ne)/1e9)+1)
 if 2^53<=jG then return end local rl if W=='LINE'then local bm if not(fa<X)then local xz=(X<fa)and(fa-X)or 0
@@ -646,11 +637,11 @@ local rf if(k==0)or(h<np)then rf=nil else if not((np*k)<2^53)then return end loc
 local tq=(jR<bm)and(bm-jR)or 0 local xI=tq%1e6 rf=(xI==0)and(tq/1e6)or(((tq-xI)/1e6)+1) end local ns=rf or(-1) local fJ
 if np==h then fJ=ns else local cl if k==0 then cl=nil else if not(l<2^53)then return end local ij=(0<bm)and bm or 0
 local ik=ij%1e6 cl=(ik==0)and(ij/1e6)or(((ij-ik)/1e6)+1) end fJ=cl or(-1) end fK=ns cK=fJ else fK=0 cK=0 end
-if 2^53<=cK then return end local fg=b('1 %.0f %.0f %.0f %.0f 0 %.0f %.0f 0 %.0f 0 %.0f',ch,jG,h,iF,fK,cK,t,n) rl=fg
-else if W then return end rl={1,ch,jG} end local iG if eZ==0 then iG=fa else if not((fa+1)<2^53)then return end iG=fa+1
-end local jV=iG%1000 local xS=(jV==0)and(iG/1000)or(((iG-jV)/1000)+1) if not((xS+5000)<2^53)then return end
-local jW=xS+5000 if fa<1e6 then return end local rr if jW==0 then rr='1' else rr=b('%.0f',jW) end
-local Eo=d('SET',Q,b('%.0f%03d',fa,eZ),'PXAT',rr) cw=rl else local ex if(k==0)or(h<n)then ex=nil else
+if 2^53<=cK then return end local fg=b('1 %d %d %d %d 0 %d %d 0 %d 0 %d',ch,jG,h,iF,fK,cK,t,n) rl=fg else if W then
+return end rl={1,ch,jG} end local iG if eZ==0 then iG=fa else if not((fa+1)<2^53)then return end iG=fa+1 end
+local jV=iG%1000 local xS=(jV==0)and(iG/1000)or(((iG-jV)/1000)+1) if not((xS+5000)<2^53)then return end local jW=xS+5000
+if fa<1e6 then return end local rr if jW==0 then rr='1' else rr=b('%d',jW) end
+local Eo=d('SET',Q,b('%d%03d',fa,eZ),'PXAT',rr) cw=rl else local ex if(k==0)or(h<n)then ex=nil else
 local ea=(bE<l)and(l-bE)or 0 local ic=(ea<0)and(0-ea)or 0 local fb=ic%1e6 ex=(fb==0)and(ic/1e6)or(((ic-fb)/1e6)+1) end
 local ey if ex then if 2^53<=ex then return end local ec=ex%1000
 local tk=(ex<0)and(-1)or((ec==0)and(ex/1000)or(((ex-ec)/1000)+1)) ey=tk else ey=-1 end local xv=(ey==0)and 1 or ey
@@ -661,12 +652,12 @@ local bw if iI<h then local il=iI+1 local rw if(k==0)or(h<il)then rw=nil else if
 local kb=il*k local xZ=(kb<l)and(l-kb)or 0 local ty=(xZ<0)and(0-xZ)or 0 local kc=ty%1e6
 rw=(kc==0)and(ty/1e6)or(((ty-kc)/1e6)+1) end local ya=rw or(-1) local ry if il==h then ry=ya else local rx if k==0 then
 rx=nil else if not(l<2^53)then return end rx=0 end ry=rx or(-1) end rz=ya bw=ry else rz=0 bw=0 end
-if(2^53<=gE)or(2^53<=bw)then return end
-local nD=b('0 %.0f %.0f %.0f %.0f %.0f %.0f %.0f 0 %.0f 0 0',ch,xv,h,iI,gE,rz,bw,t) rA=nD else if W then return end
-rA={0,ch,xv} end cw=rA end end else return end else return end return cw end, ROLLING=function(K,f)
+if(2^53<=gE)or(2^53<=bw)then return end local nD=b('0 %d %d %d %d %d %d %d 0 %d 0 0',ch,xv,h,iI,gE,rz,bw,t) rA=nD else
+if W then return end rA={0,ch,xv} end cw=rA end end else return end else return end return cw end, ROLLING=function(K,f)
 local ye,q,nE,m,ab,cL,b,d=math.abs,string.byte,string.char,string.find,string.match,string.sub,string.format,redis.call
-local kF local vt=f[2] local mm=f[3] local mn=f[4] if not mm then return end local iX=f[5] local oW local cc local cz
-if(mn=='LINE')and(not iX)then oW=5 cc=1 cz='LINE' else local fo local av local bh if mn then if iX then
+if b('%d',2^40)~='1099511627776'then return end local kF local vt=f[2] local mm=f[3] local mn=f[4] if not mm then return
+end local iX=f[5] local oW local cc local cz if(mn=='LINE')and(not iX)then oW=5 cc=1 cz='LINE' else local fo local av
+local bh if mn then if iX then
 if not(((((f[6]=='LINE')and(not f[7]))and((#iX)<16))and(mn=='COST'))and m(iX,'^[1-9]%d*$'))then return end fo=7 av=iX+0
 bh='LINE' else if(((f[6]=='LINE')and(not f[7]))and(mn=='COST'))and m('','^[1-9]%d*$')then return end return end else
 fo=4 av=1 bh=nil end oW=fo cc=av cz=bh end if not(((#mm)<16)and m(mm,'^[1-9]%d*$'))then return end local e=mm+0
@@ -759,13 +750,13 @@ local zK=(sg<0)and(sg+2^64)or sg local oz local oA if cx<=zK then oz=gL oA=mj el
 gK,gL=oA,oz end local DV=gK local vg=gL local zM,zN,zO,zP,zQ,zR,vh=q(aH,((15*vg)+3),((15*vg)+9)) if 32<=vh then return
 end local vi=((zM+(256*(zN+(256*(zO+(256*(zP+(256*(zQ+(256*(zR+(256*vh))))))))))))+aa)-t oB=(0<vi)and vi or 0 end oC=oB
 end oD=ve ky=oC else oD=0 ky=0 end if 2^53<=ky then return end
-local zS=b('1 %.0f %.0f %.0f %.0f 0 %.0f %.0f 0 %.0f 0 %.0f',aD,xU,e,rX,oD,ky,t,cc) oE=zS else if cz then return end
-oE={1,aD,xU} end if not redis.REDIS_VERSION_NUM then return end local vj=d('PEXPIRETIME',Q)
-local vk=(0<=vj)and vj or nil local kz if vk then kz=vk else kz=nil end local fm if kz then if(3*aa)<=(2*(kz-t))then
-fm=nil else fm=t+(2*aa) end else fm=t+(2*aa) end if ev=='SET'then return else if ev=='APPEND'then
-local DW=d('APPEND',Q,lr) if fm then local zT=b('%.0f',fm) local DX=d('PEXPIREAT',Q,zT) end else
-local DY=d('SETRANGE',Q,b('%d',qF),lr) if fm then local zU=b('%.0f',fm) local DZ=d('PEXPIREAT',Q,zU) end end end kF=oE
-else local qJ if 0<aD then local Dl,tf,na,eY,Dm,nb,xf=q(u,((15*B)+3),((15*B)+9)) if 32<=xf then return end
+local zS=b('1 %d %d %d %d 0 %d %d 0 %d 0 %d',aD,xU,e,rX,oD,ky,t,cc) oE=zS else if cz then return end oE={1,aD,xU} end
+if not redis.REDIS_VERSION_NUM then return end local vj=d('PEXPIRETIME',Q) local vk=(0<=vj)and vj or nil local kz
+if vk then kz=vk else kz=nil end local fm if kz then if(3*aa)<=(2*(kz-t))then fm=nil else fm=t+(2*aa) end else
+fm=t+(2*aa) end if ev=='SET'then return else if ev=='APPEND'then local DW=d('APPEND',Q,lr) if fm then
+local zT=b('%d',fm) local DX=d('PEXPIREAT',Q,zT) end else local DY=d('SETRANGE',Q,b('%d',qF),lr) if fm then
+local zU=b('%d',fm) local DZ=d('PEXPIREAT',Q,zU) end end end kF=oE else local qJ if 0<aD then
+local Dl,tf,na,eY,Dm,nb,xf=q(u,((15*B)+3),((15*B)+9)) if 32<=xf then return end
 qJ=t<(Dl+(256*(tf+(256*(na+(256*(eY+(256*(Dm+(256*(nb+(256*xf)))))))))))) else qJ=false end if qJ then return end
 local DD,DE,DF,tw,DG,xV,DH,DI=q(u,((15*B)+10),((15*B)+17))
 local bX=(((DG+(256*(xV+(256*(DH+(256*DI))))))-T)*2^32)+((DD+(256*(DE+(256*(DF+(256*tw))))))-U)
@@ -822,12 +813,12 @@ local BT=(su<0)and(su+2^64)or su local oX local oY if cO<=BT then oX=gR oY=mp el
 gQ,gR=oY,oX end local Ec=gQ local vC=gR local BV,BW,BX,BY,BZ,Ca,vD=q(u,((15*vC)+3),((15*vC)+9)) if 32<=vD then return
 end local vE=((BV+(256*(BW+(256*(BX+(256*(BY+(256*(BZ+(256*(Ca+(256*vD))))))))))))+aa)-t oZ=(0<vE)and vE or 0 end pa=oZ
 end pb=vy kC=pa else pb=0 kC=0 end if(2^53<=vr)or(2^53<=kC)then return end
-local Cb=b('0 %.0f %.0f %.0f %.0f %.0f %.0f %.0f 0 %.0f 0 0',aD,tS,e,si,vr,pb,kC,t) pc=Cb else if cz then return end
-pc={0,aD,tS} end if not redis.REDIS_VERSION_NUM then return end local vF=d('PEXPIRETIME',Q)
-local vG=(0<=vF)and vF or nil local kD if vG then kD=vG else kD=nil end local iu if kD then if(3*aa)<=(2*(kD-t))then
-iu=nil else iu=t+(2*aa) end else iu=t+(2*aa) end local Cc,Cd,Ce,Cf,Cg,Ch,Ci,Cj=q(u,((15*B)+10),((15*B)+17))
+local Cb=b('0 %d %d %d %d %d %d %d 0 %d 0 0',aD,tS,e,si,vr,pb,kC,t) pc=Cb else if cz then return end pc={0,aD,tS} end
+if not redis.REDIS_VERSION_NUM then return end local vF=d('PEXPIRETIME',Q) local vG=(0<=vF)and vF or nil local kD
+if vG then kD=vG else kD=nil end local iu if kD then if(3*aa)<=(2*(kD-t))then iu=nil else iu=t+(2*aa) end else
+iu=t+(2*aa) end local Cc,Cd,Ce,Cf,Cg,Ch,Ci,Cj=q(u,((15*B)+10),((15*B)+17))
 local sw=(((Cg+(256*(Ch+(256*(Ci+(256*Cj))))))-T)*2^32)+((Cc+(256*(Cd+(256*(Ce+(256*Cf))))))-U)
-if not(((sw<0)and(sw+2^64)or sw)==0)then if iu then local Ck=b('%.0f',iu) local Ed=d('PEXPIREAT',Q,Ck) end end kF=pc end
+if not(((sw<0)and(sw+2^64)or sw)==0)then if iu then local Ck=b('%d',iu) local Ed=d('PEXPIREAT',Q,Ck) end end kF=pc end
 else local bP=cc<=e if bP then local fP=cc%2^32 local lQ=(cc-fP)/2^32 local hq=t%16777216 local lR=lQ%65536
 local fQ=fP%65536 local lS=(t-hq)/16777216 local rH=(lQ-lR)/65536 local rI=(fP-fQ)/65536 local lT=lS%65536
 local dL=cL('R:',1,2)..nE((hq%256),(((hq-(hq%256))/256)%256),((hq-(hq%65536))/65536),(lT%256),((lT-(lT%256))/256),(((lS-lT)/65536)%256),((lS-(lS%16777216))/16777216),(fQ%256),((fQ-(fQ%256))/256),(rI%256),((rI-(rI%256))/256),(lR%256),((lR-(lR%256))/256),(rH%256),((rH-(rH%256))/256))
@@ -847,11 +838,12 @@ pf=pe else pf=0 end if 2^53<=pf then return end else if cz then return end end r
 if dM<0 then eh=nil else eh=0 end local ei if eh then if 2^53<=eh then return end local uS=eh%1000
 local yx=(eh<0)and(-1)or((uS==0)and(eh/1000)or(((eh-uS)/1000)+1)) ei=yx else ei=-1 end local uT=(ei==0)and 1 or ei
 local ph if cz=='LINE'then local pg if dM<0 then pg=nil else pg=0 end local vP=pg or(-1) if 2^53<=vP then return end
-ph=b('0 0 %.0f %.0f %.0f %.0f 0 0 0 %.0f 0 0',uT,e,e,vP,t) else if cz then return end ph={0,0,uT} end kF=ph end end else
-return end else return end return kF end, LEASE=function(K,f)
-local S,m,ab,b,d=math.ceil,string.find,string.match,string.format,redis.call local rt local aJ=f[2] local bo=f[3]
-local bx=f[4] if not bo then return end local fU=f[5] if(bx=='LINE')and(not fU)then
-if not(((#bo)<16)and m(bo,'^[1-9]%d*$'))then return end local h,ac=ab(aJ,'^([1-9]%d*)(%l*)$') if h then if(#aJ)<16 then
+ph=b('0 0 %d %d %d %d 0 0 0 %d 0 0',uT,e,e,vP,t) else if cz then return end ph={0,0,uT} end kF=ph end end else return
+end else return end return kF end, LEASE=function(K,f)
+local S,m,ab,b,d=math.ceil,string.find,string.match,string.format,redis.call if b('%d',2^40)~='1099511627776'then return
+end local rt local aJ=f[2] local bo=f[3] local bx=f[4] if not bo then return end local fU=f[5]
+if(bx=='LINE')and(not fU)then if not(((#bo)<16)and m(bo,'^[1-9]%d*$'))then return end
+local h,ac=ab(aJ,'^([1-9]%d*)(%l*)$') if h then if(#aJ)<16 then
 local af=(ac=='')and 1000 or((ac=='ms')and 1 or((ac=='s')and 1000 or((ac=='m')and 60000 or((ac=='h')and 3.6e6 or((ac=='d')and 8.64e7 or nil)))))
 local i=af and(h*af)or af if(not i)or((i<1)or(1e15<i))then return end if not(i<9e12)then return end return else return
 end else return end else if bx then if fU then
@@ -862,101 +854,100 @@ local sv=(e=='')and 1000 or((e=='ms')and 1 or((e=='s')and 1000 or((e=='m')and 60
 local k=sv and(F*sv)or sv if(not k)or((k<1)or(1e15<k))then return end if not(k<9e12)then return end local Y=d('TIME')
 local R=(Y[1]*1e6)+Y[2] local bR=(R-(R%1000))/1000 local w=K[1] if not w then return end if m(w,':reserved',1,true)then
 return end if not((#K)==1)then return end local fY=d('ZCARD',w) local bi if(0<fY)and(0<=bR)then if not(fY<=4000)then
-return end local fZ=d('ZREMRANGEBYSCORE',w,'-inf',b('%.0f',bR)) bi=fY-fZ else bi=fY end local dO=0<bi local an
-if dO then local co=d('ZSCORE',w,fU) if co then local vU=tonumber(co) local cd if vU<2^64 then local cU=S(vU)
-cd=(0<cU)and cU or 0 else cd=1/0 end local ft if bR<cd then ft=cd else ft=nil end an=ft else an=nil end else an=nil end
+return end local fZ=d('ZREMRANGEBYSCORE',w,'-inf',b('%d',bR)) bi=fY-fZ else bi=fY end local dO=0<bi local an if dO then
+local co=d('ZSCORE',w,fU) if co then local vU=tonumber(co) local cd if vU<2^64 then local cU=S(vU) cd=(0<cU)and cU or 0
+else cd=1/0 end local ft if bR<cd then ft=cd else ft=nil end an=ft else an=nil end else an=nil end
 local cV=an and(bi-1)or bi local hB=(not(an==nil))or(cV<A) local J=bR+k if hB and(not(an==J))then
 if not((J*1000)<2^53)then return end local jc=J*1000 local sD=(R<jc)and(jc-R)or 0 local eG=sD%1e6
 local bp=(eG==0)and(sD/1e6)or(((sD-eG)/1e6)+1) if 2^53<=bp then return end local sJ=an and 0 or 1 local ji=cV+1
 local jj=A-ji local dS=(0<jj)and jj or 0 local az local bL if dS<A then local my=dS+1 local ld local jl=A-my
 if jl<0 then ld=nil else if ji<=jl then ld=0 else local df=(ji-jl)-1 local iA if df<cV then local kV local iy
-local eL=b('%.0f',df) local eM=d('ZRANGE',w,eL,eL,'WITHSCORES') local aD=eM[2] if aD then local dg=tonumber(aD) local pC
+local eL=b('%d',df) local eM=d('ZRANGE',w,eL,eL,'WITHSCORES') local aD=eM[2] if aD then local dg=tonumber(aD) local pC
 if dg<2^64 then local jm=S(dg) pC=(0<jm)and jm or 0 else pC=1/0 end iy=pC else iy=1/0 end if an then local er
-if an<=iy then local eq local jn=b('%.0f',(df+1)) local mA=d('ZRANGE',w,jn,jn,'WITHSCORES') local mB=mA[2] if mB then
+if an<=iy then local eq local jn=b('%d',(df+1)) local mA=d('ZRANGE',w,jn,jn,'WITHSCORES') local mB=mA[2] if mB then
 local dV=tonumber(mB) local aG if dV<2^64 then local mD=S(dV) aG=(0<mD)and mD or 0 else aG=1/0 end eq=aG else eq=1/0 end
 er=eq else er=iy end kV=er else kV=iy end if kV<=J then iA=kV else local pS if 0<df then local dh=df-1 local la local dB
-local hK=b('%.0f',dh) local CY=d('ZRANGE',w,hK,hK,'WITHSCORES') local bU=CY[2] if bU then local bb=tonumber(bU) local fz
+local hK=b('%d',dh) local CY=d('ZRANGE',w,hK,hK,'WITHSCORES') local bU=CY[2] if bU then local bb=tonumber(bU) local fz
 if bb<2^64 then local mE=S(bb) fz=(0<mE)and mE or 0 else fz=1/0 end dB=fz else dB=1/0 end if an then local pR
-if an<=dB then local pQ local jp=b('%.0f',(dh+1)) local bC=d('ZRANGE',w,jp,jp,'WITHSCORES') local hL=bC[2] if hL then
+if an<=dB then local pQ local jp=b('%d',(dh+1)) local bC=d('ZRANGE',w,jp,jp,'WITHSCORES') local hL=bC[2] if hL then
 local gl=tonumber(hL) local pP if gl<2^64 then local mJ=S(gl) pP=(0<mJ)and mJ or 0 else pP=1/0 end pQ=pP else pQ=1/0 end
 pR=pQ else pR=dB end la=pR else la=dB end pS=(la<J)and J or la else pS=J end iA=pS end else local dD if 0<df then
-local bV=df-1 local bk local iz local sU=b('%.0f',bV) local mL=d('ZRANGE',w,sU,sU,'WITHSCORES') local mM=mL[2]
-if mM then local ww=tonumber(mM) local bt if ww<2^64 then local wx=S(ww) bt=(0<wx)and wx or 0 else bt=1/0 end iz=bt else
-iz=1/0 end if an then local fC if an<=iz then local qa local hP=b('%.0f',(bV+1))
-local Db=d('ZRANGE',w,hP,hP,'WITHSCORES') local wy=Db[2] if wy then local eO=tonumber(wy) local pZ if eO<2^64 then
-local mN=S(eO) pZ=(0<mN)and mN or 0 else pZ=1/0 end qa=pZ else qa=1/0 end fC=qa else fC=iz end bk=fC else bk=iz end
-dD=(bk<J)and J or bk else dD=J end iA=dD end local cE if not(iA==(1/0))then cE=iA else cE=nil end local qd if cE then
-local qc if 2^53<=cE then qc=1/0 else local wB=cE-bR qc=(0<wB)and wB or 0 end qd=qc else qd=cE end ld=qd end end
-local dk=ld or(-1) local fG if my==A then fG=dk else local fF if ji<=0 then fF=0 else local gq=ji-1 local iC
-if gq<cV then local lg local aV local aE=b('%.0f',gq) local dl=d('ZRANGE',w,aE,aE,'WITHSCORES') local eS=dl[2]
-if eS then local cu=tonumber(eS) local fD if cu<2^64 then local jv=S(cu) fD=(0<jv)and jv or 0 else fD=1/0 end aV=fD else
-aV=1/0 end if an then local qj if an<=aV then local bI local mU=b('%.0f',(gq+1))
-local mV=d('ZRANGE',w,mU,mU,'WITHSCORES') local hT=mV[2] if hT then local wJ=tonumber(hT) local qi if wJ<2^64 then
-local wK=S(wJ) qi=(0<wK)and wK or 0 else qi=1/0 end bI=qi else bI=1/0 end qj=bI else qj=aV end lg=qj else lg=aV end
-if lg<=J then iC=lg else local eu if 0<gq then local jw=gq-1 local aW local iB local wM=b('%.0f',jw)
+local bV=df-1 local bk local iz local sU=b('%d',bV) local mL=d('ZRANGE',w,sU,sU,'WITHSCORES') local mM=mL[2] if mM then
+local ww=tonumber(mM) local bt if ww<2^64 then local wx=S(ww) bt=(0<wx)and wx or 0 else bt=1/0 end iz=bt else iz=1/0 end
+if an then local fC if an<=iz then local qa local hP=b('%d',(bV+1)) local Db=d('ZRANGE',w,hP,hP,'WITHSCORES')
+local wy=Db[2] if wy then local eO=tonumber(wy) local pZ if eO<2^64 then local mN=S(eO) pZ=(0<mN)and mN or 0 else pZ=1/0
+end qa=pZ else qa=1/0 end fC=qa else fC=iz end bk=fC else bk=iz end dD=(bk<J)and J or bk else dD=J end iA=dD end
+local cE if not(iA==(1/0))then cE=iA else cE=nil end local qd if cE then local qc if 2^53<=cE then qc=1/0 else
+local wB=cE-bR qc=(0<wB)and wB or 0 end qd=qc else qd=cE end ld=qd end end local dk=ld or(-1) local fG if my==A then
+fG=dk else local fF if ji<=0 then fF=0 else local gq=ji-1 local iC if gq<cV then local lg local aV local aE=b('%d',gq)
+local dl=d('ZRANGE',w,aE,aE,'WITHSCORES') local eS=dl[2] if eS then local cu=tonumber(eS) local fD if cu<2^64 then
+local jv=S(cu) fD=(0<jv)and jv or 0 else fD=1/0 end aV=fD else aV=1/0 end if an then local qj if an<=aV then local bI
+local mU=b('%d',(gq+1)) local mV=d('ZRANGE',w,mU,mU,'WITHSCORES') local hT=mV[2] if hT then local wJ=tonumber(hT)
+local qi if wJ<2^64 then local wK=S(wJ) qi=(0<wK)and wK or 0 else qi=1/0 end bI=qi else bI=1/0 end qj=bI else qj=aV end
+lg=qj else lg=aV end if lg<=J then iC=lg else local eu if 0<gq then local jw=gq-1 local aW local iB local wM=b('%d',jw)
 local Dh=d('ZRANGE',w,wM,wM,'WITHSCORES') local wN=Dh[2] if wN then local wO=tonumber(wN) local qm if wO<2^64 then
 local jy=S(wO) qm=(0<jy)and jy or 0 else qm=1/0 end iB=qm else iB=1/0 end if an then local qs if an<=iB then local bJ
-local bd=b('%.0f',(jw+1)) local gt=d('ZRANGE',w,bd,bd,'WITHSCORES') local jz=gt[2] if jz then local hW=tonumber(jz)
+local bd=b('%d',(jw+1)) local gt=d('ZRANGE',w,bd,bd,'WITHSCORES') local jz=gt[2] if jz then local hW=tonumber(jz)
 local qr if hW<2^64 then local eT=S(hW) qr=(0<eT)and eT or 0 else qr=1/0 end bJ=qr else bJ=1/0 end qs=bJ else qs=iB end
 aW=qs else aW=iB end eu=(aW<J)and J or aW else eu=J end iC=eu end else local qB if 0<gq then local jA=gq-1 local lp
-local bl local dY=b('%.0f',jA) local Dj=d('ZRANGE',w,dY,dY,'WITHSCORES') local eV=Dj[2] if eV then local dZ=tonumber(eV)
+local bl local dY=b('%d',jA) local Dj=d('ZRANGE',w,dY,dY,'WITHSCORES') local eV=Dj[2] if eV then local dZ=tonumber(eV)
 local ap if dZ<2^64 then local jB=S(dZ) ap=(0<jB)and jB or 0 else ap=1/0 end bl=ap else bl=1/0 end if an then local qA
-if an<=bl then local qz local be=b('%.0f',(jA+1)) local hY=d('ZRANGE',w,be,be,'WITHSCORES') local gu=hY[2] if gu then
+if an<=bl then local qz local be=b('%d',(jA+1)) local hY=d('ZRANGE',w,be,be,'WITHSCORES') local gu=hY[2] if gu then
 local gv=tonumber(gu) local qy if gv<2^64 then local jD=S(gv) qy=(0<jD)and jD or 0 else qy=1/0 end qz=qy else qz=1/0 end
 qA=qz else qA=bl end lp=qA else lp=bl end qB=(lp<J)and J or lp else qB=J end iC=qB end local cH if not(iC==(1/0))then
 cH=iC else cH=nil end local fE if cH then local qD if 2^53<=cH then qD=1/0 else local jE=cH-bR qD=(0<jE)and jE or 0 end
 fE=qD else fE=cH end fF=fE end fG=fF or(-1) end az=dk bL=fG else az=0 bL=0 end
 if(not((az-az)==0))or((not((bL-bL)==0))or(2^53<=bL))then return end
-local Dk=b('1 %.0f %.0f %.0f %.0f 0 %.0f %.0f 0 %.0f 0 %.0f',cV,bp,A,dS,az,bL,bR,sJ) local iD if dO then
+local Dk=b('1 %d %d %d %d 0 %d %d 0 %d 0 %d',cV,bp,A,dS,az,bL,bR,sJ) local iD if dO then
 if not redis.REDIS_VERSION_NUM then return end local eY=d('PEXPIRETIME',w) local nb=(0<=eY)and eY or nil local qG
-if nb then qG=nb else qG=nil end iD=qG else iD=nil end if an then local Ek=d('ZADD',w,'XX',b('%.0f',J),fU) else
-local El=d('ZADD',w,b('%.0f',J),fU) end if cV==0 then if(2^53<=J)or(not(iD==J))then local qL
-if J<9223372036854775808 then qL=b('%.0f',J) else qL='9223372036854775807' end local jF=d('PEXPIREAT',w,qL) end else
+if nb then qG=nb else qG=nil end iD=qG else iD=nil end if an then local Ek=d('ZADD',w,'XX',b('%d',J),fU) else
+local El=d('ZADD',w,b('%d',J),fU) end if cV==0 then if(2^53<=J)or(not(iD==J))then local qL if J<9223372036854775808 then
+qL=b('%d',J) else qL='9223372036854775807' end local jF=d('PEXPIREAT',w,qL) end else
 local Dn=d('ZRANGE',w,'-1','-1','WITHSCORES') local ib=Dn[2] if ib then local eZ=tonumber(ib) local bN if eZ<2^64 then
 local xh=S(eZ) bN=(0<xh)and xh or 0 else bN=1/0 end if(2^53<=bN)or(not(iD==bN))then local aI
-if bN<9223372036854775808 then aI=b('%.0f',bN) else aI='9223372036854775807' end local xl=d('PEXPIREAT',w,aI) end else
-if(2^53<=ib)or(not(iD==ib))then local qM if ib<9223372036854775808 then qM=b('%.0f',ib) else qM='9223372036854775807'
-end local ng=d('PEXPIREAT',w,qM) end end end rt=Dk else local py if hB then if not((J*1000)<2^53)then return end
+if bN<9223372036854775808 then aI=b('%d',bN) else aI='9223372036854775807' end local xl=d('PEXPIREAT',w,aI) end else
+if(2^53<=ib)or(not(iD==ib))then local qM if ib<9223372036854775808 then qM=b('%d',ib) else qM='9223372036854775807' end
+local ng=d('PEXPIREAT',w,qM) end end end rt=Dk else local py if hB then if not((J*1000)<2^53)then return end
 local V=J*1000 local eH=(R<V)and(V-R)or 0 local hC=eH%1e6 local mu=(hC==0)and(eH/1e6)or(((eH-hC)/1e6)+1)
 if 2^53<=mu then return end py=mu else local ao local O=A-1 if O<0 then ao=nil else if bi<=O then ao=0 else
-local sG=(bi-O)-1 local kM local wb=b('%.0f',sG) local CO=d('ZRANGE',w,wb,wb,'WITHSCORES') local cp=CO[2] if cp then
+local sG=(bi-O)-1 local kM local wb=b('%d',sG) local CO=d('ZRANGE',w,wb,wb,'WITHSCORES') local cp=CO[2] if cp then
 local eJ=tonumber(cp) local pt if eJ<2^64 then local eK=S(eJ) pt=(0<eK)and eK or 0 else pt=1/0 end kM=pt else kM=1/0 end
 local gZ if not(kM==(1/0))then gZ=kM else gZ=nil end local en if gZ then local pv if 2^53<=gZ then pv=1/0 else
 local hF=gZ-bR pv=(0<hF)and hF or 0 end en=pv else en=gZ end ao=en end end local kN if ao then
 if(not((ao-ao)==0))or(2^53<=ao)then return end local hG=ao%1000
 local dc=(ao<0)and(-1)or((hG==0)and(ao/1000)or(((ao-hG)/1000)+1)) kN=dc else kN=-1 end local mw=(kN==0)and 1 or kN py=mw
 end local jI=A-bi local ni=(0<jI)and jI or 0 local cI if not hB then local ci local eb=A-1 if eb<0 then ci=nil else
-if bi<=eb then ci=0 else local tk=(bi-eb)-1 local lw local gx=b('%.0f',tk) local jK=d('ZRANGE',w,gx,gx,'WITHSCORES')
+if bi<=eb then ci=0 else local tk=(bi-eb)-1 local lw local gx=b('%d',tk) local jK=d('ZRANGE',w,gx,gx,'WITHSCORES')
 local dr=jK[2] if dr then local gy=tonumber(dr) local qP if gy<2^64 then local fd=S(gy) qP=(0<fd)and fd or 0 else qP=1/0
 end lw=qP else lw=1/0 end local hg if not(lw==(1/0))then hg=lw else hg=nil end local qQ if hg then local bO
 if 2^53<=hg then bO=1/0 else local xx=hg-bR bO=(0<xx)and xx or 0 end qQ=bO else qQ=hg end ci=qQ end end
 local nm=ci or(-1) cI=nm else cI=0 end local cK local hi if ni<A then local bs=ni+1 local ck local tn=A-bs if tn<0 then
-ck=nil else if bi<=tn then ck=0 else local to=(bi-tn)-1 local ez local nn=b('%.0f',to)
+ck=nil else if bi<=tn then ck=0 else local to=(bi-tn)-1 local ez local nn=b('%d',to)
 local fe=d('ZRANGE',w,nn,nn,'WITHSCORES') local ed=fe[2] if ed then local xE=tonumber(ed) local qX if xE<2^64 then
 local jQ=S(xE) qX=(0<jQ)and jQ or 0 else qX=1/0 end ez=qX else ez=1/0 end local cj if not(ez==(1/0))then cj=ez else
 cj=nil end local ra if cj then local qZ if 2^53<=cj then qZ=1/0 else local xF=cj-bR qZ=(0<xF)and xF or 0 end ra=qZ else
 ra=cj end ck=ra end end local gA=ck or(-1) local fK if bs==A then fK=gA else local fJ if bi<=0 then fJ=0 else
-local Dw=bi-1 local lB local ff=b('%.0f',Dw) local ii=d('ZRANGE',w,ff,ff,'WITHSCORES') local nt=ii[2] if nt then
+local Dw=bi-1 local lB local ff=b('%d',Dw) local ii=d('ZRANGE',w,ff,ff,'WITHSCORES') local nt=ii[2] if nt then
 local gB=tonumber(nt) local ri if gB<2^64 then local xJ=S(gB) ri=(0<xJ)and xJ or 0 else ri=1/0 end lB=ri else lB=1/0 end
 local hh if not(lB==(1/0))then hh=lB else hh=nil end local cl if hh then local rj if 2^53<=hh then rj=1/0 else
 local ik=hh-bR rj=(0<ik)and ik or 0 end cl=rj else cl=hh end fJ=cl end fK=fJ or(-1) end cK=gA hi=fK else cK=0 hi=0 end
 if(not((cI-cI)==0))or((not((cK-cK)==0))or((not((hi-hi)==0))or((2^53<=cI)or(2^53<=hi))))then return end
-local ee=b('%.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f 0 %.0f 0 0',(hB and 1 or 0),cV,py,A,ni,cI,cK,hi,bR) if dO then
+local ee=b('%d %d %d %d %d %d %d %d 0 %d 0 0',(hB and 1 or 0),cV,py,A,ni,cI,cK,hi,bR) if dO then
 local gD=d('ZRANGE',w,'-1','-1','WITHSCORES') local fh=gD[2] if fh then local fi=tonumber(fh) local hj if fi<2^64 then
 local xQ=S(fi) hj=(0<xQ)and xQ or 0 else hj=1/0 end if not redis.REDIS_VERSION_NUM then return end
 local xR=d('PEXPIRETIME',w) if(2^53<=hj)or(not(((0<=xR)and xR or nil)==hj))then local rq if hj<9223372036854775808 then
-rq=b('%.0f',hj) else rq='9223372036854775807' end local En=d('PEXPIREAT',w,rq) end else
+rq=b('%d',hj) else rq='9223372036854775807' end local En=d('PEXPIREAT',w,rq) end else
 if not redis.REDIS_VERSION_NUM then return end local xT=d('PEXPIRETIME',w)
-if(2^53<=fh)or(not(((0<=xT)and xT or nil)==fh))then local rs if fh<9223372036854775808 then rs=b('%.0f',fh) else
+if(2^53<=fh)or(not(((0<=xT)and xT or nil)==fh))then local rs if fh<9223372036854775808 then rs=b('%d',fh) else
 rs='9223372036854775807' end local Ep=d('PEXPIREAT',w,rs) end end end rt=ee end else return end else return end else
 return end else if not(((#bo)<16)and m(bo,'^[1-9]%d*$'))then return end local vK,bz=ab(aJ,'^([1-9]%d*)(%l*)$')
 if vK then if(#aJ)<16 then
 local aM=(bz=='')and 1000 or((bz=='ms')and 1 or((bz=='s')and 1000 or((bz=='m')and 60000 or((bz=='h')and 3.6e6 or((bz=='d')and 8.64e7 or nil)))))
 local aN=aM and(vK*aM)or aM if(not aN)or((aN<1)or(1e15<aN))then return end if not(aN<9e12)then return end return else
 return end else return end end end return rt end, LOCKOUT=function(K,f)
-local m,ab,b,d=string.find,string.match,string.format,redis.call local iE local aX=f[2] local aq=f[3] local aJ=f[4]
-if not aq then return end local aL=f[5] local s local n local W if(aJ=='LINE')and(not aL)then s=5 n=1 W='LINE' else
-local aQ local aR local aS if aJ then if aL then
+local m,ab,b,d=string.find,string.match,string.format,redis.call if b('%d',2^40)~='1099511627776'then return end
+local iE local aX=f[2] local aq=f[3] local aJ=f[4] if not aq then return end local aL=f[5] local s local n local W
+if(aJ=='LINE')and(not aL)then s=5 n=1 W='LINE' else local aQ local aR local aS if aJ then if aL then
 if not(((((f[6]=='LINE')and(not f[7]))and((#aL)<16))and(aJ=='COST'))and m(aL,'^[1-9]%d*$'))then return end aQ=7 aR=aL+0
 aS='LINE' else if(((f[6]=='LINE')and(not f[7]))and(aJ=='COST'))and m('','^[1-9]%d*$')then return end return end else
 aQ=4 aR=1 aS=nil end s=aQ n=aR W=aS end if not(((#aq)<16)and m(aq,'^[1-9]%d*$'))then return end local h=aq+0
@@ -982,38 +973,36 @@ if W=='LINE'then local pz local cD if(r<cZ)and(0<cU)then pz=cU cD=fr else pz=0 c
 local jl=r+cB aU=0 bF=jl else local bB=h-pz local CX=cD+E aU=(0<bB)and bB or 0 bF=CX end local pE local kT if aU<h then
 local eL=aU+1 local bG if h<eL then bG=nil else if(eL<=aU)and(0<aU)then bG=0 else local mz=bF-r bG=mz end end
 local dU=bG or(-1) local pD if eL==h then pD=dU else local gi=bF-r pD=gi end pE=dU kT=pD else pE=0 kT=0 end
-if 2^53<=kT then return end local dV=b('1 %.0f %.0f %.0f %.0f 0 %.0f %.0f 0 %.0f 0 %.0f',fq,hD,h,aU,pE,kT,r,n) aG=dV
-else if W then return end aG={1,fq,hD} end local dh=b('%.0f',fr) local di=b('%.0f',cB) local kZ if cB==0 then kZ=ga else
-local ef=0 local dv=E while dv<A do local mH=ef+1 local sR=2*dv ef,dv=mH,sR end local bc=ef local jp=dv local bC=ga+1
+if 2^53<=kT then return end local dV=b('1 %d %d %d %d 0 %d %d 0 %d 0 %d',fq,hD,h,aU,pE,kT,r,n) aG=dV else if W then
+return end aG={1,fq,hD} end local dh=b('%d',fr) local di=b('%d',cB) local kZ if cB==0 then kZ=ga else local ef=0
+local dv=E while dv<A do local mH=ef+1 local sR=2*dv ef,dv=mH,sR end local bc=ef local jp=dv local bC=ga+1
 kZ=(bC<bc)and bC or bc end if not((kZ*A)<2^53)then return end local gm=kZ*A local gn=r+cB if not((gn+gm)<2^53)then
 return end local go=gn+gm local hM=fr+E
-local hN=d('SET',aN,b('O:%s:%s:%s:%s:%d',b('%.0f',cU),dh,b('%.0f',r),di,ga),'PXAT',b('%.0f',((go<hM)and hM or go)))
-iE=aG else local aw local em if(r<jb)and(0<Y)then aw=Y em=v else aw=0 em=r end local en local ao if hz then en=0 ao=z+Z
-else local at=h-aw local hF=em+E en=(0<at)and at or 0 ao=hF end local ax if h<n then ax=nil else if(n<=en)and(0<en)then
-ax=0 else local dd=ao-r ax=dd end end local kO if ax then if 2^53<=ax then return end local jf=ax%1000
+local hN=d('SET',aN,b('O:%s:%s:%s:%s:%d',b('%d',cU),dh,b('%d',r),di,ga),'PXAT',b('%d',((go<hM)and hM or go))) iE=aG else
+local aw local em if(r<jb)and(0<Y)then aw=Y em=v else aw=0 em=r end local en local ao if hz then en=0 ao=z+Z else
+local at=h-aw local hF=em+E en=(0<at)and at or 0 ao=hF end local ax if h<n then ax=nil else if(n<=en)and(0<en)then ax=0
+else local dd=ao-r ax=dd end end local kO if ax then if 2^53<=ax then return end local jf=ax%1000
 local sJ=(ax<0)and(-1)or((jf==0)and(ax/1000)or(((ax-jf)/1000)+1)) kO=sJ else kO=-1 end local we=(kO==0)and 1 or kO
 local qh if W=='LINE'then local pX local es if(r<jb)and(0<Y)then pX=Y es=v else pX=0 es=r end local bk local dD
 if hz then bk=0 dD=z+Z else local mO=h-pX local br=es+E bk=(0<mO)and mO or 0 dD=br end local cF if h<n then cF=nil else
 if(n<=bk)and(0<bk)then cF=0 else local au=dD-r cF=au end end local wC=cF or(-1) local qf local bu if bk<h then
 local mR=bk+1 local dE if h<mR then dE=nil else if(mR<=bk)and(0<bk)then dE=0 else local jt=dD-r dE=jt end end
 local eP=dE or(-1) local qe if mR==h then qe=eP else local eQ=dD-r qe=eQ end qf=eP bu=qe else qf=0 bu=0 end
-if(2^53<=wC)or(2^53<=bu)then return end
-local mS=b('0 %.0f %.0f %.0f %.0f %.0f %.0f %.0f 0 %.0f 0 0',fq,we,h,bk,wC,qf,bu,r) qh=mS else if W then return end
-qh={0,fq,we} end iE=qh end end end else return end end end else local mW=n<=h if mW then local cG if n==h then
-cG=(E<A)and E or A else cG=0 end local qn local bW=(0<cG)and(r+cG)or(r+E) if r<bW then qn=n else qn=0 end
+if(2^53<=wC)or(2^53<=bu)then return end local mS=b('0 %d %d %d %d %d %d %d 0 %d 0 0',fq,we,h,bk,wC,qf,bu,r) qh=mS else
+if W then return end qh={0,fq,we} end iE=qh end end end else return end end end else local mW=n<=h if mW then local cG
+if n==h then cG=(E<A)and E or A else cG=0 end local qn local bW=(0<cG)and(r+cG)or(r+E) if r<bW then qn=n else qn=0 end
 local al=r<(r+cG) local ll local qq if al then local bd=r+cG ll=0 qq=bd else local gt=h-qn ll=(0<gt)and gt or 0 qq=r+E
 end local aW if(h<=ll)and(0<ll)then aW=0 else local aP=qq-r aW=aP end local wT=aW%1000
 local jA=(aW<0)and(-1)or((wT==0)and(aW/1000)or(((aW-wT)/1000)+1)) local qK if W=='LINE'then local qC if r<bW then qC=n
 else qC=0 end local bM local lq if al then local mZ=r+cG bM=0 lq=mZ else local gw=h-qC bM=(0<gw)and gw or 0 lq=r+E end
 local ch local lt if bM<h then local te=bM+1 local ls if h<te then ls=nil else if(te<=bM)and(0<bM)then ls=0 else
 local tf=lq-r ls=tf end end local eY=ls or(-1) local qH if te==h then qH=eY else local nc=lq-r qH=nc end ch=eY lt=qH
-else ch=0 lt=0 end if 2^53<=lt then return end
-local nd=b('1 0 %.0f %.0f %.0f 0 %.0f %.0f 0 %.0f 0 %.0f',jA,h,bM,ch,lt,r,n) qK=nd else if W then return end qK={1,0,jA}
-end local th=b('%.0f',n) local Dr=b('%.0f',cG) local dI if cG==0 then dI=0 else local nG=0 local kl=E while kl<A do
-local jH=nG+1 local nh=2*kl nG,kl=jH,nh end local jI=nG local ni=kl dI=(1<jI)and 1 or jI end if not((dI*A)<2^53)then
-return end local jJ=dI*A local xs=r+cG if not((xs+jJ)<2^53)then return end local id=xs+jJ local ie=r+E
-local eb=d('SET',aN,b('O:%s:%s:%s:%s:0',th,b('%.0f',r),b('%.0f',r),Dr),'PXAT',b('%.0f',((id<ie)and ie or id))) iE=qK
-else local qV if W=='LINE'then qV=b('0 0 -1 %.0f %.0f -1 0 0 0 %.0f 0 0',h,h,r) else if W then return end qV={0,0,(-1)}
+else ch=0 lt=0 end if 2^53<=lt then return end local nd=b('1 0 %d %d %d 0 %d %d 0 %d 0 %d',jA,h,bM,ch,lt,r,n) qK=nd else
+if W then return end qK={1,0,jA} end local th=b('%d',n) local Dr=b('%d',cG) local dI if cG==0 then dI=0 else local nG=0
+local kl=E while kl<A do local jH=nG+1 local nh=2*kl nG,kl=jH,nh end local jI=nG local ni=kl dI=(1<jI)and 1 or jI end
+if not((dI*A)<2^53)then return end local jJ=dI*A local xs=r+cG if not((xs+jJ)<2^53)then return end local id=xs+jJ
+local ie=r+E local eb=d('SET',aN,b('O:%s:%s:%s:%s:0',th,b('%d',r),b('%d',r),Dr),'PXAT',b('%d',((id<ie)and ie or id)))
+iE=qK else local qV if W=='LINE'then qV=b('0 0 -1 %d %d -1 0 0 0 %d 0 0',h,h,r) else if W then return end qV={0,0,(-1)}
 end iE=qV end end else return end else return end return iE end,
 }
 local function fail_with(text)

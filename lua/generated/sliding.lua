@@ -191,9 +191,9 @@ local function gz(a,O) if a.form=='FULL'then return gf(a,O) end return{dS(a),a.c
 ck={z=fI,A=fR,B=fS,C=fT,D=fV,error_reply=ga,F=gb,p=S,G=gd,I=gr,J=gu,K=eb,M=gz,N=ef,O=gC,y=eg,Q=gK,R=gN,S=gP,T=gZ,Y=hQ}
 end return ck end if am then return n().error_reply(am) end local bm,aL=pcall(gS,KEYS,ARGV)
 return bm and aL or n().error_reply(aL) end local function ge(dH,Y)
-local R,I,aS,i,g=math.ceil,string.find,string.match,string.format,redis.call local ba local ep=Y[1] local cb=Y[2]
-local cc=Y[3] if not cb then return end local bi=Y[4] local cI local E local ag if(cc=='LINE')and(not bi)then cI=4 E=1
-ag='LINE' else local cF local cG local cH if cc then if bi then
+local R,I,aS,i,g=math.ceil,string.find,string.match,string.format,redis.call if i('%d',2^40)~='1099511627776'then return
+end local ba local ep=Y[1] local cb=Y[2] local cc=Y[3] if not cb then return end local bi=Y[4] local cI local E local ag
+if(cc=='LINE')and(not bi)then cI=4 E=1 ag='LINE' else local cF local cG local cH if cc then if bi then
 if not(((((Y[5]=='LINE')and(not Y[6]))and((#bi)<16))and(cc=='COST'))and I(bi,'^[1-9]%d*$'))then return end cF=6 cG=bi+0
 cH='LINE' else if(((Y[5]=='LINE')and(not Y[6]))and(cc=='COST'))and I('','^[1-9]%d*$')then return end return end else
 cF=3 cG=1 cH=nil end cI=cF E=cG ag=cH end if not(((#cb)<16)and I(cb,'^[1-9]%d*$'))then return end local D=cb+0
@@ -203,7 +203,7 @@ local h=dy and(eq*dy)or dy if(not h)or((h<1)or(1e15<h))then return end if not(h<
 if hb then return end if 1000<E then return end local er=g('TIME') local es=(er[1]*1e6)+er[2]
 local f=(es-(es%1000))/1000 local m=dH[1] if not m then return end if I(m,':reserved',1,true)then return end
 if not((#dH)==1)then return end local et=f-h local cd=g('ZCARD',m) local k if(0<cd)and(0<=et)then if not(cd<=4000)then
-return end local hc=g('ZREMRANGEBYSCORE',m,'0',i('%.0f',et)) k=cd-hc else k=cd end local L=0<k local hd=(k+E)<=D
+return end local hc=g('ZREMRANGEBYSCORE',m,'0',i('%d',et)) k=cd-hc else k=cd end local L=0<k local hd=(k+E)<=D
 local eu=h%1000 local ce=(eu==0)and(h/1000)or(((h-eu)/1000)+1) if hd then if ag=='LINE'then local ew=(D-k)-E
 local dz=(0<ew)and ew or 0 local aB if L then local hf=g('ZRANGE',m,'0','0','WITHSCORES') local ex=hf[2] if ex then
 aB=tonumber(ex) else aB=0 end else aB=0 end if aB<0 then return end local bI local bJ local aW local aG if dz<D then
@@ -213,7 +213,7 @@ if bD then cJ=bD else cJ=at end local aN=k+E local eA=cJ+1 local ah local bE loc
 else if aN<=dA then ah=nil bE=0 else local bj=(aN-dA)-1 local cK local aU if aN<=bj then cK=nil aU=nil else local aT
 if L then local hg=g('ZRANGE',m,'-1','-1','WITHSCORES') local eB=hg[2] if eB then aT=tonumber(eB) else aT=0 end else
 aT=0 end if f<aT then return end local aC if bj<k then if bj==0 then local eE=R(aB) aC=(0<eE)and eE or 0 else
-if 0<=bj then local eC=i('%.0f',bj) local hh=g('ZRANGE',m,eC,eC,'WITHSCORES') local eD=hh[2] if eD then
+if 0<=bj then local eC=i('%d',bj) local hh=g('ZRANGE',m,eC,eC,'WITHSCORES') local eD=hh[2] if eD then
 local eF=R(tonumber(eD)) aC=(0<eF)and eF or 0 else aC=f end else aC=f end end else aC=f end local hi=aC+h cK=aT aU=hi
 end local aD if(not aU)or(eA<aU)then aD=eA else aD=aU end local cM if aD then local cL if 2^53<=aD then cL=1/0 else
 local eG=aD-f cL=(0<eG)and eG or 0 end cM=cL else cM=aD end ah=cK bE=cM end end local eH=bE or(-1) local cT local cU
@@ -222,27 +222,26 @@ else cN=at end local eI=cN+1 local cR local cS if aN<=0 then cR=ah cS=0 else loc
 if aN<=bk then cO=ah aV=nil else local bH if ah then bH=ah else local bG if L then
 local hj=g('ZRANGE',m,'-1','-1','WITHSCORES') local eJ=hj[2] if eJ then bG=tonumber(eJ) else bG=0 end else bG=0 end
 bH=bG end if f<bH then return end local aE if bk<k then if bk==0 then local eM=R(aB) aE=(0<eM)and eM or 0 else
-if 0<=bk then local eK=i('%.0f',bk) local hk=g('ZRANGE',m,eK,eK,'WITHSCORES') local eL=hk[2] if eL then
+if 0<=bk then local eK=i('%d',bk) local hk=g('ZRANGE',m,eK,eK,'WITHSCORES') local eL=hk[2] if eL then
 local eN=R(tonumber(eL)) aE=(0<eN)and eN or 0 else aE=f end else aE=f end end else aE=f end local hl=aE+h cO=bH aV=hl
 end local aF if(not aV)or(eI<aV)then aF=eI else aF=aV end local cQ if aF then local cP if 2^53<=aF then cP=1/0 else
 local eO=aF-f cP=(0<eO)and eO or 0 end cQ=cP else cQ=aF end cR=cO cS=cQ end cT=cR cU=cS or(-1) end bI=cT bJ=at aW=eH
 aG=cU else bI=nil bJ=nil aW=0 aG=0 end if(not((aW-aW)==0))or((not((aG-aG)==0))or(2^53<=aG))then return end
-local hm=i('1 %.0f %.0f %.0f %.0f 0 %.0f %.0f 0 %.0f 0 %.0f',k,ce,D,dz,aW,aG,f,E) local bK if bJ then bK=bJ else
-local cV if L then if not redis.REDIS_VERSION_NUM then return end local eP=g('PEXPIRETIME',m)
-cV=((0<=eP)and eP or nil)or 0 else cV=0 end bK=cV end local aX if bK then if(3*h)<=(2*(bK-f))then aX=nil else aX=f+(2*h)
-end else aX=f+(2*h) end local ao=i('%.0f',f) if bI then local cW if bI<f then cW=0 else local hn=g('ZCOUNT',m,ao,ao)
-cW=hn end if 1<E then return end local bs=E local bt=cW while 0<bs do local hp=i('%.0f',bt)
-local hq=g('ZADD',m,'NX',ao,(ao..('-0.'..hp))) local hr=bs-hq local hs=bt+1 bs,bt=hr,hs end local hW=bs local hX=bt else
-local ho=g('ZCOUNT',m,ao,ao) if 1<E then return end local bu=E local bv=ho while 0<bu do local ht=i('%.0f',bv)
-local hu=g('ZADD',m,'NX',ao,(ao..('-0.'..ht))) local hv=bu-hu local hw=bv+1 bu,bv=hv,hw end local hY=bu local hZ=bv end
-if aX then local hx=i('%.0f',aX) local ia=g('PEXPIREAT',m,hx) end ba=hm else if ag then return end local cX if L then
-if not redis.REDIS_VERSION_NUM then return end local eQ=g('PEXPIRETIME',m) cX=((0<=eQ)and eQ or nil)or 0 else cX=0 end
-local bL if(3*h)<=(2*(cX-f))then bL=nil else bL=f+(2*h) end local cf=i('%.0f',f) local hy=g('ZCOUNT',m,cf,cf)
-if 1<E then return end local bw=E local bx=hy while 0<bw do local hz=i('%.0f',bx)
-local hA=g('ZADD',m,'NX',cf,(cf..('-0.'..hz))) local hB=bw-hA local hC=bx+1 bw,bx=hB,hC end local ib=bw local ic=bx
-if bL then local hD=i('%.0f',bL) local id=g('PEXPIREAT',m,hD) end ba={1,k,ce} end else local bC if L then
-local he=g('ZRANGE',m,'-1','-1','WITHSCORES') local ev=he[2] if ev then bC=tonumber(ev) else bC=0 end else bC=0 end
-if f<bC then if ag=='LINE'then local eR=D-k local eS=(0<eR)and eR or 0 local bM if L then
+local hm=i('1 %d %d %d %d 0 %d %d 0 %d 0 %d',k,ce,D,dz,aW,aG,f,E) local bK if bJ then bK=bJ else local cV if L then
+if not redis.REDIS_VERSION_NUM then return end local eP=g('PEXPIRETIME',m) cV=((0<=eP)and eP or nil)or 0 else cV=0 end
+bK=cV end local aX if bK then if(3*h)<=(2*(bK-f))then aX=nil else aX=f+(2*h) end else aX=f+(2*h) end local ao=i('%d',f)
+if bI then local cW if bI<f then cW=0 else local hn=g('ZCOUNT',m,ao,ao) cW=hn end if 1<E then return end local bs=E
+local bt=cW while 0<bs do local hp=i('%d',bt) local hq=g('ZADD',m,'NX',ao,(ao..('-0.'..hp))) local hr=bs-hq
+local hs=bt+1 bs,bt=hr,hs end local hW=bs local hX=bt else local ho=g('ZCOUNT',m,ao,ao) if 1<E then return end
+local bu=E local bv=ho while 0<bu do local ht=i('%d',bv) local hu=g('ZADD',m,'NX',ao,(ao..('-0.'..ht))) local hv=bu-hu
+local hw=bv+1 bu,bv=hv,hw end local hY=bu local hZ=bv end if aX then local hx=i('%d',aX) local ia=g('PEXPIREAT',m,hx)
+end ba=hm else if ag then return end local cX if L then if not redis.REDIS_VERSION_NUM then return end
+local eQ=g('PEXPIRETIME',m) cX=((0<=eQ)and eQ or nil)or 0 else cX=0 end local bL if(3*h)<=(2*(cX-f))then bL=nil else
+bL=f+(2*h) end local cf=i('%d',f) local hy=g('ZCOUNT',m,cf,cf) if 1<E then return end local bw=E local bx=hy
+while 0<bw do local hz=i('%d',bx) local hA=g('ZADD',m,'NX',cf,(cf..('-0.'..hz))) local hB=bw-hA local hC=bx+1
+bw,bx=hB,hC end local ib=bw local ic=bx if bL then local hD=i('%d',bL) local id=g('PEXPIREAT',m,hD) end ba={1,k,ce} end
+else local bC if L then local he=g('ZRANGE',m,'-1','-1','WITHSCORES') local ev=he[2] if ev then bC=tonumber(ev) else
+bC=0 end else bC=0 end if f<bC then if ag=='LINE'then local eR=D-k local eS=(0<eR)and eR or 0 local bM if L then
 local hE=g('ZRANGE',m,'0','0','WITHSCORES') local eT=hE[2] if eT then bM=tonumber(eT) else bM=0 end else bM=0 end
 if bM<0 then return end local ai if L then if not redis.REDIS_VERSION_NUM then return end local eU=g('PEXPIRETIME',m)
 ai=((0<=eU)and eU or nil)or 0 else ai=0 end local bN if(3*h)<=(2*(ai-f))then bN=nil else bN=f+(2*h) end local cY
@@ -262,27 +261,27 @@ if au<0 then return end local ad if L then if not redis.REDIS_VERSION_NUM then r
 ad=((0<=ff)and ff or nil)or 0 else ad=0 end local bT if(3*h)<=(2*(ad-f))then bT=nil else bT=f+(2*h) end local dg
 if bT then dg=bT else dg=ad end local fg=dg+1 local bU local dF=D-E if dF<0 then bU=nil else if k<=dF then bU=0 else
 local cg=(k-dF)-1 local aj if k<=cg then aj=nil else if cg==0 then local fj=R(au) aj=((0<fj)and fj or 0)+h else
-if 0<=cg then local fh=i('%.0f',cg) local hJ=g('ZRANGE',m,fh,fh,'WITHSCORES') local fi=hJ[2] if fi then
+if 0<=cg then local fh=i('%d',cg) local hJ=g('ZRANGE',m,fh,fh,'WITHSCORES') local fi=hJ[2] if fi then
 local fk=R(tonumber(fi)) aj=((0<fk)and fk or 0)+h else aj=f+h end else aj=f+h end end end local aH
 if(not aj)or(fg<aj)then aH=fg else aH=aj end local di if aH then local dh if 2^53<=aH then dh=1/0 else local fl=aH-f
 dh=(0<fl)and fl or 0 end di=dh else di=aH end bU=di end end local ch=bU or(-1) local aZ local aK if dE<D then
 local fm=dE+1 local bV if(3*h)<=(2*(ad-f))then bV=nil else bV=f+(2*h) end local dj if bV then dj=bV else dj=ad end
 local fn=dj+1 local bW local dG=D-fm if dG<0 then bW=nil else if k<=dG then bW=0 else local ci=(k-dG)-1 local ak
-if k<=ci then ak=nil else if ci==0 then local fq=R(au) ak=((0<fq)and fq or 0)+h else if 0<=ci then local fo=i('%.0f',ci)
+if k<=ci then ak=nil else if ci==0 then local fq=R(au) ak=((0<fq)and fq or 0)+h else if 0<=ci then local fo=i('%d',ci)
 local hK=g('ZRANGE',m,fo,fo,'WITHSCORES') local fp=hK[2] if fp then local fr=R(tonumber(fp)) ak=((0<fr)and fr or 0)+h
 else ak=f+h end else ak=f+h end end end local aI if(not ak)or(fn<ak)then aI=fn else aI=ak end local dl if aI then
 local dk if 2^53<=aI then dk=1/0 else local fs=aI-f dk=(0<fs)and fs or 0 end dl=dk else dl=aI end bW=dl end end
 local ft=bW or(-1) local dr if fm==D then dr=ft else local bX if(3*h)<=(2*(ad-f))then bX=nil else bX=f+(2*h) end
 local dm if bX then dm=bX else dm=ad end local fu=dm+1 local dq if k<=0 then dq=0 else local cj=k-1 local al
-if k<=cj then al=nil else if cj==0 then local fx=R(au) al=((0<fx)and fx or 0)+h else if 0<=cj then local fv=i('%.0f',cj)
+if k<=cj then al=nil else if cj==0 then local fx=R(au) al=((0<fx)and fx or 0)+h else if 0<=cj then local fv=i('%d',cj)
 local hL=g('ZRANGE',m,fv,fv,'WITHSCORES') local fw=hL[2] if fw then local fy=R(tonumber(fw)) al=((0<fy)and fy or 0)+h
 else al=f+h end else al=f+h end end end local aJ if(not al)or(fu<al)then aJ=fu else aJ=al end local dp if aJ then
 local dn if 2^53<=aJ then dn=1/0 else local fz=aJ-f dn=(0<fz)and fz or 0 end dp=dn else dp=aJ end dq=dp end dr=dq or(-1)
 end aZ=ft aK=dr else aZ=0 aK=0 end
 if(not((ch-ch)==0))or((not((aZ-aZ)==0))or((not((aK-aK)==0))or((2^53<=ch)or(2^53<=aK))))then return end
-local hM=i('0 %.0f %.0f %.0f %.0f %.0f %.0f %.0f 0 %.0f 0 0',k,ce,D,dE,ch,aZ,aK,f) if L then local bY
-if(3*h)<=(2*(ad-f))then bY=nil else bY=f+(2*h) end if bY then local hN=i('%.0f',bY) local ie=g('PEXPIREAT',m,hN) end end
-ba=hM else if ag then return end if L then if not redis.REDIS_VERSION_NUM then return end local fA=g('PEXPIRETIME',m)
-local bZ if(3*h)<=(2*((((0<=fA)and fA or nil)or 0)-f))then bZ=nil else bZ=f+(2*h) end if bZ then local hO=i('%.0f',bZ)
+local hM=i('0 %d %d %d %d %d %d %d 0 %d 0 0',k,ce,D,dE,ch,aZ,aK,f) if L then local bY if(3*h)<=(2*(ad-f))then bY=nil
+else bY=f+(2*h) end if bY then local hN=i('%d',bY) local ie=g('PEXPIREAT',m,hN) end end ba=hM else if ag then return end
+if L then if not redis.REDIS_VERSION_NUM then return end local fA=g('PEXPIRETIME',m) local bZ
+if(3*h)<=(2*((((0<=fA)and fA or nil)or 0)-f))then bZ=nil else bZ=f+(2*h) end if bZ then local hO=i('%d',bZ)
 local ig=g('PEXPIREAT',m,hO) end end ba={0,k,ce} end end end else return end else return end return ba end
 local bm,aL=pcall(ge,KEYS,ARGV) if bm and aL then return aL end return gU(not bm and aL)
