@@ -60,6 +60,11 @@ impl Budget {
         self.rows.iter().find(|row| row.name == name)
     }
 
+    pub fn is_exceeded(&self, name: &str, instructions: u64) -> bool {
+        let budget = self.row(name).and_then(|row| row.budget);
+        budget.is_some_and(|most| instructions as f64 > most as f64 * TOLERANCE)
+    }
+
     /// What exceeds the budget, or is missing in it.
     pub fn failures(&self, measured: &[Measured]) -> Vec<String> {
         let mut failures = Vec::new();
@@ -70,7 +75,7 @@ impl Budget {
         }
         for Measured { name, instructions, .. } in measured {
             match self.row(name).map(|row| row.budget) {
-                Some(Some(most)) if *instructions as f64 > most as f64 * TOLERANCE => {
+                Some(Some(most)) if self.is_exceeded(name, *instructions) => {
                     failures.push(format!("{name} takes {instructions} instructions; its budget is {most}"));
                 }
                 None if has_budget(name) => {

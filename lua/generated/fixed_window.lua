@@ -270,9 +270,9 @@ return fm(a,aq) end return{dL(a),a.count,a.ttl,fr({a})} end
 ci={V=dB,W=eU,X=dE,Z=eX,aa=fd,error_reply=ff,ab=dK,A=F,ac=fh,ad=fj,ah=fz,aj=dX,ak=cy,am=fL,an=ec,ao=fP,Q=ef,S=bX,ap=fZ,aq=gl,ar=gn,at=gx,av=gy}
 end return ci end if aw then return n().error_reply(aw) end local bE,bd=pcall(gd,KEYS,ARGV)
 return bE and bd or n().error_reply(bd) end local function fk(aQ,al)
-local J,au,aO,k,r=string.find,string.match,string.sub,string.format,redis.call local br local ep=al[1] local cc=al[2]
-local cd=al[3] if not cc then return end local bx=al[4] local cG local T local ag if(cd=='LINE')and(not bx)then cG=4 T=1
-ag='LINE' else local cD local cE local cF if cd then if bx then
+local J,au,aO,k,r=string.find,string.match,string.sub,string.format,redis.call if k('%d',2^40)~='1099511627776'then
+return end local br local ep=al[1] local cc=al[2] local cd=al[3] if not cc then return end local bx=al[4] local cG
+local T local ag if(cd=='LINE')and(not bx)then cG=4 T=1 ag='LINE' else local cD local cE local cF if cd then if bx then
 if not(((((al[5]=='LINE')and(not al[6]))and((#bx)<16))and(cd=='COST'))and J(bx,'^[1-9]%d*$'))then return end cD=6
 cE=bx+0 cF='LINE' else if(((al[5]=='LINE')and(not al[6]))and(cd=='COST'))and J('','^[1-9]%d*$')then return end return
 end else cD=3 cE=1 cF=nil end cG=cD T=cE ag=cF end if not(((#cc)<16)and J(cc,'^[1-9]%d*$'))then return end local l=cc+0
@@ -280,7 +280,7 @@ local eq,bf=au(ep,'^([1-9]%d*)(%l*)$') if eq then if(#ep)<16 then
 local dh=(bf=='')and 1000 or((bf=='ms')and 1 or((bf=='s')and 1000 or((bf=='m')and 60000 or((bf=='h')and 3.6e6 or((bf=='d')and 8.64e7 or nil)))))
 local v=dh and(eq*dh)or dh if(not v)or((v<1)or(1e15<v))then return end if not(v<9e12)then return end local gq=al[cG]
 if gq then return end local aJ local er=r('TIME') local es=(er[1]*1e6)+er[2] local G=(es-(es%1000))/1000 if(#aQ)==1 then
-return end local di=aQ[1] local et=(G-(G%v))/v local dj=k(((et<2147483648)and':%d'or':%.0f'),et) local by=aQ[2]
+return end local di=aQ[1] local et=(G-(G%v))/v local dj=k(((et<2147483648)and':%d'or':%d'),et) local by=aQ[2]
 local bz=#dj if not by then return end if not(aO(di,(-bz))==dj)then if not(aO(by,(-bz))==dj)then
 if J(aO(by,1,((-bz)-1)),':reserved',1,true)then return end if not((#aQ)==2)then return end return else
 if J(aO(by,1,((-bz)-1)),':reserved',1,true)then return end if not((#aQ)==2)then return end aJ=by end else
@@ -294,23 +294,22 @@ if l<T then bO=nil else if(bB+T)<=l then bO=0 else bO=v-(G%v) end end local gr=b
 local bR if dl<l then local dm=dl+1 local bQ if l<dm then bQ=nil else if(bB+dm)<=l then bQ=0 else bQ=v-(G%v) end end
 local ex=bQ or(-1) local cJ if dm==l then cJ=ex else local cI if(bB+l)<=l then cI=0 else cI=v-(G%v) end cJ=cI end cK=ex
 bR=cJ else cK=0 bR=0 end if(2^53<=bP)or(2^53<=bR)then return end
-local gs=k('%.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f 0 %.0f 0 %.0f',(bA and 1 or 0),aA,cg,l,dl,bP,cK,bR,G,cH) cL=gs else
-if ag then return end cL={(bA and 1 or 0),aA,cg} end local dn=aA-ao if not(dn==0)then local cM if dn==1 then cM='1' else
-cM=k('%.0f',dn) end local gD=r('INCRBY',aJ,cM) end br=cL else local cQ if ag=='LINE'then local dp=l-ao local bS
-if l<T then bS=nil else if(ao+T)<=l then bS=0 else bS=v-(G%v) end end local ey=bS or(-1) local cP local bU if dp<l then
-local dq=dp+1 local bT if l<dq then bT=nil else if(ao+dq)<=l then bT=0 else bT=v-(G%v) end end local ez=bT or(-1)
-local cO if dq==l then cO=ez else local cN if(ao+l)<=l then cN=0 else cN=v-(G%v) end cO=cN end cP=ez bU=cO else cP=0
-bU=0 end if(2^53<=ey)or(2^53<=bU)then return end
-local gt=k('0 %.0f %.0f %.0f %.0f %.0f %.0f %.0f 0 %.0f 0 0',aA,cg,l,dp,ey,cP,bU,G) cQ=gt else if ag then return end
-cQ={0,aA,cg} end br=cQ end else local dk=T<=l local ak=dk and T or 0 if 2^53<=ak then return end local aK if dk then
-aK=G+v else aK=nil end local bc if not aK then bc=-2 else local ew=((G<aK)and(aK-G)or 0)+500 bc=(ew-(ew%1000))/1000 end
-if dk then local cU if ag=='LINE'then local ch=(0<ak)and ak or 0 local dr=(ch<l)and(l-ch)or 0 local cT local bW
-if dr<l then local ds=dr+1 local bV if l<ds then bV=nil else if(ch+ds)<=l then bV=0 else bV=v-(G%v) end end
-local eA=bV or(-1) local cS if ds==l then cS=eA else local cR if(ch+l)<=l then cR=0 else cR=v-(G%v) end cS=cR end cT=eA
-bW=cS else cT=0 bW=0 end if 2^53<=bW then return end
-local gu=k('1 %.0f %.0f %.0f %.0f 0 %.0f %.0f 0 %.0f 0 %.0f',ak,bc,l,dr,cT,bW,G,T) cU=gu else if ag then return end
-cU={1,ak,bc} end if not(ak==0)then local cV if ak==1 then cV='1' else cV=k('%.0f',ak) end local gE=r('INCRBY',aJ,cV) end
-if aK then local gv=k('%.0f',aK) local gF=r('PEXPIREAT',aJ,gv) end br=cU else local cW if ag=='LINE'then
-local gw=k('0 %.0f %.0f %.0f %.0f -1 0 0 0 %.0f 0 0',ak,bc,l,l,G) cW=gw else if ag then return end cW={0,ak,bc} end
-br=cW end end else return end else return end return br end local bE,bd=pcall(fk,KEYS,ARGV) if bE and bd then return bd
-end return gi(not bE and bd)
+local gs=k('%d %d %d %d %d %d %d %d 0 %d 0 %d',(bA and 1 or 0),aA,cg,l,dl,bP,cK,bR,G,cH) cL=gs else if ag then return
+end cL={(bA and 1 or 0),aA,cg} end local dn=aA-ao if not(dn==0)then local cM if dn==1 then cM='1' else cM=k('%d',dn) end
+local gD=r('INCRBY',aJ,cM) end br=cL else local cQ if ag=='LINE'then local dp=l-ao local bS if l<T then bS=nil else
+if(ao+T)<=l then bS=0 else bS=v-(G%v) end end local ey=bS or(-1) local cP local bU if dp<l then local dq=dp+1 local bT
+if l<dq then bT=nil else if(ao+dq)<=l then bT=0 else bT=v-(G%v) end end local ez=bT or(-1) local cO if dq==l then cO=ez
+else local cN if(ao+l)<=l then cN=0 else cN=v-(G%v) end cO=cN end cP=ez bU=cO else cP=0 bU=0 end
+if(2^53<=ey)or(2^53<=bU)then return end local gt=k('0 %d %d %d %d %d %d %d 0 %d 0 0',aA,cg,l,dp,ey,cP,bU,G) cQ=gt else
+if ag then return end cQ={0,aA,cg} end br=cQ end else local dk=T<=l local ak=dk and T or 0 if 2^53<=ak then return end
+local aK if dk then aK=G+v else aK=nil end local bc if not aK then bc=-2 else local ew=((G<aK)and(aK-G)or 0)+500
+bc=(ew-(ew%1000))/1000 end if dk then local cU if ag=='LINE'then local ch=(0<ak)and ak or 0 local dr=(ch<l)and(l-ch)or 0
+local cT local bW if dr<l then local ds=dr+1 local bV if l<ds then bV=nil else if(ch+ds)<=l then bV=0 else bV=v-(G%v)
+end end local eA=bV or(-1) local cS if ds==l then cS=eA else local cR if(ch+l)<=l then cR=0 else cR=v-(G%v) end cS=cR
+end cT=eA bW=cS else cT=0 bW=0 end if 2^53<=bW then return end
+local gu=k('1 %d %d %d %d 0 %d %d 0 %d 0 %d',ak,bc,l,dr,cT,bW,G,T) cU=gu else if ag then return end cU={1,ak,bc} end
+if not(ak==0)then local cV if ak==1 then cV='1' else cV=k('%d',ak) end local gE=r('INCRBY',aJ,cV) end if aK then
+local gv=k('%d',aK) local gF=r('PEXPIREAT',aJ,gv) end br=cU else local cW if ag=='LINE'then
+local gw=k('0 %d %d %d %d -1 0 0 0 %d 0 0',ak,bc,l,l,G) cW=gw else if ag then return end cW={0,ak,bc} end br=cW end end
+else return end else return end return br end local bE,bd=pcall(fk,KEYS,ARGV) if bE and bd then return bd end
+return gi(not bE and bd)

@@ -1,5 +1,5 @@
 -- RL.GCRA, without the module: docs/lua.md. Put together by scripts/generate-lua; do not edit.
-local function gw(am) local bI,g local D,l,aj,gR=string.find,string.format,string.match,string.sub local function dy(aa)
+local function gw(am) local bI,g local D,k,aj,gR=string.find,string.format,string.match,string.sub local function dy(aa)
 return aa==''and 1000 or aa=='ms'and 1 or aa=='s'and 1000 or aa=='m'and 60000 or aa=='h'and 3600000
 or aa=='d'and 86400000 or nil end local function S(b,c) if b-b==0 and c-c==0 and b*c<(2^53)then return b*c end
 return g().r(b,c) end local function G(b,c) if b-b==0 and c-c==0 then return b<c end return g().K(b,c) end
@@ -43,7 +43,7 @@ bQ(a,v,v=='keep'and a.j or v~='delete'and a.e or nil) local an,bM,Z,af,aw=a.rema
 local j=a.h Z=q(a,a.s or(j==0 and 1 or j))or-1 if a.J and Z>=0 then Z=math.max(Z,a.J) end end if an<bM then
 af=q(a,an+1)or-1 aw=an+1==bM and af or q(a,bM)or-1 end if Z-Z~=0 or af-af~=0 or aw-aw~=0 or Z>=(2^53)or aw>=(2^53)then
 g().k('INEXACT_REPLY') end return an,Z,af,aw,0 end local function fP(a,ai) local an,Z,af,aw,fx=bm(a)
-local gv=a.m and 1 or 0 return l( '%.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f %d %.0f',
+local gv=a.m and 1 or 0 return k( '%.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f %d %.0f',
 a.allowed and(a.PARTIAL and g().t(a)or 1)or 0,a.count,a.ttl,a.b,an,Z,af,aw, fx,a.now_ms,gv,ai ) end
 local function gn(a,ai) local ar=a.form if ar=='LINE'then return fP(a,ai) elseif ar then return g().N(a,ai) end
 return{a.allowed and(a.PARTIAL and g().t(a)or 1)or 0,a.count,a.ttl} end local function fo(a) if a.a~='charge'then
@@ -55,8 +55,8 @@ local y=ag and fE(a.n,a.now_ms) if y and y>=(2^53)then y=g().I(g().D(y)) end if 
 return y and G(y,T)and J(T,5000)or nil end local T=ac(a,A) local aP=J(T,5000) if not ag then return aP elseif not y then
 return aP end if bO and v=='rebase'then return g().M(y,ac(a,ag),T) elseif G(y,T)then return aP
 elseif not G(aP,y)or(bO and G(J(ac(a,ag),5000),y))then return nil end return aP end local function cK(d) if d-d~=0 then
-return g().W(d) end return l('%.0f',d) end local function gu(p,dh) if dh then B('PEXPIREAT',p,cK(dh)) end end
-local function dl(s) local R=s.d if R-R~=0 or R<1000000 then return g().E(s) end return l('%.0f%03d',R,s.i) end
+return g().W(d) end return k('%.0f',d) end local function gu(p,dh) if dh then B('PEXPIREAT',p,cK(dh)) end end
+local function dl(s) local R=s.d if R-R~=0 or R<1000000 then return g().E(s) end return k('%.0f%03d',R,s.i) end
 local function dj(a,v,A) local p=a.n if v=='delete'then B('UNLINK',p) return end local ac=fC(a,v,A) if v=='keep'then
 gu(p,ac) elseif ac then B('SET',p,dl(A),'PXAT',ac==0 and'1'or cK(ac)) else B('SET',p,dl(A),'KEEPTTL') end end
 local function gt(aF,t) local a=ge(t,' form COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE ')
@@ -90,18 +90,18 @@ return 1 end, } local fi=setmetatable({9437184,14339741,14210},bJ) local functio
 local function M(aG) Q(o[aG]) end local function gr(a) if G(fi,a.g)then M('SPAN') end end local function di(b,c)
 for f=1,math.min(#b,#c)do local fe,ff=b:byte(f),c:byte(f) if fe~=ff then return fe<ff end end return#b<#c end
 local function bj(h,bW) if h~='0'and not D(h,'^[1-9]%d*$')then return nil end
-return(#h<#bW or(#h==#bW and not di(bW,h)))and h or nil end local function bR(k)
-if#k<=15 or(#k==16 and di(k,'9007199254740992'))then return k+0 end local bS=#k%7 local d=bS>0 and k:sub(1,bS)+0 or 0
-for f=bS+1,#k,7 do d=J(S(d,10000000),k:sub(f,f+6)+0) end return d end local function fw(h)
-local k=bj(h,'18446744073709551615') if not k then return nil end return{d=#k>3 and bR(k:sub(1,-4))or 0,i=k:sub(-3)+0}
-end local function fA(s) return s.d==0 and l('%d',s.i)or cK(s.d)..l('%03d',s.i) end local function fF(h,r,gc)
+return(#h<#bW or(#h==#bW and not di(bW,h)))and h or nil end local function bR(l)
+if#l<=15 or(#l==16 and di(l,'9007199254740992'))then return l+0 end local bS=#l%7 local d=bS>0 and l:sub(1,bS)+0 or 0
+for f=bS+1,#l,7 do d=J(S(d,10000000),l:sub(f,f+6)+0) end return d end local function fw(h)
+local l=bj(h,'18446744073709551615') if not l then return nil end return{d=#l>3 and bR(l:sub(1,-4))or 0,i=l:sub(-3)+0}
+end local function fA(s) return s.d==0 and k('%d',s.i)or cK(s.d)..k('%03d',s.i) end local function fF(h,r,gc)
 local gP={C='COUNTER',L='LEAKY',O='LOCKOUT',R='ROLLING',T='TOKEN'} local dc=gP[aj(h,'^(%u):')] if not dc or dc==r then
 M(gc) end Q('ERR the key holds a state of '..dc..': use another key for each algorithm') end local function fB(am)
 if type(am)=='table'then return am elseif D(am,'^%u+ ')then return redis.error_reply(am) end error(am,0) end
-local function aq(d) if d-d~=0 then return d end local k,K={},0 while d>0 do local L=d%(2^24) K=K+1 k[K]=L
-d=(d-L)/(2^24) end return k end local function aO(k) local K=#k while K>0 and k[K]==0 do k[K]=nil K=K-1 end
-if K>3 or(K==3 and k[3]>=(2^53)/(2^24)/(2^24))then return setmetatable(k,bJ) end
-return(k[1]or 0)+(k[2]or 0)*(2^24)+(k[3]or 0)*(2^24)*(2^24) end local function ds(b,c) local df,fm=b-b==0,c-c==0
+local function aq(d) if d-d~=0 then return d end local l,K={},0 while d>0 do local L=d%(2^24) K=K+1 l[K]=L
+d=(d-L)/(2^24) end return l end local function aO(l) local K=#l while K>0 and l[K]==0 do l[K]=nil K=K-1 end
+if K>3 or(K==3 and l[3]>=(2^53)/(2^24)/(2^24))then return setmetatable(l,bJ) end
+return(l[1]or 0)+(l[2]or 0)*(2^24)+(l[3]or 0)*(2^24)*(2^24) end local function ds(b,c) local df,fm=b-b==0,c-c==0
 if df or fm then return df elseif#b~=#c then return#b<#c end for d=#b,1,-1 do if b[d]~=c[d]then return b[d]<c[d] end end
 return false end local function fk(b,c) b,c=aq(b),aq(c) local aK,ah={},0 for d=1,math.max(#b,#c)+1 do
 local L=(b[d]or 0)+(c[d]or 0)+ah ah=L>=(2^24)and 1 or 0 aK[d]=L-ah*(2^24) end return aO(aK) end local function gy(b,c)
@@ -111,12 +111,12 @@ for d=1,#b do local ah=0 for bU=1,#c do local L=ba[d+bU-1]+b[d]*c[bU]+ah ah=math
 end ba[d+#c]=ah end return aO(ba) end local function dg(d) if d-d==0 then return d end local aK=0 for fL=#d,1,-1 do
 aK=aK*(2^24)+d[fL] end return aK end local function fz(b,c) local aI=0 while not G(b,c)do
 local bx=math.max(1,math.floor(dg(b)/dg(c)*(1-2^-45))) bx=aO(aq(bx)) aI=J(aI,bx) b=ay(b,S(bx,c)) end return aI,b end
-local function gA(d) local cI='' while d-d~=0 do local w d,w=bk(d,10000000) cI=l('%07.0f',w)..cI end
-return l('%.0f',d)..cI end local function fD(p,bZ) local dr=B('PTTL',p) return dr>=0 and bZ+dr or nil end
+local function gA(d) local cI='' while d-d~=0 do local w d,w=bk(d,10000000) cI=k('%07.0f',w)..cI end
+return k('%.0f',d)..cI end local function fD(p,bZ) local dr=B('PTTL',p) return dr>=0 and bZ+dr or nil end
 local function fU(y,fX,T) if y-y~=0 then M('INEXACT_STATE') end local aR=ay(y,ay(fX,T)) aR=G(aR,T)and T or aR
-return aR~=y and aR or nil end local function du(aG,h,dq) local k=h and bj(h,'9223372036854775807') local d=k and bR(k)
-if not d or d==0 and dq>0 then Q(l('ERR invalid %s: expected an integer from %d to 9223372036854775807',aG,dq))
-elseif d-d~=0 then Q(l('ERR invalid %s: the Lua library takes integers up to 9007199254740991',aG)) end return d end
+return aR~=y and aR or nil end local function du(aG,h,dq) local l=h and bj(h,'9223372036854775807') local d=l and bR(l)
+if not d or d==0 and dq>0 then Q(k('ERR invalid %s: expected an integer from %d to 9223372036854775807',aG,dq))
+elseif d-d~=0 then Q(k('ERR invalid %s: the Lua library takes integers up to 9007199254740991',aG)) end return d end
 local de={ {'COST','COST n','RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take'},
 {'PARTIAL','PARTIAL','RL.<ALGO> and RL.PEEK take'}, {'ALWAYS','ALWAYS','RL.<ALGO> and RL.PEEK take'},
 {'RESERVED','RESERVED n','RL.SETTLE takes'}, {'ACTUAL','ACTUAL m','RL.SETTLE takes'},
@@ -137,12 +137,12 @@ if as(C,E[1])and dD(a,E[1])then at[#at+1]=E[2] end end for P,ar in ipairs({'FULL
 for P,n in ipairs(at)do if fM(r:upper(),aj(n,'^%u+'))then Q('ERR syntax error: no such option, but there is '..n) end
 end local ad=table.remove(at) local gC=table.concat(at,', ')
 Q('ERR syntax error: after limit come '..gC..' or '..ad..', each at most once') end local function gp(E,a,C)
-local n,gQ=E[1],a.Z if not as(C,n)then Q(l('ERR invalid %s: only %s it',n,E[3])) elseif not dD(a,n)then
-Q(l('ERR invalid %s: %s takes none',n,('GCRA'))) elseif a[n]~=nil then
-Q(l('ERR syntax error: %s comes at most once',E[2])) end end local function bV(b,c) return G(c,b)and c or b end
+local n,gQ=E[1],a.Z if not as(C,n)then Q(k('ERR invalid %s: only %s it',n,E[3])) elseif not dD(a,n)then
+Q(k('ERR invalid %s: %s takes none',n,('GCRA'))) elseif a[n]~=nil then
+Q(k('ERR syntax error: %s comes at most once',E[2])) end end local function bV(b,c) return G(c,b)and c or b end
 local fj=setmetatable({(2^24)-1,(2^24)-1,2^16-1},bJ) local function gh(n,h,gS) if n=='AS'then
 return h and#h>=1 and#h<=64 and not D(h,'[^%w._-]')and h or M('AS') elseif n=='AT'then
-local k=h and bj(h,'9223372036854775807') return k and bV(bR(k),(bk(fj,1000)))or M('AT') end
+local l=h and bj(h,'9223372036854775807') return l and bV(bR(l),(bk(fj,1000)))or M('AT') end
 return du(n,h,n=='BURST'and 1 or 0) end local function go(a) if a.ALWAYS and(a.PARTIAL or a.RESERVE)then
 M(a.PARTIAL and'PARTIAL_AND_ALWAYS'or'RESERVE_AND_ALWAYS') elseif a.RESERVATION and(a.RESERVED or a.AT)then
 M(a.RESERVED and'RESERVATION_AND_RESERVED'or'RESERVATION_AND_AT') end end local fg={FULL=true,LINE=true,HEADERS=true}
@@ -156,7 +156,7 @@ local fh={DAY=86400000,WEEK=7*86400000,MONTH=31*86400000,YEAR=366*86400000} loca
 if not z then a.X=h:upper() z=fh[a.X] if not z then
 M(as((' COST PARTIAL BURST '),'ANCHOR')and'CALENDAR_WINDOW'or'WINDOW')
 elseif not as((' COST PARTIAL BURST '),'ANCHOR')then
-Q(l('ERR invalid window: %s takes no windows of the calendar',('GCRA'))) end end return z end local function fJ(p)
+Q(k('ERR invalid window: %s takes no windows of the calendar',('GCRA'))) end end return z end local function fJ(p)
 return p:sub(-9)==':reserved'or p:sub(-14)==':reserved:ends' end local function gq(p) if fJ(p)then M('RESERVED_KEY') end
 end local function fr(a) local ga=a.PARTIAL and a.h<a.f a.m=a.SHADOW and not a.p and(ga or not a.allowed)
 if not a.allowed and(a.m or a.p)then a.allowed=true if not(nil)then local P,P,P,cG=bm(a) a.ttl=ax(cG) end end end
@@ -172,25 +172,25 @@ end fp(a,a.a,a.e) end local function dv(a) return a.p and a.p.f or a.m and a.f o
 if not a.allowed then return 0 end return a.PARTIAL and dv(a)or 1 end local function fI(a,ai) local an,gs,af,cG,fy=bm(a)
 return{ 'allowed',dm(a), 'count',a.count, 'ttl',a.ttl, 'limit',a.b, 'remaining',an, 'retry_after_ms',gs, 'next_ms',af,
 'reset_ms',cG, 'delay_ms',fy, 'now_ms',a.now_ms, 'shadow',a.m and 1 or 0, 'charged',ai, } end local function fW(bb)
-local dC={} for P,a in ipairs(bb)do local N,U=a.AS or('GCRA'):lower(),2 a.l=N while dC[a.l]do a.l=l('%s-%d',N,U) U=U+1
-end dC[a.l]=true end end local function bo(d) return l('%.0f',bV(d,999999999999999)) end local function gk(a)
+local dC={} for P,a in ipairs(bb)do local N,U=a.AS or('GCRA'):lower(),2 a.l=N while dC[a.l]do a.l=k('%s-%d',N,U) U=U+1
+end dC[a.l]=true end end local function bo(d) return k('%.0f',bV(d,999999999999999)) end local function gk(a)
 local z=(nil)and(nil)(a)or a.v local bP,w=1000,z%1000 while w>0 do bP,w=w,bP%w end local fc=1000/bP
-local bi=bk(S(z,fc),1000) return l('"%s";q=%s;w=%s',a.l,bo(S(a.limit,fc)),bo(bi)) end local function fO(bp,ca)
+local bi=bk(S(z,fc),1000) return k('"%s";q=%s;w=%s',a.l,bo(S(a.limit,fc)),bo(bi)) end local function fO(bp,ca)
 if bp.allowed~=ca.allowed then return not bp.allowed end local q,cb=bp.retry_after_ms,ca.retry_after_ms if q~=cb then
 return q<0 or(cb>=0 and q>cb) end return bp.remaining<ca.remaining end local function fK(bb) local cH,dw=bb[1],{} fW(bb)
 for d,a in ipairs(bb)do dw[d]=gk(a) a.remaining,a.retry_after_ms,a.next_ms,a.reset_ms=bm(a) if fO(a,cH)then cH=a end end
-local a=cH local bd={ 'X-RateLimit-Limit', l('%.0f',a.b), 'X-RateLimit-Remaining', l('%.0f',a.remaining), }
+local a=cH local bd={ 'X-RateLimit-Limit', k('%.0f',a.b), 'X-RateLimit-Remaining', k('%.0f',a.remaining), }
 local function bn(aG,aB) bd[#bd+1]=aG bd[#bd+1]=aB end if a.reset_ms>=0 then
-bn('X-RateLimit-Reset',l('%.0f',ax(a.now_ms+a.reset_ms))) end bn('RateLimit-Policy',table.concat(dw,', '))
-local fT=a.next_ms>=0 and';t='..bo(ax(a.next_ms))or'' bn('RateLimit',l('"%s";r=%s%s',a.l,bo(a.remaining),fT))
-if not a.allowed and a.retry_after_ms>=0 then bn('Retry-After',l('%.0f',ax(a.retry_after_ms))) end return bd end
+bn('X-RateLimit-Reset',k('%.0f',ax(a.now_ms+a.reset_ms))) end bn('RateLimit-Policy',table.concat(dw,', '))
+local fT=a.next_ms>=0 and';t='..bo(ax(a.next_ms))or'' bn('RateLimit',k('"%s";r=%s%s',a.l,bo(a.remaining),fT))
+if not a.allowed and a.retry_after_ms>=0 then bn('Retry-After',k('%.0f',ax(a.retry_after_ms))) end return bd end
 local function gb(a,ai) if a.form=='FULL'then return fI(a,ai) end return{dm(a),a.count,a.ttl,fK({a})} end
 bI={w=fk,y=fq,z=fr,A=ft,B=fw,D=aq,q=fz,E=fA,error_reply=fB,F=fD,k=M,G=fF,H=fG,I=aO,K=ds,M=fU,r=fV,N=gb,P=du,Q=gf,t=dv,S=gq,U=gr,V=gy,W=gA,Y=gO}
 end return bI end if am then return g().error_reply(am) end local bl,aJ=pcall(gt,KEYS,ARGV)
 return bl and aJ or g().error_reply(aJ) end local function fH(dd,ab)
-local D,aj,l,B=string.find,string.match,string.format,redis.call local aS local dH=ab[1] local by=ab[2] local bz=ab[3]
-if not by then return end local be=ab[4] local cf local H local V if(bz=='LINE')and(not be)then cf=4 H=1 V='LINE' else
-local cc local cd local ce if bz then if be then
+local D,aj,k,B=string.find,string.match,string.format,redis.call if k('%d',2^40)~='1099511627776'then return end
+local aS local dH=ab[1] local by=ab[2] local bz=ab[3] if not by then return end local be=ab[4] local cf local H local V
+if(bz=='LINE')and(not be)then cf=4 H=1 V='LINE' else local cc local cd local ce if bz then if be then
 if not(((((ab[5]=='LINE')and(not ab[6]))and((#be)<16))and(bz=='COST'))and D(be,'^[1-9]%d*$'))then return end cc=6
 cd=be+0 ce='LINE' else if(((ab[5]=='LINE')and(not ab[6]))and(bz=='COST'))and D('','^[1-9]%d*$')then return end return
 end else cc=3 cd=1 ce=nil end cf=cc H=cd V=ce end if not(((#by)<16)and D(by,'^[1-9]%d*$'))then return end local i=by+0
@@ -216,17 +216,16 @@ if aT<i then local bD=aT+1 local ch if(e==0)or(i<bD)then ch=nil else if not((bD*
 local ee=(ed<m)and(m-ed)or 0 local cP=(ee<X)and(X-ee)or 0 local ef=cP%1e6 ch=(ef==0)and(cP/1e6)or(((cP-ef)/1e6)+1) end
 local eg=ch or(-1) local cj if bD==i then cj=eg else local ci if e==0 then ci=nil else if not(m<2^53)then return end
 local cQ=(0<X)and X or 0 local eh=cQ%1e6 ci=(eh==0)and(cQ/1e6)or(((cQ-eh)/1e6)+1) end cj=ci or(-1) end ck=eg bs=cj else
-ck=0 bs=0 end if 2^53<=bs then return end
-local gH=l('1 %.0f %.0f %.0f %.0f 0 %.0f %.0f 0 %.0f 0 %.0f',au,cN,i,aT,ck,bs,bB,H) cl=gH else if V then return end
-cl={1,au,cN} end local aH if not redis.REDIS_VERSION_NUM then return end local ei=B('PEXPIRETIME',az)
-local bE=(0<=ei)and ei or nil if bE then if 2^53<=bE then return end local aU if aA==0 then aU=F else
-if not((F+1)<2^53)then return end aU=F+1 end local ej=aU%1000 local cR=(ej==0)and(aU/1000)or(((aU-ej)/1000)+1)
+ck=0 bs=0 end if 2^53<=bs then return end local gH=k('1 %d %d %d %d 0 %d %d 0 %d 0 %d',au,cN,i,aT,ck,bs,bB,H) cl=gH else
+if V then return end cl={1,au,cN} end local aH if not redis.REDIS_VERSION_NUM then return end
+local ei=B('PEXPIRETIME',az) local bE=(0<=ei)and ei or nil if bE then if 2^53<=bE then return end local aU if aA==0 then
+aU=F else if not((F+1)<2^53)then return end aU=F+1 end local ej=aU%1000 local cR=(ej==0)and(aU/1000)or(((aU-ej)/1000)+1)
 if not((cR+5000)<2^53)then return end local cS=cR+5000 if bE<cR then aH=cS else if not(cS<bE)then aH=nil else aH=cS end
 end else local aV if aA==0 then aV=F else if not((F+1)<2^53)then return end aV=F+1 end local ek=aV%1000
 local gI=(ek==0)and(aV/1000)or(((aV-ek)/1000)+1) if not((gI+5000)<2^53)then return end return end if aH then
-if F<1e6 then return end local cm if aH==0 then cm='1' else local gJ=l('%.0f',aH) cm=gJ end
-local gT=B('SET',az,l('%.0f%03d',F,aA),'PXAT',cm) else if F<1e6 then return end
-local gU=B('SET',az,l('%.0f%03d',F,aA),'KEEPTTL') end aS=cl else if bq and(not(e==0))then return end local ak
+if F<1e6 then return end local cm if aH==0 then cm='1' else local gJ=k('%d',aH) cm=gJ end
+local gT=B('SET',az,k('%d%03d',F,aA),'PXAT',cm) else if F<1e6 then return end
+local gU=B('SET',az,k('%d%03d',F,aA),'KEEPTTL') end aS=cl else if bq and(not(e==0))then return end local ak
 if(e==0)or(i<H)then ak=nil else if not(ao<2^53)then return end local dU=(ao<m)and(m-ao)or 0 local cO=(dU<W)and(W-dU)or 0
 local dV=cO%1e6 ak=(dV==0)and(cO/1e6)or(((cO-dV)/1e6)+1) end local br if ak then if 2^53<=ak then return end
 local dW=ak%1000 local gG=(ak<0)and(-1)or((dW==0)and(ak/1000)or(((ak-dW)/1000)+1)) br=gG else br=-1 end
@@ -240,10 +239,9 @@ if not((bF*e)<2^53)then return end local et=bF*e local eu=(et<m)and(m-et)or 0 lo
 local ev=cU%1e6 co=(ev==0)and(cU/1e6)or(((cU-ev)/1e6)+1) end local ew=co or(-1) local cq if bF==i then cq=ew else
 local cp if e==0 then cp=nil else if not(m<2^53)then return end local cV=(0<I)and I or 0 local ex=cV%1e6
 cp=(ex==0)and(cV/1e6)or(((cV-ex)/1e6)+1) end cq=cp or(-1) end cr=ew bt=cq else cr=0 bt=0 end
-if(2^53<=es)or(2^53<=bt)then return end
-local gK=l('0 %.0f %.0f %.0f %.0f %.0f %.0f %.0f 0 %.0f 0 0',au,dX,i,aW,es,cr,bt,bB) cs=gK else if V then return end
-cs={0,au,dX} end aS=cs end else if not((H*e)<2^53)then return end local O=H*e if not(O<2^53)then return end local ct
-if not(e==0)then ct=not(m<O) else ct=false end local av if e==0 then av=0 else local ey=0%e
+if(2^53<=es)or(2^53<=bt)then return end local gK=k('0 %d %d %d %d %d %d %d 0 %d 0 0',au,dX,i,aW,es,cr,bt,bB) cs=gK else
+if V then return end cs={0,au,dX} end aS=cs end else if not((H*e)<2^53)then return end local O=H*e if not(O<2^53)then
+return end local ct if not(e==0)then ct=not(m<O) else ct=false end local av if e==0 then av=0 else local ey=0%e
 av=(ey==0)and(0/e)or(((0-ey)/e)+1) end if 2^53<=av then return end if ct then local bh=O%1000 local ez=(O-bh)/1000
 if not((x+ez)<2^53)then return end local ap=x+ez local eA=O%1e9 local cW=(eA==0)and(O/1e9)or(((O-eA)/1e9)+1)
 if 2^53<=cW then return end local cy if V=='LINE'then local Y if not(ap<x)then local eF=(x<ap)and(ap-x)or 0
@@ -254,21 +252,20 @@ if not((bG*e)<2^53)then return end local eK=bG*e local eL=(eK<m)and(m-eK)or 0 lo
 local eM=cY%1e6 cu=(eM==0)and(cY/1e6)or(((cY-eM)/1e6)+1) end local eN=cu or(-1) local cw if bG==i then cw=eN else
 local cv if e==0 then cv=nil else if not(m<2^53)then return end local cZ=(0<Y)and Y or 0 local eO=cZ%1e6
 cv=(eO==0)and(cZ/1e6)or(((cZ-eO)/1e6)+1) end cw=cv or(-1) end cx=eN bv=cw else cx=0 bv=0 end if 2^53<=bv then return end
-local gM=l('1 %.0f %.0f %.0f %.0f 0 %.0f %.0f 0 %.0f 0 %.0f',av,cW,i,aX,cx,bv,bB,H) cy=gM else if V then return end
-cy={1,av,cW} end local aY if bh==0 then aY=ap else if not((ap+1)<2^53)then return end aY=ap+1 end local eP=aY%1000
+local gM=k('1 %d %d %d %d 0 %d %d 0 %d 0 %d',av,cW,i,aX,cx,bv,bB,H) cy=gM else if V then return end cy={1,av,cW} end
+local aY if bh==0 then aY=ap else if not((ap+1)<2^53)then return end aY=ap+1 end local eP=aY%1000
 local eQ=(eP==0)and(aY/1000)or(((aY-eP)/1000)+1) if not((eQ+5000)<2^53)then return end local eR=eQ+5000 if ap<1e6 then
-return end local cz if eR==0 then cz='1' else cz=l('%.0f',eR) end local gV=B('SET',az,l('%.0f%03d',ap,bh),'PXAT',cz)
-aS=cy else local al if(e==0)or(i<H)then al=nil else local eB=(O<m)and(m-O)or 0 local cX=(eB<0)and(0-eB)or 0
-local eC=cX%1e6 al=(eC==0)and(cX/1e6)or(((cX-eC)/1e6)+1) end local bu if al then if 2^53<=al then return end
-local eD=al%1000 local gL=(al<0)and(-1)or((eD==0)and(al/1000)or(((al-eD)/1000)+1)) bu=gL else bu=-1 end
-local eE=(bu==0)and 1 or bu local cF if V=='LINE'then local aZ if e==0 then aZ=0 else local eS=0%e
-local eT=(eS==0)and(0/e)or(((0-eS)/e)+1) aZ=(eT<i)and(i-eT)or 0 end local cA if(e==0)or(i<H)then cA=nil else
-local eU=(O<m)and(m-O)or 0 local da=(eU<0)and(0-eU)or 0 local eV=da%1e6 cA=(eV==0)and(da/1e6)or(((da-eV)/1e6)+1) end
-local eW=cA or(-1) local cE local bw if aZ<i then local bH=aZ+1 local cB if(e==0)or(i<bH)then cB=nil else
-if not((bH*e)<2^53)then return end local eX=bH*e local eY=(eX<m)and(m-eX)or 0 local db=(eY<0)and(0-eY)or 0
-local eZ=db%1e6 cB=(eZ==0)and(db/1e6)or(((db-eZ)/1e6)+1) end local fa=cB or(-1) local cD if bH==i then cD=fa else
-local cC if e==0 then cC=nil else if not(m<2^53)then return end cC=0 end cD=cC or(-1) end cE=fa bw=cD else cE=0 bw=0 end
-if(2^53<=eW)or(2^53<=bw)then return end
-local gN=l('0 %.0f %.0f %.0f %.0f %.0f %.0f %.0f 0 %.0f 0 0',av,eE,i,aZ,eW,cE,bw,bB) cF=gN else if V then return end
-cF={0,av,eE} end aS=cF end end else return end else return end return aS end local bl,aJ=pcall(fH,KEYS,ARGV)
-if bl and aJ then return aJ end return gw(not bl and aJ)
+return end local cz if eR==0 then cz='1' else cz=k('%d',eR) end local gV=B('SET',az,k('%d%03d',ap,bh),'PXAT',cz) aS=cy
+else local al if(e==0)or(i<H)then al=nil else local eB=(O<m)and(m-O)or 0 local cX=(eB<0)and(0-eB)or 0 local eC=cX%1e6
+al=(eC==0)and(cX/1e6)or(((cX-eC)/1e6)+1) end local bu if al then if 2^53<=al then return end local eD=al%1000
+local gL=(al<0)and(-1)or((eD==0)and(al/1000)or(((al-eD)/1000)+1)) bu=gL else bu=-1 end local eE=(bu==0)and 1 or bu
+local cF if V=='LINE'then local aZ if e==0 then aZ=0 else local eS=0%e local eT=(eS==0)and(0/e)or(((0-eS)/e)+1)
+aZ=(eT<i)and(i-eT)or 0 end local cA if(e==0)or(i<H)then cA=nil else local eU=(O<m)and(m-O)or 0
+local da=(eU<0)and(0-eU)or 0 local eV=da%1e6 cA=(eV==0)and(da/1e6)or(((da-eV)/1e6)+1) end local eW=cA or(-1) local cE
+local bw if aZ<i then local bH=aZ+1 local cB if(e==0)or(i<bH)then cB=nil else if not((bH*e)<2^53)then return end
+local eX=bH*e local eY=(eX<m)and(m-eX)or 0 local db=(eY<0)and(0-eY)or 0 local eZ=db%1e6
+cB=(eZ==0)and(db/1e6)or(((db-eZ)/1e6)+1) end local fa=cB or(-1) local cD if bH==i then cD=fa else local cC if e==0 then
+cC=nil else if not(m<2^53)then return end cC=0 end cD=cC or(-1) end cE=fa bw=cD else cE=0 bw=0 end
+if(2^53<=eW)or(2^53<=bw)then return end local gN=k('0 %d %d %d %d %d %d %d 0 %d 0 0',av,eE,i,aZ,eW,cE,bw,bB) cF=gN else
+if V then return end cF={0,av,eE} end aS=cF end end else return end else return end return aS end
+local bl,aJ=pcall(fH,KEYS,ARGV) if bl and aJ then return aJ end return gw(not bl and aJ)

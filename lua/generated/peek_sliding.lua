@@ -1,55 +1,54 @@
 -- RL.PEEK SLIDING, without the module: docs/lua.md. Put together by scripts/generate-lua; do not edit.
-local ax,k local Q,l,aQ,cZ=string.find,string.format,string.match,string.sub local function bw(J) return J==''and 1000
+local ax,k local Q,l,aP,dc=string.find,string.format,string.match,string.sub local function bA(J) return J==''and 1000
 or J=='ms'and 1 or J=='s'and 1000 or J=='m'and 60000 or J=='h'and 3600000 or J=='d'and 86400000 or nil end
-local function cy(o,e,u) local an,af,h=o[e],o[e+1],o[e+2] if not af then k().j('ARITY') end local a={ d='', F=0,
-now_ms=0, e=0, P=0, limit=0, b=0, a=1, form=nil, delay=0, q=nil, g=nil, allowed=false, count=0, ttl=0, c='keep',
-remaining=0, h=1, } e=e+2 if h=='LINE'and not o[e+1]and u~=' COST BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE 'then
-a.form,e=h,e+1 elseif h then local Z=o[e+1]or''
-local bk=u==' form COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE 'and o[e+2]=='LINE'and not o[e+3]and#Z<16
-if bk and h=='COST'and(' COST PARTIAL ')~=' ID 'and Q(Z,'^[1-9]%d*$')then a.form,a.a,e='LINE',Z+0,e+3
-elseif bk and h=='ID'and(' COST PARTIAL ')==' ID 'and Z~=''then a.form,a.ID,e='LINE',Z,e+3 else e=k().I(a,o,e,u)
-a.a=a.COST or 1 end end local cf=#af<16 and Q(af,'^[1-9]%d*$') a.limit=cf and af+0 or k().H('limit',af,0)
-local H,J=aQ(an,'^([1-9]%d*)(%l*)$') local ak=H and#an<16 and bw(J) local n=ak and H*ak if not n or n<1 or n>1e15 then
-n=k().Q(a,an) end a.e,a.P,a.b=n,n<9e12 and n*1000 or k().E(n,1000),a.BURST or a.limit return a,e end
-local function cw(o,u) local a,e=cy(o,1,u) if o[e]then k().B(a,u,o[e]) end if true and a.a>1000 then
-k().L(k().D(a),'LOG_COST') end return a end local x=redis.call local function cD(a) local bD=x('TIME')
-local aR=bD[1]*1000000+bD[2] a.F,a.now_ms=aR,(aR-aR%1000)/1000 end local function cR(a,ab,e,bF,aK) local g=ab[e]
-if not g then k().j('KEYS') end a.d,e=g,e+1 if aK then a.f=g elseif Q(g,':reserved',1,true)then k().M(g) end return e
-end local function cB(a,ab,bF,aK) cD(a) if#ab~=cR(a,ab,1,bF,aK)-1 then k().j('KEYS') end end
-local aG,cY,db,at=4000,1000,1000,2*500 local function ck(a,R,bC,ah) local g=a.d local t,P=x('ZCARD',g),0
-if t>0 and bC>=0 and ah~='delete'then local s=l('%.0f',bC) local G=ah=='read'and 0 or aG if t<=G then
-local S=x('ZREMRANGEBYSCORE',g,R,s) t,aG=t-S,G-S else t,P=k().K(g,R,s,t,G) end end a.i,a.s,a.r=t-P,P,t>0 end
-local function cj(a,ah) ck(a,'0',a.now_ms-a.e,ah) a.u=500 if ah=='write'then at=(at-at%2)/2 a.u=at end end
-local function Y(M) local v=M%1000 return M<0 and-1 or v==0 and M/1000 or(M-v)/1000+1 end local function bc(c,d)
-if c-c==0 and d-d==0 and c+d<(2^53)then return c+d end return k().x(c,d) end local function aC(a,f) local g,aN=a.d,a.i
-local az=aN+(f==0 and 1 or f)<=a.limit a.allowed,a.count,a.ttl,a.c=az,aN,Y(a.e),'keep' if az and f>0 then
-a.c,a.g='charge',{m=f} elseif not az and aN>0 and x('ZCOUNT',g,'('..l('%.0f',a.now_ms),'+inf')>0 then
-a.c,a.g='rebase',{to_now=true} end end local function bR(a) if a.PARTIAL or a.ALWAYS then k().z(a) else local f=a.a
-a.h=f aC(a,f) end if a.SHADOW then k().y(a) end end local function bx(g,z) z=l('%.0f',z)
-local al=x('ZRANGE',g,z,z,'WITHSCORES')[2] return al and tonumber(al) end local function cq(a) local g=a.d
-local R=a.r and bx(g,0) return R and R<0 and x('ZCOUNT',g,'-inf','(0')or 0 end local function bo(a,z)
-local al=z>=0 and z<a.i+a.s and bx(a.d,z) return al and math.max(0,math.ceil(al)) end local function cS(b)
-if b-b~=0 then return k().N(b) end return l('%.0f',b) end local function aM(a,b) local y,ay=a.now_ms,a.n
-a.k=a.k or cq(a) if b>=a.i+ay-a.k then return nil end local z=b+a.k+a.s local e=bo(a,z) if e and ay>0 and e>y then e=nil
-end if not e then local aL=bo(a,z-ay) e=aL and aL>y and aL or y end if a.J then
-a.o=a.o or x('ZCOUNT',a.d,'-inf',cS(y))+a.u e=z<a.o and math.min(e,y)or e end return e+a.e end
-local function cV(a,f,B,aM,aI) local aW=a.limit-f if aW<0 then return nil elseif B<=aW then return 0 end
-local L=aM(a,B-aW-1) if aI and(not L or aI<L)then L=aI end return L and(L>=(2^53)and(1/0)or math.max(0,L-a.now_ms)) end
-local function cr(a,bj) local y,n=a.now_ms,a.e if bj and 2*(bj-y)>=3*n then return nil end return y+2*n end
-local function q(a,f) return cV(a,f,a.i+a.n,aM,(cr(a,a.t)or a.t)+1) end local function bY(g,y)
-if not redis.REDIS_VERSION_NUM then return k().A(g,y) end local e=x('PEXPIRETIME',g) return e>=0 and e or nil end
-local function aH(a,A,ae) a.k,a.o,a.n,a.J=nil,nil,A=='charge'and ae.m or 0,A=='rebase' local E=a.limit-a.i-a.n
-a.remaining=E>0 and E or 0 a.t=a.r and bY(a.d,a.now_ms)or nil end local function ap(a) local A,q=a.c,q
-aH(a,A,A=='keep'and a.q or A~='delete'and a.g or nil) local E,aB,I,N,X=a.remaining,a.b,0,0,0 if not a.allowed then
-local f=a.h I=q(a,a.v or(f==0 and 1 or f))or-1 if a.C and I>=0 then I=math.max(I,a.C) end end if E<aB then
-N=q(a,E+1)or-1 X=E+1==aB and N or q(a,aB)or-1 end if I-I~=0 or N-N~=0 or X-X~=0 or I>=(2^53)or X>=(2^53)then
-k().j('INEXACT_REPLY') end return E,I,N,X,0 end local function ch(a,B) local E,I,N,X,bS=ap(a) local cN=a.l and 1 or 0
+local function cB(o,e,v) local an,ae,g=o[e],o[e+1],o[e+2] if not ae then k().k('ARITY') end local a={ c='', I=0,
+now_ms=0, d=0, R=0, limit=0, b=0, a=1, form=nil, delay=0, v=nil, h=nil, allowed=false, count=0, ttl=0, e='keep',
+remaining=0, i=1, } e=e+2 if g=='LINE'and not o[e+1]and v~=' COST BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE 'then
+a.form,e=g,e+1 elseif g then local Y=o[e+1]or''
+local bm=v==' form COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE 'and o[e+2]=='LINE'and not o[e+3]and#Y<16
+if bm and g=='COST'and(' COST PARTIAL ')~=' ID 'and Q(Y,'^[1-9]%d*$')then a.form,a.a,e='LINE',Y+0,e+3
+elseif bm and g=='ID'and(' COST PARTIAL ')==' ID 'and Y~=''then a.form,a.ID,e='LINE',Y,e+3 else e=k().L(a,o,e,v)
+a.a=a.COST or 1 end end local ci=#ae<16 and Q(ae,'^[1-9]%d*$') a.limit=ci and ae+0 or k().K('limit',ae,0)
+local H,J=aP(an,'^([1-9]%d*)(%l*)$') local ak=H and#an<16 and bA(J) local n=ak and H*ak if not n or n<1 or n>1e15 then
+n=k().S(a,an) end a.d,a.R,a.b=n,n<9e12 and n*1000 or k().H(n,1000),a.BURST or a.limit return a,e end
+local function cz(o,v) local a,e=cB(o,1,v) if o[e]then k().D(a,v,o[e]) end if true and a.a>1000 then
+k().O(k().G(a),'LOG_COST') end return a end local z=redis.call local function cG(a) local bG=z('TIME')
+local aQ=bG[1]*1000000+bG[2] a.I,a.now_ms=aQ,(aQ-aQ%1000)/1000 end local function cU(a,aa,e,bI,aJ) local j=aa[e]
+if not j then k().k('KEYS') end a.c,e=j,e+1 if aJ then a.g=j elseif Q(j,':reserved',1,true)then k().P(j) end return e
+end local function cE(a,aa,bI,aJ) cG(a) if#aa~=cU(a,aa,1,bI,aJ)-1 then k().k('KEYS') end end
+local aF,db,de,at=4000,1000,1000,2*500 local function cn(a,af,bF,ah) local j=a.c local u,P=z('ZCARD',j),0
+if u>0 and bF>=0 and ah~='delete'then local t=l('%.0f',bF) local G=ah=='read'and 0 or aF if u<=G then
+local R=z('ZREMRANGEBYSCORE',j,af,t) u,aF=u-R,G-R else u,P=k().N(j,af,t,u,G) end end a.f,a.o,a.n=u-P,P,u>0 end
+local function cm(a,ah) cn(a,'0',a.now_ms-a.d,ah) a.t,a.s,a.p=nil,nil,nil a.w=500 if ah=='write'then at=(at-at%2)/2
+a.w=at end end local function X(M) local w=M%1000 return M<0 and-1 or w==0 and M/1000 or(M-w)/1000+1 end
+local function bc(c,d) if c-c==0 and d-d==0 and c+d<(2^53)then return c+d end return k().z(c,d) end
+local function aW(j,q) q=l('%.0f',q) local al=z('ZRANGE',j,q,q,'WITHSCORES')[2] return al and tonumber(al) end
+local function bu(a) a.s=a.s or a.n and aW(a.c,-1)or 0 return a.s end local function aB(a,f) local bp=a.f
+local ay=bp+(f==0 and 1 or f)<=a.limit a.allowed,a.count,a.ttl,a.e=ay,bp,X(a.d),'keep' if ay and f>0 then
+a.e,a.h='charge',{m=f} elseif not ay and bu(a)>a.now_ms then a.e,a.h='rebase',{to_now=true} end end local function bU(a)
+if a.PARTIAL or a.ALWAYS then k().B(a) else local f=a.a a.i=f aB(a,f) end if a.SHADOW then k().A(a) end end
+local function bv(a) a.t=a.t or a.n and aW(a.c,0)or 0 return a.t end local function aO(a,q)
+local al=q==0 and bv(a)or q>=0 and q<a.f+a.o and aW(a.c,q) return al and math.max(0,math.ceil(al)) end
+local function aL(a,b) if b>=a.f+a.j-a.r then return nil end local q=b+a.r+a.o if bu(a)>a.now_ms then
+return k().F(a,q)+a.d end return(q<a.f+a.o and aO(a,q)or a.now_ms)+a.d end local function cY(a,f,B,aL,aH)
+local aV=a.limit-f if aV<0 then return nil elseif B<=aV then return 0 end local L=aL(a,B-aV-1)
+if aH and(not L or aH<L)then L=aH end return L and(L>=(2^53)and(1/0)or math.max(0,L-a.now_ms)) end
+local function cu(a,bk) local y,n=a.now_ms,a.d if bk and 2*(bk-y)>=3*n then return nil end return y+2*n end
+local function cb(j,y) if not redis.REDIS_VERSION_NUM then return k().C(j,y) end local e=z('PEXPIRETIME',j)
+return e>=0 and e or nil end local function bl(a) a.p=a.p or a.n and cb(a.c,a.now_ms)or 0 return a.p end
+local function r(a,f) return cY(a,f,a.f+a.j,aL,(cu(a,bl(a))or bl(a))+1) end local function aG(a,A,ad)
+a.q,a.j,a.M=nil,A=='charge'and ad.m or 0,A=='rebase' local E=a.limit-a.f-a.j a.remaining,a.r=E>0 and E or 0,0
+if bv(a)<0 then a.r=z('ZCOUNT',a.c,'-inf','(0') end end local function ap(a) local A,r=a.e,r
+aG(a,A,A=='keep'and a.v or A~='delete'and a.h or nil) local E,aA,I,N,W=a.remaining,a.b,0,0,0 if not a.allowed then
+local f=a.i I=r(a,a.x or(f==0 and 1 or f))or-1 if a.E and I>=0 then I=math.max(I,a.E) end end if E<aA then
+N=r(a,E+1)or-1 W=E+1==aA and N or r(a,aA)or-1 end if I-I~=0 or N-N~=0 or W-W~=0 or I>=(2^53)or W>=(2^53)then
+k().k('INEXACT_REPLY') end return E,I,N,W,0 end local function ck(a,B) local E,I,N,W,bV=ap(a) local cQ=a.l and 1 or 0
 return l( '%.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f %d %.0f',
-a.allowed and(a.PARTIAL and k().w(a)or 1)or 0,a.count,a.ttl,a.b,E,I,N,X, bS,a.now_ms,cN,B ) end local function cG(a,B)
-local U=a.form if U=='LINE'then return ch(a,B) elseif U then return k().G(a,B) end
-return{a.allowed and(a.PARTIAL and k().w(a)or 1)or 0,a.count,a.ttl} end local function cM(ab,o)
-local a=cw(o,' form COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID AS SHADOW ') cB(a,ab) cj(a,'read') bR(a)
-return cG(a,0) end function k() if not ax then local m={}
+a.allowed and(a.PARTIAL and k().y(a)or 1)or 0,a.count,a.ttl,a.b,E,I,N,W, bV,a.now_ms,cQ,B ) end local function cJ(a,B)
+local T=a.form if T=='LINE'then return ck(a,B) elseif T then return k().J(a,B) end
+return{a.allowed and(a.PARTIAL and k().y(a)or 1)or 0,a.count,a.ttl} end local function cP(aa,o)
+local a=cz(o,' form COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID AS SHADOW ') cE(a,aa) cm(a,'read') bU(a)
+return cJ(a,0) end function k() if not ax then local m={}
 m.AT='ERR invalid AT: expected an integer of Unix milliseconds from 0 to 9223372036854775807'
 m.ANCHOR='ERR invalid ANCHOR: expected an integer of Unix seconds from 0 to 253402300799'
 m.ID='ERR invalid ID: expected 1 to 512 bytes'
@@ -72,37 +71,40 @@ m.RESERVED_KEY='ERR invalid key: expected one that ends neither in :reserved nor
 m.ARITY='ERR wrong number of arguments'
 m.LOG_COST='ERR invalid COST: RL.SLIDING takes at most 1000 units a call, over all its limits; use ROLLING, '
 ..'COUNTER, TOKEN, LEAKY or GCRA for more'
-m.KEYS='ERR invalid KEYS: expected those that this call needs; see docs/lua.md' local function K(i) error({err=i},0) end
-local function F(ac) K(m[ac]) end local function bW(ai) if type(ai)=='table'then return ai elseif Q(ai,'^%u+ ')then
-return redis.error_reply(ai) end error(ai,0) end local function aa(b) if b-b~=0 then return b end local j,C={},0
-while b>0 do local D=b%(2^24) C=C+1 j[C]=D b=(b-D)/(2^24) end return j end local aZ={ __sub=function() return 1 end, }
-local function aq(j) local C=#j while C>0 and j[C]==0 do j[C]=nil C=C-1 end
-if C>3 or(C==3 and j[3]>=(2^53)/(2^24)/(2^24))then return setmetatable(j,aZ) end
-return(j[1]or 0)+(j[2]or 0)*(2^24)+(j[3]or 0)*(2^24)*(2^24) end local function bL(c,d) c,d=aa(c),aa(d) local ad,O={},0
-for b=1,math.max(#c,#d)+1 do local D=(c[b]or 0)+(d[b]or 0)+O O=D>=(2^24)and 1 or 0 ad[b]=D-O*(2^24) end return aq(ad)
-end local function bq(c,d) c,d=aa(c),aa(d) local ag={} for b=1,#c+#d do ag[b]=0 end for b=1,#c do local O=0
-for aP=1,#d do local D=ag[b+aP-1]+c[b]*d[aP]+O O=math.floor(D/(2^24)) ag[b+aP-1]=D-O*(2^24) end ag[b+#d]=O end
-return aq(ag) end local function bn(c,d) local bb,bM=c-c==0,d-d==0 if bb or bM then return bb elseif#c~=#d then
-return#c<#d end for b=#c,1,-1 do if c[b]~=d[b]then return c[b]<d[b] end end return false end local function aO(c,d)
-if c-c==0 and d-d==0 then return c<d end return bn(c,d) end local function bd(b) if b-b==0 then return b end local ad=0
-for cd=#b,1,-1 do ad=ad*(2^24)+b[cd] end return ad end local function cQ(c,d) if not bn(d,c)then return 0 end d=aa(d)
-local bf,aA={},0 for b=1,#c do local D=c[b]-(d[b]or 0)-aA aA=D<0 and 1 or 0 bf[b]=D+aA*(2^24) end return aq(bf) end
-local function cP(c,d) if c-c==0 and d-d==0 then return c>d and c-d or 0 end return cQ(c,d) end local function au(c,d)
-if c-c==0 and d-d==0 and c*d<(2^53)then return c*d end return bq(c,d) end local function bU(c,d) local aU=0
-while not aO(c,d)do local aw=math.max(1,math.floor(bd(c)/bd(d)*(1-2^-45))) aw=aq(aa(aw)) aU=bc(aU,aw) c=cP(c,au(aw,d))
-end return aU,c end local function aE(c,d) if c-c==0 and d-d==0 then local v=c%d return(c-v)/d,v end return bU(c,d) end
-local function cT(b) local aY='' while b-b~=0 do local v b,v=aE(b,10000000) aY=l('%07.0f',v)..aY end
-return l('%.0f',b)..aY end local function bX(g,y) local L=x('PTTL',g) return L>=0 and y+L or nil end
-local function cF(g,R,s,t,G) local P=x('ZCOUNT',g,R,s) local S=math.min(P,G) if S>0 then
-local r=R=='0'and x('ZCOUNT',g,'-inf','(0')or 0 x('ZREMRANGEBYRANK',g,l('%.0f',r),l('%.0f',r+S-1)) t,P,aG=t-S,P-S,G-S
-end return t,P end local function be(c,d) for e=1,math.min(#c,#d)do local bG,bH=c:byte(e),d:byte(e) if bG~=bH then
-return bG<bH end end return#c<#d end local function aD(i,G) if i~='0'and not Q(i,'^[1-9]%d*$')then return nil end
-return(#i<#G or(#i==#G and not be(G,i)))and i or nil end local function bi(j)
-if#j<=15 or(#j==16 and be(j,'9007199254740992'))then return j+0 end local aJ=#j%7 local b=aJ>0 and j:sub(1,aJ)+0 or 0
-for e=aJ+1,#j,7 do b=bc(au(b,10000000),j:sub(e,e+6)+0) end return b end local function bs(ac,i,bm)
-local j=i and aD(i,'9223372036854775807') local b=j and bi(j) if not b or b==0 and bm>0 then
-K(l('ERR invalid %s: expected an integer from %d to 9223372036854775807',ac,bm)) elseif b-b~=0 then
-K(l('ERR invalid %s: the Lua library takes integers up to 9007199254740991',ac)) end return b end local ba={
+m.KEYS='ERR invalid KEYS: expected those that this call needs; see docs/lua.md' local function bq(c,d)
+local bb,bP=c-c==0,d-d==0 if bb or bP then return bb elseif#c~=#d then return#c<#d end for b=#c,1,-1 do
+if c[b]~=d[b]then return c[b]<d[b] end end return false end local function aM(c,d) if c-c==0 and d-d==0 then return c<d
+end return bq(c,d) end local function be(b) if b-b==0 then return b end local ac=0 for cg=#b,1,-1 do ac=ac*(2^24)+b[cg]
+end return ac end local aZ={ __sub=function() return 1 end, } local function aq(i) local C=#i while C>0 and i[C]==0 do
+i[C]=nil C=C-1 end if C>3 or(C==3 and i[3]>=(2^53)/(2^24)/(2^24))then return setmetatable(i,aZ) end
+return(i[1]or 0)+(i[2]or 0)*(2^24)+(i[3]or 0)*(2^24)*(2^24) end local function Z(b) if b-b~=0 then return b end
+local i,C={},0 while b>0 do local D=b%(2^24) C=C+1 i[C]=D b=(b-D)/(2^24) end return i end local function cT(c,d)
+if not bq(d,c)then return 0 end d=Z(d) local bg,az={},0 for b=1,#c do local D=c[b]-(d[b]or 0)-az az=D<0 and 1 or 0
+bg[b]=D+az*(2^24) end return aq(bg) end local function cS(c,d) if c-c==0 and d-d==0 then return c>d and c-d or 0 end
+return cT(c,d) end local function bs(c,d) c,d=Z(c),Z(d) local ag={} for b=1,#c+#d do ag[b]=0 end for b=1,#c do local O=0
+for aN=1,#d do local D=ag[b+aN-1]+c[b]*d[aN]+O O=math.floor(D/(2^24)) ag[b+aN-1]=D-O*(2^24) end ag[b+#d]=O end
+return aq(ag) end local function au(c,d) if c-c==0 and d-d==0 and c*d<(2^53)then return c*d end return bs(c,d) end
+local function bX(c,d) local aT=0 while not aM(c,d)do local aw=math.max(1,math.floor(be(c)/be(d)*(1-2^-45)))
+aw=aq(Z(aw)) aT=bc(aT,aw) c=cS(c,au(aw,d)) end return aT,c end local function aD(c,d) if c-c==0 and d-d==0 then
+local w=c%d return(c-w)/d,w end return bX(c,d) end local function cW(b) local aY='' while b-b~=0 do local w
+b,w=aD(b,10000000) aY=l('%07.0f',w)..aY end return l('%.0f',b)..aY end local function cV(b) if b-b~=0 then return cW(b)
+end return l('%.0f',b) end local function cp(a,q) local y,bd=a.now_ms,a.j local e=aO(a,q) if e and bd>0 and e>y then
+e=nil end if not e then local aK=aO(a,q-bd) e=aK and aK>y and aK or y end if a.M then
+a.q=a.q or z('ZCOUNT',a.c,'-inf',cV(y))+a.w e=q<a.q and math.min(e,y)or e end return e end local function K(h)
+error({err=h},0) end local function F(ab) K(m[ab]) end local function bZ(ai) if type(ai)=='table'then return ai
+elseif Q(ai,'^%u+ ')then return redis.error_reply(ai) end error(ai,0) end local function bO(c,d) c,d=Z(c),Z(d)
+local ac,O={},0 for b=1,math.max(#c,#d)+1 do local D=(c[b]or 0)+(d[b]or 0)+O O=D>=(2^24)and 1 or 0 ac[b]=D-O*(2^24) end
+return aq(ac) end local function ca(j,y) local L=z('PTTL',j) return L>=0 and y+L or nil end
+local function cI(j,af,t,u,G) local P=z('ZCOUNT',j,af,t) local R=math.min(P,G) if R>0 then
+local s=af=='0'and z('ZCOUNT',j,'-inf','(0')or 0 z('ZREMRANGEBYRANK',j,l('%.0f',s),l('%.0f',s+R-1)) u,P,aF=u-R,P-R,G-R
+end return u,P end local function bf(c,d) for e=1,math.min(#c,#d)do local bJ,bK=c:byte(e),d:byte(e) if bJ~=bK then
+return bJ<bK end end return#c<#d end local function aC(h,G) if h~='0'and not Q(h,'^[1-9]%d*$')then return nil end
+return(#h<#G or(#h==#G and not bf(G,h)))and h or nil end local function bj(i)
+if#i<=15 or(#i==16 and bf(i,'9007199254740992'))then return i+0 end local aI=#i%7 local b=aI>0 and i:sub(1,aI)+0 or 0
+for e=aI+1,#i,7 do b=bc(au(b,10000000),i:sub(e,e+6)+0) end return b end local function bw(ab,h,bo)
+local i=h and aC(h,'9223372036854775807') local b=i and bj(i) if not b or b==0 and bo>0 then
+K(l('ERR invalid %s: expected an integer from %d to 9223372036854775807',ab,bo)) elseif b-b~=0 then
+K(l('ERR invalid %s: the Lua library takes integers up to 9007199254740991',ab)) end return b end local ba={
 {'COST','COST n','RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take'}, {'PARTIAL','PARTIAL','RL.<ALGO> and RL.PEEK take'},
 {'ALWAYS','ALWAYS','RL.<ALGO> and RL.PEEK take'}, {'RESERVED','RESERVED n','RL.SETTLE takes'},
 {'ACTUAL','ACTUAL m','RL.SETTLE takes'}, {'AT','AT ms','RL.REFUND and RL.SETTLE take'},
@@ -112,64 +114,64 @@ K(l('ERR invalid %s: the Lua library takes integers up to 9007199254740991',ac))
 {'ANCHOR','ANCHOR t','RL.<ALGO>, RL.PEEK, RL.MULTI, RL.REFUND, RL.SETTLE and RL.RESET take'},
 {'ID','ID id','RL.<ALGO>, RL.PEEK and RL.MULTI take'}, {'AS','AS name','RL.<ALGO>, RL.PEEK and RL.MULTI take'},
 {'SHADOW','SHADOW','RL.<ALGO>, RL.PEEK and RL.MULTI take'}, {'RESERVE','RESERVE id ttl','RL.<ALGO> and RL.MULTI take'},
-{'RESERVATION','RESERVATION id','RL.SETTLE takes'}, } local function V(ci,p)
-return not Q(p,' ',1,true)and Q(ci,' '..p..' ',1,true)~=nil end local function bB(a,h)
-return not V(' COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID RESERVE RESERVATION ',h)or V((' COST PARTIAL '),h) end
-local function ce(p,h) local r,s=0,0 local by,cl=math.min(#p,#h),math.max(#p,#h)
-while r<by and p:byte(r+1)==h:byte(r+1)do r=r+1 end while s<by-r and p:byte(-1-s)==h:byte(-1-s)do s=s+1 end
-return r+s>=2 and cl-r-s<=2 end local function bZ(a,u,p) local W={} for T,w in ipairs(ba)do
-if V(u,w[1])and bB(a,w[1])then W[#W+1]=w[2] end end for T,U in ipairs({'FULL','LINE','HEADERS'})do W[#W+1]=U end
-for T,h in ipairs(W)do if ce(p:upper(),aQ(h,'^%u+'))then K('ERR syntax error: no such option, but there is '..h) end end
-local s=table.remove(W) local cU=table.concat(W,', ')
-K('ERR syntax error: after limit come '..cU..' or '..s..', each at most once') end local function cJ(w,a,u)
-local h,cX=w[1],a.R if not V(u,h)then K(l('ERR invalid %s: only %s it',h,w[3])) elseif not bB(a,h)then
-K(l('ERR invalid %s: %s takes none',h,('SLIDING'))) elseif a[h]~=nil then
-K(l('ERR syntax error: %s comes at most once',w[2])) end end local function bp(c,d) return aO(d,c)and d or c end
-local bK=setmetatable({(2^24)-1,(2^24)-1,2^16-1},aZ) local function cz(h,i,da) if h=='AS'then
-return i and#i>=1 and#i<=64 and not Q(i,'[^%w._-]')and i or F('AS') elseif h=='AT'then
-local j=i and aD(i,'9223372036854775807') return j and bp(bi(j),(aE(bK,1000)))or F('AT') end
-return bs(h,i,h=='BURST'and 1 or 0) end local function cH(a) if a.ALWAYS and(a.PARTIAL or a.RESERVE)then
+{'RESERVATION','RESERVATION id','RL.SETTLE takes'}, } local function U(cl,p)
+return not Q(p,' ',1,true)and Q(cl,' '..p..' ',1,true)~=nil end local function bE(a,g)
+return not U(' COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID RESERVE RESERVATION ',g)or U((' COST PARTIAL '),g) end
+local function ch(p,g) local s,t=0,0 local bB,co=math.min(#p,#g),math.max(#p,#g)
+while s<bB and p:byte(s+1)==g:byte(s+1)do s=s+1 end while t<bB-s and p:byte(-1-t)==g:byte(-1-t)do t=t+1 end
+return s+t>=2 and co-s-t<=2 end local function cc(a,v,p) local V={} for S,x in ipairs(ba)do
+if U(v,x[1])and bE(a,x[1])then V[#V+1]=x[2] end end for S,T in ipairs({'FULL','LINE','HEADERS'})do V[#V+1]=T end
+for S,g in ipairs(V)do if ch(p:upper(),aP(g,'^%u+'))then K('ERR syntax error: no such option, but there is '..g) end end
+local t=table.remove(V) local cX=table.concat(V,', ')
+K('ERR syntax error: after limit come '..cX..' or '..t..', each at most once') end local function cM(x,a,v)
+local g,da=x[1],a.T if not U(v,g)then K(l('ERR invalid %s: only %s it',g,x[3])) elseif not bE(a,g)then
+K(l('ERR invalid %s: %s takes none',g,('SLIDING'))) elseif a[g]~=nil then
+K(l('ERR syntax error: %s comes at most once',x[2])) end end local function br(c,d) return aM(d,c)and d or c end
+local bN=setmetatable({(2^24)-1,(2^24)-1,2^16-1},aZ) local function cC(g,h,dd) if g=='AS'then
+return h and#h>=1 and#h<=64 and not Q(h,'[^%w._-]')and h or F('AS') elseif g=='AT'then
+local i=h and aC(h,'9223372036854775807') return i and br(bj(i),(aD(bN,1000)))or F('AT') end
+return bw(g,h,g=='BURST'and 1 or 0) end local function cK(a) if a.ALWAYS and(a.PARTIAL or a.RESERVE)then
 F(a.PARTIAL and'PARTIAL_AND_ALWAYS'or'RESERVE_AND_ALWAYS') elseif a.RESERVATION and(a.RESERVED or a.AT)then
-F(a.RESERVED and'RESERVATION_AND_RESERVED'or'RESERVATION_AND_AT') end end local bI={FULL=true,LINE=true,HEADERS=true}
-local function cs(U,br) if U then F(U==br and'FORM_TWICE'or'TWO_FORMS') end return br end local function cx(a,o,e,u)
-while o[e]do local p,w=o[e]:upper(),nil for T,bl in ipairs(ba)do w=bl[1]==p and bl or w end if w then cJ(w,a,u)
-if w[2]==p then a[p]=true e=e+1 else a[p]=cz(p,o[e+1],o[e+2]) e=e+(p=='RESERVE'and 3 or 2) end cH(a)
-elseif bI[p]and V(u,'form')then a.form=cs(a.form,p) e=e+1 else return e end end return e end local function cA(i)
-local H,J=aQ(i,'^(%d+)(%l*)$') local ak=H and bw(J) local M=ak and aD(H,'18446744073709551615')and H*ak
+F(a.RESERVED and'RESERVATION_AND_RESERVED'or'RESERVATION_AND_AT') end end local bL={FULL=true,LINE=true,HEADERS=true}
+local function cv(T,bt) if T then F(T==bt and'FORM_TWICE'or'TWO_FORMS') end return bt end local function cA(a,o,e,v)
+while o[e]do local p,x=o[e]:upper(),nil for S,bn in ipairs(ba)do x=bn[1]==p and bn or x end if x then cM(x,a,v)
+if x[2]==p then a[p]=true e=e+1 else a[p]=cC(p,o[e+1],o[e+2]) e=e+(p=='RESERVE'and 3 or 2) end cK(a)
+elseif bL[p]and U(v,'form')then a.form=cv(a.form,p) e=e+1 else return e end end return e end local function cD(h)
+local H,J=aP(h,'^(%d+)(%l*)$') local ak=H and bA(J) local M=ak and aC(H,'18446744073709551615')and H*ak
 return M and M>=1 and M<=1e15 and M or nil end
-local bJ={DAY=86400000,WEEK=7*86400000,MONTH=31*86400000,YEAR=366*86400000} local function cW(a,i) local n=cA(i)
-if not n then a.O=i:upper() n=bJ[a.O] if not n then F(V((' COST PARTIAL '),'ANCHOR')and'CALENDAR_WINDOW'or'WINDOW')
-elseif not V((' COST PARTIAL '),'ANCHOR')then
-K(l('ERR invalid window: %s takes no windows of the calendar',('SLIDING'))) end end return n end local function cn(a)
-if not true then return 0 elseif a.b<a.a then return a.PARTIAL and a.b or 0 end return a.a end local function cI(t,i)
-if t>1000 then F(i) end end local function cb(g) return g:sub(-9)==':reserved'or g:sub(-14)==':reserved:ends' end
-local function cK(g) if cb(g)then F('RESERVED_KEY') end end local function bO(a) local ct=a.PARTIAL and a.h<a.a
-a.l=a.SHADOW and not a.p and(ct or not a.allowed) if not a.allowed and(a.l or a.p)then a.allowed=true if not true then
-local T,T,T,aV=ap(a) a.ttl=Y(aV) end end end local function cE(a) aH(a,'keep',a.q) return a.remaining end
-local function cv(a,ao,f) if f==0 then return'keep' elseif not ao or not aO(ao,a.now_ms)then return'charge',{m=f}
-elseif ao<=a.now_ms-a.e then return'keep' end return'charge',{m=f,earlier=ao} end local function cO(A,ae,bN)
-if A=='keep'then return bN end return A~='delete'and ae or nil end local function cp(f) return f==0 and 1 or f end
-local function bg(b) if b-b~=0 or b>=(2^53)then F('INEXACT_REPLY') end return b end local function bP(a) local f=a.a
-aC(a,0) local A,ae=cv(a,nil,f) if f>0 then a.c,a.g=A,ae end local bz=cO(a.c,a.g,a.q) aH(a,a.c,bz)
-a.allowed=a.b>0 and q(a,0)==0 a.v=a.b>0 and f or cp(f) if(nil)then a.count,a.ttl=(nil)(bz,a.now_ms)
-elseif a.allowed then a.ttl=Y(bg(q(a,a.b))) else local q=q(a,a.v) a.ttl=q and math.max(1,Y(bg(q)))or-1 end end
-local function bQ(a) local f=a.a if a.PARTIAL then f=math.min(f,cE(a)) end a.h=f if a.ALWAYS then bP(a) else aC(a,f) end
-end local function bt(a) return a.p and a.p.a or a.l and a.a or a.h end local function bh(a) if not a.allowed then
-return 0 end return a.PARTIAL and bt(a)or 1 end local function ca(a,B) local E,cL,N,aV,bT=ap(a) return{ 'allowed',bh(a),
-'count',a.count, 'ttl',a.ttl, 'limit',a.b, 'remaining',E, 'retry_after_ms',cL, 'next_ms',N, 'reset_ms',aV,
-'delay_ms',bT, 'now_ms',a.now_ms, 'shadow',a.l and 1 or 0, 'charged',B, } end local function co(aj) local bA={}
-for T,a in ipairs(aj)do local r,H=a.AS or('SLIDING'):lower(),2 a.f=r while bA[a.f]do a.f=l('%s-%d',r,H) H=H+1 end
-bA[a.f]=true end end local function as(b) return l('%.0f',bp(b,999999999999999)) end local function cC(a)
-local n=(nil)and(nil)(a)or a.e local aF,v=1000,n%1000 while v>0 do aF,v=v,aF%v end local bE=1000/aF
-local an=aE(au(n,bE),1000) return l('"%s";q=%s;w=%s',a.f,as(au(a.limit,bE)),as(an)) end local function cg(av,aS)
-if av.allowed~=aS.allowed then return not av.allowed end local q,aT=av.retry_after_ms,aS.retry_after_ms if q~=aT then
-return q<0 or(aT>=0 and q>aT) end return av.remaining<aS.remaining end local function cc(aj) local aX,bu=aj[1],{} co(aj)
-for b,a in ipairs(aj)do bu[b]=cC(a) a.remaining,a.retry_after_ms,a.next_ms,a.reset_ms=ap(a) if cg(a,aX)then aX=a end end
+local bM={DAY=86400000,WEEK=7*86400000,MONTH=31*86400000,YEAR=366*86400000} local function cZ(a,h) local n=cD(h)
+if not n then a.Q=h:upper() n=bM[a.Q] if not n then F(U((' COST PARTIAL '),'ANCHOR')and'CALENDAR_WINDOW'or'WINDOW')
+elseif not U((' COST PARTIAL '),'ANCHOR')then
+K(l('ERR invalid window: %s takes no windows of the calendar',('SLIDING'))) end end return n end local function cr(a)
+if not true then return 0 elseif a.b<a.a then return a.PARTIAL and a.b or 0 end return a.a end local function cL(u,h)
+if u>1000 then F(h) end end local function ce(j) return j:sub(-9)==':reserved'or j:sub(-14)==':reserved:ends' end
+local function cN(j) if ce(j)then F('RESERVED_KEY') end end local function bR(a) local cw=a.PARTIAL and a.i<a.a
+a.l=a.SHADOW and not a.u and(cw or not a.allowed) if not a.allowed and(a.l or a.u)then a.allowed=true if not true then
+local S,S,S,aU=ap(a) a.ttl=X(aU) end end end local function cH(a) aG(a,'keep',a.v) return a.remaining end
+local function cy(a,ao,f) if f==0 then return'keep' elseif not ao or not aM(ao,a.now_ms)then return'charge',{m=f}
+elseif ao<=a.now_ms-a.d then return'keep' end return'charge',{m=f,earlier=ao} end local function cR(A,ad,bQ)
+if A=='keep'then return bQ end return A~='delete'and ad or nil end local function ct(f) return f==0 and 1 or f end
+local function bh(b) if b-b~=0 or b>=(2^53)then F('INEXACT_REPLY') end return b end local function bS(a) local f=a.a
+aB(a,0) local A,ad=cy(a,nil,f) if f>0 then a.e,a.h=A,ad end local bC=cR(a.e,a.h,a.v) aG(a,a.e,bC)
+a.allowed=a.b>0 and r(a,0)==0 a.x=a.b>0 and f or ct(f) if(nil)then a.count,a.ttl=(nil)(bC,a.now_ms)
+elseif a.allowed then a.ttl=X(bh(r(a,a.b))) else local r=r(a,a.x) a.ttl=r and math.max(1,X(bh(r)))or-1 end end
+local function bT(a) local f=a.a if a.PARTIAL then f=math.min(f,cH(a)) end a.i=f if a.ALWAYS then bS(a) else aB(a,f) end
+end local function bx(a) return a.u and a.u.a or a.l and a.a or a.i end local function bi(a) if not a.allowed then
+return 0 end return a.PARTIAL and bx(a)or 1 end local function cd(a,B) local E,cO,N,aU,bW=ap(a) return{ 'allowed',bi(a),
+'count',a.count, 'ttl',a.ttl, 'limit',a.b, 'remaining',E, 'retry_after_ms',cO, 'next_ms',N, 'reset_ms',aU,
+'delay_ms',bW, 'now_ms',a.now_ms, 'shadow',a.l and 1 or 0, 'charged',B, } end local function cs(aj) local bD={}
+for S,a in ipairs(aj)do local s,H=a.AS or('SLIDING'):lower(),2 a.g=s while bD[a.g]do a.g=l('%s-%d',s,H) H=H+1 end
+bD[a.g]=true end end local function as(b) return l('%.0f',br(b,999999999999999)) end local function cF(a)
+local n=(nil)and(nil)(a)or a.d local aE,w=1000,n%1000 while w>0 do aE,w=w,aE%w end local bH=1000/aE
+local an=aD(au(n,bH),1000) return l('"%s";q=%s;w=%s',a.g,as(au(a.limit,bH)),as(an)) end local function cj(av,aR)
+if av.allowed~=aR.allowed then return not av.allowed end local r,aS=av.retry_after_ms,aR.retry_after_ms if r~=aS then
+return r<0 or(aS>=0 and r>aS) end return av.remaining<aR.remaining end local function cf(aj) local aX,by=aj[1],{} cs(aj)
+for b,a in ipairs(aj)do by[b]=cF(a) a.remaining,a.retry_after_ms,a.next_ms,a.reset_ms=ap(a) if cj(a,aX)then aX=a end end
 local a=aX local am={ 'X-RateLimit-Limit', l('%.0f',a.b), 'X-RateLimit-Remaining', l('%.0f',a.remaining), }
-local function ar(ac,Z) am[#am+1]=ac am[#am+1]=Z end if a.reset_ms>=0 then
-ar('X-RateLimit-Reset',l('%.0f',Y(a.now_ms+a.reset_ms))) end ar('RateLimit-Policy',table.concat(bu,', '))
-local cm=a.next_ms>=0 and';t='..as(Y(a.next_ms))or'' ar('RateLimit',l('"%s";r=%s%s',a.f,as(a.remaining),cm))
-if not a.allowed and a.retry_after_ms>=0 then ar('Retry-After',l('%.0f',Y(a.retry_after_ms))) end return am end
-local function cu(a,B) if a.form=='FULL'then return ca(a,B) end return{bh(a),a.count,a.ttl,cc({a})} end
-ax={x=bL,y=bO,z=bQ,error_reply=bW,A=bX,j=F,B=bZ,D=cn,E=bq,G=cu,H=bs,I=cx,w=bt,K=cF,L=cI,M=cK,N=cT,Q=cW} end return ax
-end local bV,bv=pcall(cM,KEYS,ARGV) return bV and bv or k().error_reply(bv)
+local function ar(ab,Y) am[#am+1]=ab am[#am+1]=Y end if a.reset_ms>=0 then
+ar('X-RateLimit-Reset',l('%.0f',X(a.now_ms+a.reset_ms))) end ar('RateLimit-Policy',table.concat(by,', '))
+local cq=a.next_ms>=0 and';t='..as(X(a.next_ms))or'' ar('RateLimit',l('"%s";r=%s%s',a.g,as(a.remaining),cq))
+if not a.allowed and a.retry_after_ms>=0 then ar('Retry-After',l('%.0f',X(a.retry_after_ms))) end return am end
+local function cx(a,B) if a.form=='FULL'then return cd(a,B) end return{bi(a),a.count,a.ttl,cf({a})} end
+ax={z=bO,A=bR,B=bT,error_reply=bZ,C=ca,k=F,D=cc,F=cp,G=cr,H=bs,J=cx,K=bw,L=cA,y=bx,N=cI,O=cL,P=cN,S=cZ} end return ax
+end local bY,bz=pcall(cP,KEYS,ARGV) return bY and bz or k().error_reply(bz)

@@ -79,986 +79,930 @@ local function register(name, command, description, flag)
   })
 end
 local FAST = {
-FIXED=function(P,h) local l,ac,cO,c,b=string.find,string.match,string.sub,string.format,redis.call local cH
-local xp=h[2] local cU=h[3] local nL=h[4] if not cU then return end local jW=h[5] local fp local az local be
-if(nL=='LINE')and(not jW)then fp=5 az=1 be='LINE' else local qC local qD local qE if nL then if jW then
-if not(((((h[6]=='LINE')and(not h[7]))and((#jW)<16))and(nL=='COST'))and l(jW,'^[1-9]%d*$'))then return end qC=7 qD=jW+0
-qE='LINE' else if(((h[6]=='LINE')and(not h[7]))and(nL=='COST'))and l('','^[1-9]%d*$')then return end return end else
-qC=4 qD=1 qE=nil end fp=qC az=qD be=qE end if not(((#cU)<16)and l(cU,'^[1-9]%d*$'))then return end local d=cU+0
-local C,D=ac(xp,'^([1-9]%d*)(%l*)$') if C then if(#xp)<16 then
-local jY=(D=='')and 1000 or((D=='ms')and 1 or((D=='s')and 1000 or((D=='m')and 60000 or((D=='h')and 3.6e6 or((D=='d')and 8.64e7 or nil)))))
-local K=jY and(C*jY)or jY if(not K)or((K<1)or(1e15<K))then return end if not(K<9e12)then return end local nS=h[fp]
-if nS then return end local fq local aQ=b('TIME') local N=(aQ[1]*1e6)+aQ[2] local x=(N-(N%1000))/1000 local hV=P[1]
-local s=(x-(x%K))/K local uC=c(((s<2147483648)and':%d'or':%.0f'),s) local kb=P[2] local t=#uC if not kb then return end
-if not(cO(hV,(-t))==uC)then if not(cO(kb,(-t))==uC)then if l(cO(kb,1,((-t)-1)),':reserved',1,true)then return end
-if not((#P)==2)then return end return else if l(cO(kb,1,((-t)-1)),':reserved',1,true)then return end if not((#P)==2)then
-return end fq=kb end else if l(cO(hV,1,((-t)-1)),':reserved',1,true)then return end if not((#P)==2)then return end fq=hV
-end local hX=b('GET',fq) if hX then if not(((#hX)<16)and l(hX,'^[1-9]%d*$'))then return end local v=hX+0
-if not redis.REDIS_VERSION_NUM then return end local gj=b('PEXPIRETIME',fq) if gj<0 then return end if 2^53<=gj then
-return end local gl=(az<=d)and((v+az)<=d) local bv=gl or(d<=v) local bw=bv and(v+az)or v if 2^53<=bw then return end
-local ck=((x<gj)and(gj-x)or 0)+500 local nT=(ck-(ck%1000))/1000 if bv then local qZ if not gl then qZ=0 else qZ=az end
-local rh if be=='LINE'then local gp=(0<bw)and bw or 0 local eG=(gp<d)and(d-gp)or 0 local dt if not gl then local mf
-if d<az then mf=nil else if(gp+az)<=d then mf=0 else mf=K-(x%K) end end local db=mf or(-1) dt=db else dt=0 end local fy
-local cB if eG<d then local dP=eG+1 local mi if d<dP then mi=nil else if(gp+dP)<=d then mi=0 else mi=K-(x%K) end end
-local al=mi or(-1) local re if dP==d then re=al else local bD if(gp+d)<=d then bD=0 else bD=K-(x%K) end re=bD end fy=al
-cB=re else fy=0 cB=0 end if(2^53<=dt)or(2^53<=cB)then return end
-local uM=c('%.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f 0 %.0f 0 %.0f',(gl and 1 or 0),bw,nT,d,eG,dt,fy,cB,x,qZ) rh=uM else
-if be then return end rh={(gl and 1 or 0),bw,nT} end local ie=bw-v if not(ie==0)then local rj if ie==1 then rj='1' else
-rj=c('%.0f',ie) end local bP=b('INCRBY',fq,rj) end cH=rh else local bE if be=='LINE'then local dR=d-v local mm
-if d<az then mm=nil else if(v+az)<=d then mm=0 else mm=K-(x%K) end end local oa=mm or(-1) local em local mn if dR<d then
-local kn=dR+1 local cE if d<kn then cE=nil else if(v+kn)<=d then cE=0 else cE=K-(x%K) end end local yc=cE or(-1)
-local cb if kn==d then cb=yc else local rq if(v+d)<=d then rq=0 else rq=K-(x%K) end cb=rq end em=yc mn=cb else em=0 mn=0
-end if(2^53<=oa)or(2^53<=mn)then return end
-local eL=c('0 %.0f %.0f %.0f %.0f %.0f %.0f %.0f 0 %.0f 0 0',bw,nT,d,dR,oa,em,mn,x) bE=eL else if be then return end
-bE={0,bw,nT} end cH=bE end else local uG=az<=d local cY=uG and az or 0 if 2^53<=cY then return end local fx if uG then
-fx=x+K else fx=nil end local hv if not fx then hv=-2 else local ax=((x<fx)and(fx-x)or 0)+500 hv=(ax-(ax%1000))/1000 end
-if uG then local fB if be=='LINE'then local bn=(0<cY)and cY or 0 local uS=(bn<d)and(d-bn)or 0 local dw local mv
-if uS<d then local il=uS+1 local mu if d<il then mu=nil else if(bn+il)<=d then mu=0 else mu=K-(x%K) end end
-local aZ=mu or(-1) local fA if il==d then fA=aZ else local cc if(bn+d)<=d then cc=0 else cc=K-(x%K) end fA=cc end dw=aZ
-mv=fA else dw=0 mv=0 end if 2^53<=mv then return end
-local cp=c('1 %.0f %.0f %.0f %.0f 0 %.0f %.0f 0 %.0f 0 %.0f',cY,hv,d,uS,dw,mv,x,az) fB=cp else if be then return end
-fB={1,cY,hv} end if not(cY==0)then local fC if cY==1 then fC='1' else fC=c('%.0f',cY) end local yl=b('INCRBY',fq,fC) end
-if fx then local gD=c('%.0f',fx) local FU=b('PEXPIREAT',fq,gD) end cH=fB else local rT if be=='LINE'then
-local iw=c('0 %.0f %.0f %.0f %.0f -1 0 0 0 %.0f 0 0',cY,hv,d,d,x) rT=iw else if be then return end rT={0,cY,hv} end
-cH=rT end end else return end else return end return cH end, WINDOW=function(P,h)
-local l,ac,c,b=string.find,string.match,string.format,redis.call local aN local xl=h[2] local cR=h[3] local bk=h[4]
-if not cR then return end local cT=h[5] local bX local T local u if(bk=='LINE')and(not cT)then bX=5 T=1 u='LINE' else
-local fo local S local am if bk then if cT then
-if not(((((h[6]=='LINE')and(not h[7]))and((#cT)<16))and(bk=='COST'))and l(cT,'^[1-9]%d*$'))then return end fo=7 S=cT+0
-am='LINE' else if(((h[6]=='LINE')and(not h[7]))and(bk=='COST'))and l('','^[1-9]%d*$')then return end return end else
-fo=4 S=1 am=nil end bX=fo T=S u=am end if not(((#cR)<16)and l(cR,'^[1-9]%d*$'))then return end local F=cR+0
-local i,at=ac(xl,'^([1-9]%d*)(%l*)$') if i then if(#xl)<16 then
-local g=(at=='')and 1000 or((at=='ms')and 1 or((at=='s')and 1000 or((at=='m')and 60000 or((at=='h')and 3.6e6 or((at=='d')and 8.64e7 or nil)))))
-local aw=g and(i*g)or g if(not aw)or((aw<1)or(1e15<aw))then return end if not(aw<9e12)then return end local C=h[bX]
-if C then return end local nQ=b('TIME') local m=(nQ[1]*1e6)+nQ[2] local dM=(m-(m%1000))/1000 local o=P[1] if not o then
-return end if l(o,':reserved',1,true)then return end if not((#P)==1)then return end local gh=b('GET',o) if gh then
-if not(((#gh)<16)and l(gh,'^[1-9]%d*$'))then return end local N=gh+0 if not redis.REDIS_VERSION_NUM then return end
-local gi=b('PEXPIRETIME',o) if gi<0 then return end if 2^53<=gi then return end if gi<=dM then return end local eC=dM+aw
-local aa=(gi<eC)and gi or eC local aX=(N+T)<=F if 2^53<=N then return end if aX then local L=N+T if aa<=dM then return
-end local ak=(aa<eC)and aa or eC local uE=(L<F)and(F-L)or 0 local ft if(L+F)<=F then ft=0 else
-if not((ak*1000)<2^53)then return end local bv=ak*1000 local kc=(m<bv)and(bv-m)or 0 local ck=kc%1000
-ft=(ck==0)and(kc/1000)or(((kc-ck)/1000)+1) end if 2^53<=ft then return end local xU=ft%1000
-local hY=(ft<0)and(-1)or((xU==0)and(ft/1000)or(((ft-xU)/1000)+1)) local cc if u=='LINE'then local rz local mt
-if uE<F then local au=uE+1 local mr if F<au then mr=nil else if(L+au)<=F then mr=0 else if not((ak*1000)<2^53)then
-return end local yg=ak*1000 local uQ=(m<yg)and(yg-m)or 0 local ii=uQ%1000 mr=(ii==0)and(uQ/1000)or(((uQ-ii)/1000)+1) end
-end local kr=mr or(-1) local ry if au==F then ry=kr else local rx if(L+F)<=F then rx=0 else if not((ak*1000)<2^53)then
-return end local gz=ak*1000 local bn=(m<gz)and(gz-m)or 0 local ik=bn%1000 rx=(ik==0)and(bn/1000)or(((bn-ik)/1000)+1) end
-ry=rx end rz=kr mt=ry else rz=0 mt=0 end if 2^53<=mt then return end
-local co=c('1 %.0f %.0f %.0f %.0f 0 %.0f %.0f 0 %.0f 0 %.0f',N,hY,F,uE,rz,mt,dM,T) cc=co else if u then return end
-cc={1,N,hY} end if gi==aa then local bA=L-N local rC if bA==1 then rC='1' else rC=c('%.0f',bA) end
-local cp=b('INCRBY',o,rC) else if N==L then local gC=b('PEXPIREAT',o,c('%.0f',aa)) else
-local bo=b('SET',o,c('%.0f',L),'PXAT',c('%.0f',aa)) end end aN=cc else if not(aa==gi)then return end
-local O=(N<F)and(F-N)or 0 local bC if F<T then bC=nil else if not((aa*1000)<2^53)then return end local aT=aa*1000
-local cZ=(m<aT)and(aT-m)or 0 local go=cZ%1000 bC=(go==0)and(cZ/1000)or(((cZ-go)/1000)+1) end local me if bC then
-if 2^53<=bC then return end local eG=bC%1000 local ia=(bC<0)and(-1)or((eG==0)and(bC/1000)or(((bC-eG)/1000)+1)) me=ia
-else me=-1 end local cl=(me==0)and 1 or me local dA if u=='LINE'then local cG if F<T then cG=nil else
-if not((aa*1000)<2^53)then return end local dj=aa*1000 local dU=(m<dj)and(dj-m)or 0 local iw=dU%1000
-cG=(iw==0)and(dU/1000)or(((dU-iw)/1000)+1) end local yr=cG or(-1) local fG local cJ if O<F then local uV=O+1 local dz
-if F<uV then dz=nil else if(N+uV)<=F then dz=0 else if not((aa*1000)<2^53)then return end local aI=aa*1000
-local ix=(m<aI)and(aI-m)or 0 local kx=ix%1000 dz=(kx==0)and(ix/1000)or(((ix-kx)/1000)+1) end end local eR=dz or(-1)
-local rZ if uV==F then rZ=eR else local en if(N+F)<=F then en=0 else if not((aa*1000)<2^53)then return end
-local eT=aa*1000 local aU=(m<eT)and(eT-m)or 0 local ct=aU%1000 en=(ct==0)and(aU/1000)or(((aU-ct)/1000)+1) end rZ=en end
-fG=eR cJ=rZ else fG=0 cJ=0 end if(2^53<=yr)or(2^53<=cJ)then return end
-local os=c('0 %.0f %.0f %.0f %.0f %.0f %.0f %.0f 0 %.0f 0 0',N,cl,F,O,yr,fG,cJ,dM) dA=os else if u then return end
-dA={0,N,cl} end aN=dA end else local uJ=T<=F if uJ then local V=dM+aw if V<=dM then return end
-local id=(T<F)and(F-T)or 0 local aB if(T+F)<=F then aB=0 else if not((V*1000)<2^53)then return end local dd=V*1000
-local cm=(m<dd)and(dd-m)or 0 local by=cm%1000 aB=(by==0)and(cm/1000)or(((cm-by)/1000)+1) end if 2^53<=aB then return end
-local bm=aB%1000 local eJ=(aB<0)and(-1)or((bm==0)and(aB/1000)or(((aB-bm)/1000)+1)) local fI if u=='LINE'then local sq
-local mI if id<F then local aJ=id+1 local eo if F<aJ then eo=nil else if(T+aJ)<=F then eo=0 else
-if not((V*1000)<2^53)then return end local eV=V*1000 local va=(m<eV)and(eV-m)or 0 local aL=va%1000
-eo=(aL==0)and(va/1000)or(((va-aL)/1000)+1) end end local eX=eo or(-1) local bg if aJ==F then bg=eX else local aV
-if(T+F)<=F then aV=0 else if not((V*1000)<2^53)then return end local iD=V*1000 local iE=(m<iD)and(iD-m)or 0
-local eY=iE%1000 aV=(eY==0)and(iE/1000)or(((iE-eY)/1000)+1) end bg=aV end sq=eX mI=bg else sq=0 mI=0 end
-if 2^53<=mI then return end local gL=c('1 0 %.0f %.0f %.0f 0 %.0f %.0f 0 %.0f 0 %.0f',eJ,F,id,sq,mI,dM,T) fI=gL else
-if u then return end fI={1,0,eJ} end local ox=c('%.0f',T) local vd=b('SET',o,ox,'PXAT',c('%.0f',V)) aN=fI else local sF
-if u=='LINE'then sF=c('0 0 -1 %.0f %.0f -1 0 0 0 %.0f 0 0',F,F,dM) else if u then return end sF={0,0,(-1)} end aN=sF end
-end else return end else return end return aN end, SLIDING=function(P,h)
-local I,l,ac,c,b=math.ceil,string.find,string.match,string.format,redis.call local jg local xk=h[2] local nI=h[3]
-local nJ=h[4] if not nI then return end local as=h[5] local fo local S local am if(nJ=='LINE')and(not as)then fo=5 S=1
-am='LINE' else local qt local qu local qv if nJ then if as then
-if not(((((h[6]=='LINE')and(not h[7]))and((#as)<16))and(nJ=='COST'))and l(as,'^[1-9]%d*$'))then return end qt=7 qu=as+0
-qv='LINE' else if(((h[6]=='LINE')and(not h[7]))and(nJ=='COST'))and l('','^[1-9]%d*$')then return end return end else
-qt=4 qu=1 qv=nil end fo=qt S=qu am=qv end if not(((#nI)<16)and l(nI,'^[1-9]%d*$'))then return end local aE=nI+0
-local eA,hU=ac(xk,'^([1-9]%d*)(%l*)$') if eA then if(#xk)<16 then
-local aF=(hU=='')and 1000 or((hU=='ms')and 1 or((hU=='s')and 1000 or((hU=='m')and 60000 or((hU=='h')and 3.6e6 or((hU=='d')and 8.64e7 or nil)))))
-local g=aF and(eA*aF)or aF if(not g)or((g<1)or(1e15<g))then return end if not(g<9e12)then return end local Dp=h[fo]
-if Dp then return end if 1000<S then return end local dL=b('TIME') local j=(dL[1]*1e6)+dL[2] local f=(j-(j%1000))/1000
-local k=P[1] if not k then return end if l(k,':reserved',1,true)then return end if not((#P)==1)then return end
-local gh=f-g local N=b('ZCARD',k) local w if(0<N)and(0<=gh)then if not(N<=4000)then return end
-local ka=b('ZREMRANGEBYSCORE',k,'0',c('%.0f',gh)) w=N-ka else w=N end local ah=0<w local y=(w+S)<=aE local L=g%1000
-local aG=(L==0)and(g/1000)or(((g-L)/1000)+1) if y then if am=='LINE'then local H=(aE-w)-S local uF=(0<H)and H or 0
-local ei if ah then if not redis.REDIS_VERSION_NUM then return end local bv=b('PEXPIRETIME',k)
-local bw=(0<=bv)and bv or nil local av if bw then av=bw else av=nil end ei=av else ei=nil end local bG local hA
-if uF<aE then local aS=uF+1 local jk if ei then if(3*g)<=(2*(ei-f))then jk=nil else jk=f+(2*g) end else jk=f+(2*g) end
-local qX if jk then qX=jk else qX=ei end local aH=w+S local n=qX+1 local jl local ml local gm=aE-aS if gm<0 then jl=nil
-ml=nil else if aH<=gm then jl=nil ml=0 else local eD=(aH-gm)-1 local ca local aA if ah then
-local cZ=b('ZRANGE',k,'0','0','WITHSCORES') local da=cZ[2] if da then local bC if tonumber(da)<0 then
-local R=b('ZCOUNT',k,'-inf','(0') bC=R else bC=0 end aA=bC else aA=0 end else aA=0 end if(aH-aA)<=eD then ca=nil else
-local eF=eD+aA if(0<=eF)and(eF<w)then local cl=c('%.0f',eF) local En=b('ZRANGE',k,cl,cl,'WITHSCORES') local aq=En[2]
-if aq then local xW=I(tonumber(aq)) local kg=(0<xW)and xW or 0 local mg if f<kg then mg=nil else mg=kg end local cB
-if not mg then local uI=eF-S if(0<=uI)and(uI<w)then local dc=c('%.0f',uI) local V=b('ZRANGE',k,dc,dc,'WITHSCORES')
-local al=V[2] if al then local nV=I(tonumber(al)) local kh=(0<nV)and nV or 0 local fy if f<kh then fy=kh else fy=f end
-cB=fy else cB=f end else cB=f end else cB=mg end local nZ=cB+g ca=nZ else local bO=eF-S if(0<=bO)and(bO<w)then
-local eI=c('%.0f',bO) local uM=b('ZRANGE',k,eI,eI,'WITHSCORES') local id=uM[2] if id then local dQ=I(tonumber(id))
-local nX=(0<dQ)and dQ or 0 local ar if f<nX then ar=nX else ar=f end local Et=ar+g ca=Et else ca=f+g end else ca=f+g end
-end else local uN=eF-S if(0<=uN)and(uN<w)then local by=c('%.0f',uN) local bP=b('ZRANGE',k,by,by,'WITHSCORES')
-local nY=bP[2] if nY then local bm=I(tonumber(nY)) local eJ=(0<bm)and bm or 0 local el if f<eJ then el=eJ else el=f end
-local kk=el+g ca=kk else ca=f+g end else ca=f+g end end end local hy if(not ca)or(n<ca)then hy=n else hy=ca end local rm
-if hy then local rl if 2^53<=hy then rl=1/0 else local eK=hy-f rl=(0<eK)and eK or 0 end rm=rl else rm=hy end jl=aA ml=rm
-end end local km=ml or(-1) local fE if aS==aE then fE=km else local cE if ei then if(3*g)<=(2*(ei-f))then cE=nil else
-cE=f+(2*g) end else cE=f+(2*g) end local rp if cE then rp=cE else rp=ei end local kp=rp+1 local rO if aH<=0 then rO=0
-else local kq=aH-1 local af local mp if jl then mp=jl else local cF if ah then
-local au=b('ZRANGE',k,'0','0','WITHSCORES') local gt=au[2] if gt then local fz if tonumber(gt)<0 then
-local gv=b('ZCOUNT',k,'-inf','(0') fz=gv else fz=0 end cF=fz else cF=0 end else cF=0 end mp=cF end if(aH-mp)<=kq then
-af=nil else local ih=kq+mp if(0<=ih)and(ih<w)then local gx=c('%.0f',ih) local ij=b('ZRANGE',k,gx,gx,'WITHSCORES')
-local gy=ij[2] if gy then local gA=I(tonumber(gy)) local bQ=(0<gA)and gA or 0 local bp if f<bQ then bp=nil else bp=bQ
-end local jm if not bp then local ik=ih-S if(0<=ik)and(ik<w)then local ks=c('%.0f',ik)
-local Ey=b('ZRANGE',k,ks,ks,'WITHSCORES') local il=Ey[2] if il then local aZ=I(tonumber(il)) local oe=(0<aZ)and aZ or 0
-local rB if f<oe then rB=oe else rB=f end jm=rB else jm=f end else jm=f end else jm=bp end local is=jm+g af=is else
-local eN=ih-S if(0<=eN)and(eN<w)then local ku=c('%.0f',eN) local ip=b('ZRANGE',k,ku,ku,'WITHSCORES') local oh=ip[2]
-if oh then local eO=I(tonumber(oh)) local yk=(0<eO)and eO or 0 local fB if f<yk then fB=yk else fB=f end local it=fB+g
-af=it else af=f+g end else af=f+g end end else local cq=ih-S if(0<=cq)and(cq<w)then local bo=c('%.0f',cq)
-local iq=b('ZRANGE',k,bo,bo,'WITHSCORES') local ok=iq[2] if ok then local ol=I(tonumber(ok)) local gD=(0<ol)and ol or 0
-local rJ if f<gD then rJ=gD else rJ=f end local EC=rJ+g af=EC else af=f+g end else af=f+g end end end local hz
-if(not af)or(kp<af)then hz=kp else hz=af end local rN if hz then local fD if 2^53<=hz then fD=1/0 else local yp=hz-f
-fD=(0<yp)and yp or 0 end rN=fD else rN=hz end rO=rN end fE=rO or(-1) end bG=km hA=fE else bG=0 hA=0 end
-if(not((bG-bG)==0))or((not((hA-hA)==0))or(2^53<=hA))then return end
-local oo=c('1 %.0f %.0f %.0f %.0f 0 %.0f %.0f 0 %.0f 0 %.0f',w,aG,aE,uF,bG,hA,f,S) local mB if ah then
-if not redis.REDIS_VERSION_NUM then return end local yv=b('PEXPIRETIME',k) local ix=(0<=yv)and yv or nil local rW
-if ix then rW=ix else rW=nil end mB=rW else mB=nil end local cI if mB then if(3*g)<=(2*(mB-f))then cI=nil else
-cI=f+(2*g) end else cI=f+(2*g) end local iz=c('%.0f',f) local aU=b('ZCOUNT',k,iz,iz) if 1<S then return end local lz=S
-local lA=aU while 0<lz do local op=c('%.0f',lA) local oq=b('ZADD',k,'NX',iz,(iz..('-0.'..op))) local EK=lz-oq
-local EL=lA+1 lz,lA=EK,EL end local kC=lz local gH=lA if cI then local iA=c('%.0f',cI) local gI=b('PEXPIREAT',k,iA) end
-jg=oo else if am then return end local mE if ah then if not redis.REDIS_VERSION_NUM then return end
-local yD=b('PEXPIRETIME',k) local yF=(0<=yD)and yD or nil local se if yF then se=yF else se=nil end mE=se else mE=nil
-end local jp if mE then if(3*g)<=(2*(mE-f))then jp=nil else jp=f+(2*g) end else jp=f+(2*g) end local dm=c('%.0f',f)
-local ou=b('ZCOUNT',k,dm,dm) if 1<S then return end local lB=S local lC=ou while 0<lB do local aK=c('%.0f',lC)
-local dV=b('ZADD',k,'NX',dm,(dm..('-0.'..aK))) local ov=lB-dV local eV=lC+1 lB,lC=ov,eV end local gK=lB local FW=lC
-if jp then local ow=c('%.0f',jp) local aL=b('PEXPIREAT',k,ow) end jg={1,w,aG} end else local qU if ah then
-local uD=b('ZCOUNT',k,('('..c('%.0f',f)),'+inf') qU=0<uD else qU=false end if qU then if am=='LINE'then local bS=aE-w
-local kG=(0<bS)and bS or 0 local ce if ah then if not redis.REDIS_VERSION_NUM then return end
-local kI=b('PEXPIRETIME',k) local kJ=(0<=kI)and kI or nil local sr if kJ then sr=kJ else sr=nil end ce=sr else ce=nil
-end local dB if ce then if(3*g)<=(2*(ce-f))then dB=nil else dB=f+(2*g) end else dB=f+(2*g) end local dC if dB then dC=dB
-else dC=ce end local yQ=dC+1 local fK local aD local mP local ve=aE-S if ve<0 then fK=nil aD=nil mP=nil else
-if w<=ve then fK=nil aD=nil mP=0 else local kM=(w-ve)-1 local js local fJ local aW if ah then
-local bb=b('ZRANGE',k,'0','0','WITHSCORES') local iI=bb[2] if iI then local sC if tonumber(iI)<0 then
-local oz=b('ZCOUNT',k,'-inf','(0') sC=oz else sC=0 end aW=sC else aW=0 end else aW=0 end if(w-aW)<=kM then js=nil fJ=nil
-else local bB=kM+aW if(0<=bB)and(bB<w)then local gO=c('%.0f',bB) local yT=b('ZRANGE',k,gO,gO,'WITHSCORES')
-local vh=yT[2] if vh then local oC=I(tonumber(vh)) local dn=(0<oC)and oC or 0 local ET=b('ZCOUNT',k,'-inf',c('%.0f',f))
-local kN=ET+500 local aN if bB<kN then aN=(dn<f)and dn or f else aN=dn end local EY=aN+g js=kN fJ=EY else
-local oF=b('ZCOUNT',k,'-inf',c('%.0f',f)) js=oF+500 fJ=f+g end else local oI=b('ZCOUNT',k,'-inf',c('%.0f',f)) js=oI+500
-fJ=f+g end end local hE if(not fJ)or(yQ<fJ)then hE=yQ else hE=fJ end local sL if hE then local sK if 2^53<=hE then
-sK=1/0 else local gP=hE-f sK=(0<gP)and gP or 0 end sL=sK else sL=hE end fK=aW aD=js mP=sL end end local vl=mP or(-1)
-local nc local jz if kG<aE then local kS=kG+1 local jt if ce then if(3*g)<=(2*(ce-f))then jt=nil else jt=f+(2*g) end
-else jt=f+(2*g) end local sN if jt then sN=jt else sN=ce end local gQ=sN+1 local dE local fP local mW local fe=aE-kS
-if fe<0 then dE=fK fP=aD mW=nil else if w<=fe then dE=fK fP=aD mW=0 else local oM=(w-fe)-1 local jw local fN local bK
-if fK then bK=fK else local mT if ah then local Fa=b('ZRANGE',k,'0','0','WITHSCORES') local iO=Fa[2] if iO then local eu
-if tonumber(iO)<0 then local oN=b('ZCOUNT',k,'-inf','(0') eu=oN else eu=0 end mT=eu else mT=0 end else mT=0 end bK=mT
-end if(w-bK)<=oM then jw=aD fN=nil else local gU=oM+bK if(0<=gU)and(gU<w)then local kX=c('%.0f',gU)
-local oO=b('ZRANGE',k,kX,kX,'WITHSCORES') local kY=oO[2] if kY then local iP=I(tonumber(kY)) local kZ=(0<iP)and iP or 0
-local mV if aD then mV=aD else local iQ=b('ZCOUNT',k,'-inf',c('%.0f',f)) mV=iQ+500 end local sW if gU<mV then
-sW=(kZ<f)and kZ or f else sW=kZ end local oQ=sW+g jw=mV fN=oQ else local ta if aD then ta=aD else
-local Fe=b('ZCOUNT',k,'-inf',c('%.0f',f)) ta=Fe+500 end jw=ta fN=f+g end else local fM if aD then fM=aD else
-local Fg=b('ZCOUNT',k,'-inf',c('%.0f',f)) fM=Fg+500 end jw=fM fN=f+g end end local hH if(not fN)or(gQ<fN)then hH=gQ else
-hH=fN end local fO if hH then local tg if 2^53<=hH then tg=1/0 else local le=hH-f tg=(0<le)and le or 0 end fO=tg else
-fO=hH end dE=bK fP=jw mW=fO end end local gW=mW or(-1) local tx if kS==aE then tx=gW else local bL if ce then
-if(3*g)<=(2*(ce-f))then bL=nil else bL=f+(2*g) end else bL=f+(2*g) end local ti if bL then ti=bL else ti=ce end
-local lh=ti+1 local tw if w<=0 then tw=0 else local zl=w-1 local fV local mZ if dE then mZ=dE else local mY if ah then
-local zn=b('ZRANGE',k,'0','0','WITHSCORES') local li=zn[2] if li then local tm if tonumber(li)<0 then
-local vw=b('ZCOUNT',k,'-inf','(0') tm=vw else tm=0 end mY=tm else mY=0 end else mY=0 end mZ=mY end if(w-mZ)<=zl then
-fV=nil else local dq=zl+mZ if(0<=dq)and(dq<w)then local zp=c('%.0f',dq) local Fo=b('ZRANGE',k,zp,zp,'WITHSCORES')
-local zq=Fo[2] if zq then local ll=I(tonumber(zq)) local iU=(0<ll)and ll or 0 local cN if fP then cN=fP else
-local gY=b('ZCOUNT',k,'-inf',c('%.0f',f)) cN=gY+500 end local to if dq<cN then to=(iU<f)and iU or f else to=iU end
-local Fv=to+g fV=Fv else if not fP then local Fp=b('ZCOUNT',k,'-inf',c('%.0f',f)) end fV=f+g end else if not fP then
-local zv=b('ZCOUNT',k,'-inf',c('%.0f',f)) end fV=f+g end end local hK if(not fV)or(lh<fV)then hK=lh else hK=fV end
-local tv if hK then local tu if 2^53<=hK then tu=1/0 else local vy=hK-f tu=(0<vy)and vy or 0 end tv=tu else tv=hK end
-tw=tv end tx=tw or(-1) end nc=gW jz=tx else nc=0 jz=0 end
-if(not((vl-vl)==0))or((not((nc-nc)==0))or((not((jz-jz)==0))or((2^53<=vl)or(2^53<=jz))))then return end return else
-if am then return end return end else if am=='LINE'then local zA=aE-w local vC=(0<zA)and zA or 0 local ci if ah then
-if not redis.REDIS_VERSION_NUM then return end local zB=b('PEXPIRETIME',k) local ed=(0<=zB)and zB or nil local tA
-if ed then tA=ed else tA=nil end ci=tA else ci=nil end local jA if ci then if(3*g)<=(2*(ci-f))then jA=nil else
-jA=f+(2*g) end else jA=f+(2*g) end local tE if jA then tE=jA else tE=ci end local lv=tE+1 local fj local lG
-local vF=aE-S if vF<0 then fj=nil lG=nil else if w<=vF then fj=nil lG=0 else local lw=(w-vF)-1 local bW local hr
-if ah then local ng=b('ZRANGE',k,'0','0','WITHSCORES') local jB=ng[2] if jB then local pj if tonumber(jB)<0 then
-local zG=b('ZCOUNT',k,'-inf','(0') pj=zG else pj=0 end hr=pj else hr=0 end else hr=0 end if(w-hr)<=lw then bW=nil else
-local ew=lw+hr if(0<=ew)and(ew<w)then local nk=c('%.0f',ew) local tG=b('ZRANGE',k,nk,nk,'WITHSCORES') local nl=tG[2]
-if nl then local jC=I(tonumber(nl)) bW=((0<jC)and jC or 0)+g else bW=f+g end else bW=f+g end end local hs
-if(not bW)or(lv<bW)then hs=lv else hs=bW end local pm if hs then local pl if 2^53<=hs then pl=1/0 else local jE=hs-f
-pl=(0<jE)and jE or 0 end pm=pl else pm=hs end fj=hr lG=pm end end local dG=lG or(-1) local jd local hu if vC<aE then
-local nn=vC+1 local ja if ci then if(3*g)<=(2*(ci-f))then ja=nil else ja=f+(2*g) end else ja=f+(2*g) end local pn
-if ja then pn=ja else pn=ci end local dH=pn+1 local jc local lL local hO=aE-nn if hO<0 then jc=fj lL=nil else
-if w<=hO then jc=fj lL=0 else local ey=(w-hO)-1 local fk local jb if fj then jb=fj else local lI if ah then
-local jH=b('ZRANGE',k,'0','0','WITHSCORES') local jI=jH[2] if jI then local pp if tonumber(jI)<0 then
-local bj=b('ZCOUNT',k,'-inf','(0') pp=bj else pp=0 end lI=pp else lI=0 end else lI=0 end jb=lI end if(w-jb)<=ey then
-fk=nil else local bs=ey+jb if(0<=bs)and(bs<w)then local jJ=c('%.0f',bs) local zK=b('ZRANGE',k,jJ,jJ,'WITHSCORES')
-local jK=zK[2] if jK then local ga=I(tonumber(jK)) fk=((0<ga)and ga or 0)+g else fk=f+g end else fk=f+g end end local cv
-if(not fk)or(dH<fk)then cv=dH else cv=fk end local pw if cv then local pv if 2^53<=cv then pv=1/0 else local jL=cv-f
-pv=(0<jL)and jL or 0 end pw=pv else pw=cv end jc=jb lL=pw end end local jM=lL or(-1) local pJ if nn==aE then pJ=jM else
-local cw if ci then if(3*g)<=(2*(ci-f))then cw=nil else cw=f+(2*g) end else cw=f+(2*g) end local py if cw then py=cw
-else py=ci end local jN=py+1 local pI if w<=0 then pI=0 else local wi=w-1 local fl local lN if jc then lN=jc else
-local lM if ah then local hR=b('ZRANGE',k,'0','0','WITHSCORES') local nt=hR[2] if nt then local pA
-if tonumber(nt)<0 then local nv=b('ZCOUNT',k,'-inf','(0') pA=nv else pA=0 end lM=pA else lM=0 end else lM=0 end lN=lM
-end if(w-lN)<=wi then fl=nil else local tQ=wi+lN if(0<=tQ)and(tQ<w)then local gc=c('%.0f',tQ)
-local zP=b('ZRANGE',k,gc,gc,'WITHSCORES') local hS=zP[2] if hS then local wo=I(tonumber(hS)) fl=((0<wo)and wo or 0)+g
-else fl=f+g end else fl=f+g end end local ht if(not fl)or(jN<fl)then ht=jN else ht=fl end local pH if ht then local pG
-if 2^53<=ht then pG=1/0 else local wu=ht-f pG=(0<wu)and wu or 0 end pH=pG else pH=ht end pI=pH end pJ=pI or(-1) end
-jd=jM hu=pJ else jd=0 hu=0 end
-if(not((dG-dG)==0))or((not((jd-jd)==0))or((not((hu-hu)==0))or((2^53<=dG)or(2^53<=hu))))then return end
-local jO=c('0 %.0f %.0f %.0f %.0f %.0f %.0f %.0f 0 %.0f 0 0',w,aG,aE,vC,dG,jd,hu,f) if ah then
-if not redis.REDIS_VERSION_NUM then return end local wz=b('PEXPIRETIME',k) local wA=(0<=wz)and wz or nil local je
-if wA then if(3*g)<=(2*(wA-f))then je=nil else je=f+(2*g) end else je=f+(2*g) end if je then local nw=c('%.0f',je)
-local FF=b('PEXPIREAT',k,nw) end end jg=jO else if am then return end if ah then if not redis.REDIS_VERSION_NUM then
-return end local wE=b('PEXPIRETIME',k) local wF=(0<=wE)and wE or nil local jf if wF then if(3*g)<=(2*(wF-f))then jf=nil
-else jf=f+(2*g) end else jf=f+(2*g) end if jf then local ez=c('%.0f',jf) local FG=b('PEXPIREAT',k,ez) end end
-jg={0,w,aG} end end end else return end else return end return jg end, COUNTER=function(P,h)
-local l,ac,c,b=string.find,string.match,string.format,redis.call local fm local xn=h[2] local cT=h[3] local aP=h[4]
-if not cT then return end local cU=h[5] local qB local an local cy if(aP=='LINE')and(not cU)then qB=5 an=1 cy='LINE'
-else local bY local M local ae if aP then if cU then
-if not(((((h[6]=='LINE')and(not h[7]))and((#cU)<16))and(aP=='COST'))and l(cU,'^[1-9]%d*$'))then return end bY=7 M=cU+0
-ae='LINE' else if(((h[6]=='LINE')and(not h[7]))and(aP=='COST'))and l('','^[1-9]%d*$')then return end return end else
-bY=4 M=1 ae=nil end qB=bY an=M cy=ae end if not(((#cT)<16)and l(cT,'^[1-9]%d*$'))then return end local J=cT+0
-local xB,aw=ac(xn,'^([1-9]%d*)(%l*)$') if xB then if(#xn)<16 then
-local aj=(aw=='')and 1000 or((aw=='ms')and 1 or((aw=='s')and 1000 or((aw=='m')and 60000 or((aw=='h')and 3.6e6 or((aw=='d')and 8.64e7 or nil)))))
-local D=aj and(xB*aj)or aj if(not D)or((D<1)or(1e15<D))then return end if not(D<9e12)then return end local e=D*1000
-local nQ=h[qB] if nQ then return end local nS=b('TIME') local o=(nS[1]*1e6)+nS[2] local A=(o-(o%1000))/1000 local N=P[1]
-if not N then return end if l(N,':reserved',1,true)then return end if not((#P)==1)then return end local ag=b('GET',N)
-if ag then local hW,bu,U,eB,ah=ac(ag,'^C:(%d+):(%d+):(%d+):(%d+)(.*)$') if not hW then return else if l(ag,':0%d')then
-return else local t=((#eB)<17)and(eB+0) if not((#hW)<16)then return end if not((#bu)<16)then return end
-if not((#U)<16)then return end if t then if not(t<9e15)then return end local y=hW+0 local aX=bu+0 local G=U+0
-if(not((1<=y)and(y<=1e15)))or(not(ah==''))then return else if not((aX*y)<2^53)then return end local ak=aX*y
-if not((ak*1000)<2^53)then return end local H=ak*1000 if(ak==0)and(not(t==0))then return else
-if not((ak==(A-(A%D)))and(y==D))then return end local fv if t==0 then fv=0 else local cX=o-H
-local ad=(cX<e)and(e-cX)or 0 if not((t*ad)<2^53)then return end fv=t*ad end if not((G+an)<2^53)then return end
-local n=G+an if not((n*e)<2^53)then return end local ax=n*e if not((J*e)<2^53)then return end if not((ax+fv)<2^53)then
-return end local El=ax+fv local ai if fv==0 then ai=G else local Em=fv%e local eE=(fv-Em)/e if not((G+eE)<2^53)then
-return end ai=G+eE end if 2^53<=ai then return end if not((J*e)<El)then if not(n<2^53)then return end
-local V=D*((not(n==0))and 2 or((not(t==0))and 1 or 0)) if not((ak+V)<2^53)then return end local al=ak+V
-if not((al*1000)<2^53)then return end local gq=al*1000 local ib=(o<gq)and(gq-o)or 0 local ki=ib%1e6
-local bO=(ki==0)and(ib/1e6)or(((ib-ki)/1e6)+1) if 2^53<=bO then return end if cy=='LINE'then local hB if t==0 then hB=0
-else local kD=o-H local kE=(kD<e)and(e-kD)or 0 if not((t*kE)<2^53)then return end hB=t*kE end local dl=(n<J)and(J-n)or 0
-local mG if hB==0 then mG=0 else local gJ=hB%e local EN=(gJ==0)and(hB/e)or(((hB-gJ)/e)+1) mG=EN end
-local aJ=(mG<dl)and(dl-mG)or 0 local fL local mR if aJ<J then local eW=aJ+1 local aW local aL=J-eW if not(H<2^53)then
-return end if aL<0 then aW=nil else if aL<n then if not((H+e)<2^53)then return end local dW=H+e local mJ if n==0 then
-mJ=0 else if not((aL*e)<2^53)then return end local eY=aL*e local kJ=(eY-(eY%n))/n mJ=(kJ<e)and(e-kJ)or 0 end
-if not((dW+mJ)<2^53)then return end local gL=dW+mJ local eZ=(o<gL)and(gL-o)or 0 local iH=eZ%1000
-aW=(iH==0)and(eZ/1000)or(((eZ-iH)/1000)+1) else local yP=aL-n local bJ if t==0 then bJ=0 else if not((yP*e)<2^53)then
-return end local kL=yP*e local oy=(kL-(kL%t))/t bJ=(oy<e)and(e-oy)or 0 end if not((H+bJ)<2^53)then return end
-local yR=H+bJ local iI=(o<yR)and(yR-o)or 0 local oz=iI%1000 aW=(oz==0)and(iI/1000)or(((iI-oz)/1000)+1) end end
-local oA=aW or(-1) local sO if eW==J then sO=oA else local et if 0<n then if not((H+e)<2^53)then return end local yU=H+e
-local er if n==0 then er=0 else local vi=(0-(0%n))/n er=(vi<e)and(e-vi)or 0 end if not((yU+er)<2^53)then return end
-local oG=yU+er local oH=(o<oG)and(oG-o)or 0 local yW=oH%1000 et=(yW==0)and(oH/1000)or(((oH-yW)/1000)+1) else
-local yX=0-n local mQ if t==0 then mQ=0 else if not((yX*e)<2^53)then return end local gP=yX*e local dX=(gP-(gP%t))/t
-mQ=(dX<e)and(e-dX)or 0 end if not((H+mQ)<2^53)then return end local kT=H+mQ local iM=(o<kT)and(kT-o)or 0
-local dY=iM%1000 et=(dY==0)and(iM/1000)or(((iM-dY)/1000)+1) end sO=et end fL=oA mR=sO else fL=0 mR=0 end
-if 2^53<=mR then return end local EZ=c('1 %.0f %.0f %.0f %.0f 0 %.0f %.0f 0 %.0f 0 %.0f',ai,bO,J,aJ,fL,mR,A,an) local ch
-if not redis.REDIS_VERSION_NUM then return end local kW=b('PEXPIRETIME',N) local gV=(0<=kW)and kW or nil if gV then
-if 2^53<=gV then return end if not(al<2^53)then return end if not((al+5000)<2^53)then return end local lb=al+5000
-if gV<al then ch=lb else if not(lb<gV)then ch=nil else ch=lb end end else if not(al<2^53)then return end
-if not((al+5000)<2^53)then return end return end if ch then local dE if ch==0 then dE='1' else local Fi=c('%.0f',ch)
-dE=Fi end local lf=b('SET',N,c('C:%.0f:%.0f:%.0f:%.0f',D,((ak-(ak%D))/D),n,t),'PXAT',dE) else
-local iT=b('SET',N,c('C:%.0f:%.0f:%.0f:%.0f',D,((ak-(ak%D))/D),n,t),'KEEPTTL') end fm=EZ else if cy then return end
-local cN if not redis.REDIS_VERSION_NUM then return end local eb=b('PEXPIRETIME',N) local oU=(0<=eb)and eb or nil
-if oU then if 2^53<=oU then return end if not(al<2^53)then return end if not((al+5000)<2^53)then return end
-local lj=al+5000 if oU<al then cN=lj else if not(lj<oU)then cN=nil else cN=lj end end else if not(al<2^53)then return
-end if not((al+5000)<2^53)then return end return end if cN then local tt if cN==0 then tt='1' else local vx=c('%.0f',cN)
-tt=vx end local zu=b('SET',N,c('C:%.0f:%.0f:%.0f:%.0f',D,((ak-(ak%D))/D),n,t),'PXAT',tt) else
-local Gc=b('SET',N,c('C:%.0f:%.0f:%.0f:%.0f',D,((ak-(ak%D))/D),n,t),'KEEPTTL') end fm={1,ai,bO} end else if A<ak then
-return end local nW=(G<J)and(J-G)or 0 local dv local de=J-an if not(H<2^53)then return end if de<0 then dv=nil else
-if de<G then if not((H+e)<2^53)then return end local yb=H+e local cD if G==0 then cD=0 else if not((de*e)<2^53)then
-return end local kl=de*e local gs=(kl-(kl%G))/G cD=(gs<e)and(e-gs)or 0 end if not((yb+cD)<2^53)then return end
-local oc=yb+cD local uP=(o<oc)and(oc-o)or 0 local dg=uP%1000 dv=(dg==0)and(uP/1000)or(((uP-dg)/1000)+1) else
-local ye=de-G local mo if t==0 then mo=0 else if not((ye*e)<2^53)then return end local dS=ye*e local gt=(dS-(dS%t))/t
-mo=(gt<e)and(e-gt)or 0 end if not((H+mo)<2^53)then return end local gw=H+mo local ii=(o<gw)and(gw-o)or 0
-local gx=ii%1000 dv=(gx==0)and(ii/1000)or(((ii-gx)/1000)+1) end end local bp if dv then if 2^53<=dv then return end
-local bQ=dv%1000 local bn=(dv<0)and(-1)or((bQ==0)and(dv/1000)or(((dv-bQ)/1000)+1)) bp=bn else bp=-1 end
-local yi=(bp==0)and 1 or bp local pF if cy=='LINE'then local hL if t==0 then hL=0 else local bc=o-H
-local bV=(bc<e)and(e-bc)or 0 if not((t*bV)<2^53)then return end hL=t*bV end local nd if hL==0 then nd=0 else
-local lq=hL%e local oY=(lq==0)and(hL/e)or(((hL-lq)/e)+1) nd=oY end local ha=(nd<nW)and(nW-nd)or 0 local lF if de<0 then
-lF=nil else if de<G then if not((H+e)<2^53)then return end local oZ=H+e local nf if G==0 then nf=0 else
-if not((de*e)<2^53)then return end local lu=de*e local pb=(lu-(lu%G))/G nf=(pb<e)and(e-pb)or 0 end
-if not((oZ+nf)<2^53)then return end local lw=oZ+nf local fY=(o<lw)and(lw-o)or 0 local ng=fY%1000
-lF=(ng==0)and(fY/1000)or(((fY-ng)/1000)+1) else local cP=de-G local lE if t==0 then lE=0 else if not((cP*e)<2^53)then
-return end local vH=cP*e local nj=(vH-(vH%t))/t lE=(nj<e)and(e-nj)or 0 end if not((H+lE)<2^53)then return end
-local jC=H+lE local tH=(o<jC)and(jC-o)or 0 local vJ=tH%1000 lF=(vJ==0)and(tH/1000)or(((tH-vJ)/1000)+1) end end
-local vK=lF or(-1) local pE local lP if ha<J then local vN=ha+1 local lJ local cQ=J-vN if cQ<0 then lJ=nil else
-if cQ<G then if not((H+e)<2^53)then return end local ex=H+e local bd if G==0 then bd=0 else if not((cQ*e)<2^53)then
-return end local bi=cQ*e local hN=(bi-(bi%G))/G bd=(hN<e)and(e-hN)or 0 end if not((ex+bd)<2^53)then return end
-local hO=ex+bd local ey=(o<hO)and(hO-o)or 0 local vU=ey%1000 lJ=(vU==0)and(ey/1000)or(((ey-vU)/1000)+1) else
-local jI=cQ-G local ds if t==0 then ds=0 else if not((jI*e)<2^53)then return end local bj=jI*e local bs=(bj-(bj%t))/t
-ds=(bs<e)and(e-bs)or 0 end if not((H+ds)<2^53)then return end local jK=H+ds local fZ=(o<jK)and(jK-o)or 0
-local vZ=fZ%1000 lJ=(vZ==0)and(fZ/1000)or(((fZ-vZ)/1000)+1) end end local hP=lJ or(-1) local pD if vN==J then pD=hP else
-local pC if 0<G then if not((H+e)<2^53)then return end local jL=H+e local cw if G==0 then cw=0 else local we=(0-(0%G))/G
-cw=(we<e)and(e-we)or 0 end if not((jL+cw)<2^53)then return end local wf=jL+cw local tO=(o<wf)and(wf-o)or 0
-local wh=tO%1000 pC=(wh==0)and(tO/1000)or(((tO-wh)/1000)+1) else local wj=0-G local lO if t==0 then lO=0 else
-if not((wj*e)<2^53)then return end local hR=wj*e local nv=(hR-(hR%t))/t lO=(nv<e)and(e-nv)or 0 end
-if not((H+lO)<2^53)then return end local wm=H+lO local gc=(o<wm)and(wm-o)or 0 local wn=gc%1000
-pC=(wn==0)and(gc/1000)or(((gc-wn)/1000)+1) end pD=pC end pE=hP lP=pD else pE=0 lP=0 end if(2^53<=vK)or(2^53<=lP)then
-return end local zQ=c('0 %.0f %.0f %.0f %.0f %.0f %.0f %.0f 0 %.0f 0 0',ai,yi,J,ha,vK,pE,lP,A) pF=zQ else if cy then
-return end pF={0,ai,yi} end fm=pF end end end else return end end end else local bz=A-(A%D) if not(an<2^53)then return
-end if not((an*e)<2^53)then return end local gB=an*e if not((J*e)<2^53)then return end if not(gB<2^53)then return end
-if not((J*e)<gB)then local kw=D*2 if not((bz+kw)<2^53)then return end local cs=bz+kw if not((cs*1000)<2^53)then return
-end local gE=cs*1000 local iv=(o<gE)and(gE-o)or 0 local eP=iv%1e6 local uU=(eP==0)and(iv/1e6)or(((iv-eP)/1e6)+1)
-if 2^53<=uU then return end if cy=='LINE'then local jP=(an<J)and(J-an)or 0 local gd=(0<jP)and jP or 0 local pW local lT
-if gd<J then local wC=gd+1 local lR local nx=J-wC if not((bz*1000)<2^53)then return end local bM=bz*1000 if nx<0 then
-lR=nil else local ny=nx<an if ny then if not((bM+e)<2^53)then return end local ge=bM+e if not((nx*e)<2^53)then return
-end local ez=nx*e local zU=ez%an local wH=(ez-zU)/an local wI=(wH<e)and(e-wH)or 0 if not((ge+wI)<2^53)then return end
-local hT=ge+wI local jT=(o<hT)and(hT-o)or 0 local wM=jT%1000 lR=(wM==0)and(jT/1000)or(((jT-wM)/1000)+1) else
-if not(bM<2^53)then return end local tZ=(o<bM)and(bM-o)or 0 local dJ=tZ%1000 lR=(dJ==0)and(tZ/1000)or(((tZ-dJ)/1000)+1)
-end end local wP=lR or(-1) local pV if wC==J then pV=wP else if not(bM<2^53)then return end if not((bM+e)<2^53)then
-return end local nz=bM+e local nA=0%an local wT=(0-nA)/an local nB=(wT<e)and(e-wT)or 0 if not((nz+nB)<2^53)then return
-end local nC=nz+nB local jU=(o<nC)and(nC-o)or 0 local wU=jU%1000 pV=(wU==0)and(jU/1000)or(((jU-wU)/1000)+1) end pW=wP
-lT=pV else pW=0 lT=0 end if 2^53<=lT then return end
-local Ab=c('1 0 %.0f %.0f %.0f 0 %.0f %.0f 0 %.0f 0 %.0f',uU,J,gd,pW,lT,A,an) if not(cs<2^53)then return end
-if not((cs+5000)<2^53)then return end local wW=cs+5000 local ue=c('C:%.0f:%.0f:%.0f:0',D,((bz-(bz%D))/D),an) local pX
-if wW==0 then pX='1' else pX=c('%.0f',wW) end local FH=b('SET',N,ue,'PXAT',pX) fm=Ab else if cy then return end
-if not(cs<2^53)then return end if not((cs+5000)<2^53)then return end local wY=cs+5000
-local Ar=c('C:%.0f:%.0f:%.0f:0',D,((bz-(bz%D))/D),an) local pY if wY==0 then pY='1' else pY=c('%.0f',wY) end
-local FI=b('SET',N,Ar,'PXAT',pY) fm={1,0,uU} end else local bq local yu=J-an if not((bz*1000)<2^53)then return end
-local aI=bz*1000 if yu<0 then bq=nil else if not(aI<2^53)then return end local iy=(o<aI)and(aI-o)or 0 local eT=iy%1000
-bq=(eT==0)and(iy/1000)or(((iy-eT)/1000)+1) end local en if bq then if 2^53<=bq then return end local ct=bq%1000
-local kA=(bq<0)and(-1)or((ct==0)and(bq/1000)or(((bq-ct)/1000)+1)) en=kA else en=-1 end local kB=(en==0)and 1 or en
-local eh if cy=='LINE'then local qe if not(aI<2^53)then return end if yu<0 then qe=nil else local jV=(o<aI)and(aI-o)or 0
-local nF=jV%1000 qe=(nF==0)and(jV/1000)or(((jV-nF)/1000)+1) end local xb=qe or(-1) if 2^53<=xb then return end
-eh=c('0 0 %.0f %.0f %.0f %.0f 0 0 0 %.0f 0 0',kB,J,J,xb,A) else if cy then return end eh={0,0,kB} end fm=eh end end else
-return end else return end return fm end, TOKEN=function(P,h)
-local l,ac,c,b=string.find,string.match,string.format,redis.call local jh local bl=h[2] local as=h[3] local dK=h[4]
-if not as then return end local cj=h[5] local bY local M local ae if(dK=='LINE')and(not cj)then bY=5 M=1 ae='LINE' else
-local T local u local Y if dK then if cj then
-if not(((((h[6]=='LINE')and(not h[7]))and((#cj)<16))and(dK=='COST'))and l(cj,'^[1-9]%d*$'))then return end T=7 u=cj+0
-Y='LINE' else if(((h[6]=='LINE')and(not h[7]))and(dK=='COST'))and l('','^[1-9]%d*$')then return end return end else T=4
-u=1 Y=nil end bY=T M=u ae=Y end if not(((#as)<16)and l(as,'^[1-9]%d*$'))then return end local a=as+0
-local jX,g=ac(bl,'^([1-9]%d*)(%l*)$') if jX then if(#bl)<16 then
-local B=(g=='')and 1000 or((g=='ms')and 1 or((g=='s')and 1000 or((g=='m')and 60000 or((g=='h')and 3.6e6 or((g=='d')and 8.64e7 or nil)))))
-local aj=B and(jX*B)or B if(not aj)or((aj<1)or(1e15<aj))then return end if not(aj<9e12)then return end local d=aj*1000
-if not((a*d)<2^53)then return end local Q=a*d local K=h[bY] if K then return end local jZ=b('TIME')
-local A=(jZ[1]*1e6)+jZ[2] local aQ=(A-(A%1000))/1000 local x=P[1] if not x then return end
-if l(x,':reserved',1,true)then return end if not((#P)==1)then return end local r=b('GET',x) if r then
-local bu,U,eB,ah,s=ac(r,'^T:(%d+):(%d+):(%d+):(%d+)(.*)$') if not bu then return else if l(r,':0%d')then return else
-local y=((#ah)<17)and(ah+0) if not((#bu)<16)then return end if not((#U)<16)then return end if not((#eB)<16)then return
-end if y then if not(y<9e15)then return end local aX=bu+0 local G=U+0 local L=eB+0 if not((1<=L)and(L<=1e15))then return
-else if not(s=='')then return end if(L*1000)<=G then return end if(not(L==aj))and(not(G==0))then return end
-if not((aX*d)<2^53)then return end local ap=aX*d if not((ap+G)<2^53)then return end local aS=ap+G
-local ad=(Q<aS)and Q or aS local aY=(y<A)and(A-y)or 0 if not((aY*a)<2^53)then return end local aH=aY*a
-local n=(aH<ad)and(ad-aH)or 0 if not((M*d)<2^53)then return end local bN=M*d if not((n+bN)<2^53)then return end
-local dN=n+bN local R=n%d local bx=(n-R)/d local ai if R==0 then ai=bx else if not((bx+1)<2^53)then return end ai=bx+1
-end if 2^53<=ai then return end if not(Q<dN)then if not((bx+M)<2^53)then return end local aq=bx+M local db=dN%a
-local dO=(db==0)and(dN/a)or(((dN-db)/a)+1) local dc=dO%1e6 local V=(dc==0)and(dO/1e6)or(((dO-dc)/1e6)+1) if 2^53<=V then
-return end local rM if ae=='LINE'then if not((aq*d)<2^53)then return end local df=aq*d if not((df+R)<2^53)then return
-end local kp=df+R local yf=(Q<kp)and Q or kp local dh=(0<yf)and yf or 0 local gw=dh%d
-local yh=(gw==0)and(dh/d)or(((dh-gw)/d)+1) local cn=(yh<a)and(a-yh)or 0 local rI local my if cn<a then local gz=cn+1
-local cc local bn=a-gz if bn<0 then cc=nil else if not((bn*d)<2^53)then return end local yj=bn*d
-local di=(yj<dh)and(dh-yj)or 0 local im=di%a local io=(im==0)and(di/a)or(((di-im)/a)+1) local co=io%1000
-cc=(co==0)and(io/1000)or(((io-co)/1000)+1) end local og=cc or(-1) local fC if gz==a then fC=og else
-local cp=(0<dh)and dh or 0 local oi=cp%a local gC=(oi==0)and(cp/a)or(((cp-oi)/a)+1) local bo=gC%1000
-fC=(bo==0)and(gC/1000)or(((gC-bo)/1000)+1) end rI=og my=fC else rI=0 my=0 end if 2^53<=my then return end
-local it=c('1 %.0f %.0f %.0f %.0f 0 %.0f %.0f 0 %.0f 0 %.0f',ai,V,a,cn,rI,my,aQ,M) rM=it else if ae then return end
-rM={1,ai,V} end local hC if not redis.REDIS_VERSION_NUM then return end local eP=b('PEXPIRETIME',x)
-local dj=(0<=eP)and eP or nil if dj then if 2^53<=dj then return end if not((aq*d)<2^53)then return end local yt=aq*d
-if not((yt+R)<2^53)then return end local eQ=yt+R local uW=(Q<eQ)and Q or eQ local eR=uW%a
-local yx=(eR==0)and(uW/a)or(((uW-eR)/a)+1) if not((A+yx)<2^53)then return end local eS=A+yx local aU=eS%1000
-local gG=(aU==0)and(eS/1000)or(((eS-aU)/1000)+1) if not((gG+5000)<2^53)then return end local kA=gG+5000 if dj<gG then
-hC=kA else local si if not(kA<dj)then si=true else if not(ap<2^53)then return end if not(aS<2^53)then return end
-local ot=ad%a local dk=(ot==0)and(ad/a)or(((ad-ot)/a)+1) if not((y+dk)<2^53)then return end local iB=y+dk
-local dm=iB%1000 local ou=(dm==0)and(iB/1000)or(((iB-dm)/1000)+1) if not((ou+5000)<2^53)then return end si=(ou+5000)<dj
-end if si then hC=nil else hC=kA end end else if not((aq*d)<2^53)then return end local aL=aq*d if not((aL+R)<2^53)then
-return end local eX=aL+R local iD=(Q<eX)and Q or eX local kG=iD%a local eY=(kG==0)and(iD/a)or(((iD-kG)/a)+1)
-if not((A+eY)<2^53)then return end local iF=A+eY local yN=iF%1000
-if not((((yN==0)and(iF/1000)or(((iF-yN)/1000)+1))+5000)<2^53)then return end return end if hC then local cL
-if hC==0 then cL='1' else local EP=c('%.0f',hC) cL=EP end
-local FX=b('SET',x,c('T:%.0f:%.0f:%.0f:%.0f',aq,R,aj,A),'PXAT',cL) else
-local gN=b('SET',x,c('T:%.0f:%.0f:%.0f:%.0f',aq,R,aj,A),'KEEPTTL') end jh=rM else if A<y then return end
-local eH=(R==0)and(n/d)or(bx+1) local gr=(eH<a)and(a-eH)or 0 local aC local ay=a-M if ay<0 then aC=nil else
-if not((ay*d)<2^53)then return end local dd=ay*d local cm=(dd<n)and(n-dd)or 0 local by=cm%a
-local bP=(by==0)and(cm/a)or(((cm-by)/a)+1) local bm=bP%1000 aC=(bm==0)and(bP/1000)or(((bP-bm)/1000)+1) end local du
-if aC then if 2^53<=aC then return end local kj=aC%1000
-local kk=(aC<0)and(-1)or((kj==0)and(aC/1000)or(((aC-kj)/1000)+1)) du=kk else du=-1 end local dR=(du==0)and 1 or du
-local sX if ae=='LINE'then if not(ap<2^53)then return end if not(aS<2^53)then return end if not(aH<2^53)then return end
-local sM if ay<0 then sM=nil else if not((ay*d)<2^53)then return end local oI=ay*d local vk=(oI<n)and(n-oI)or 0
-local yY=vk%a local kP=(yY==0)and(vk/a)or(((vk-yY)/a)+1) local yZ=kP%1000 sM=(yZ==0)and(kP/1000)or(((kP-yZ)/1000)+1) end
-local kR=sM or(-1) local bh local mU if gr<a then local za=gr+1 local sP local iL=a-za if iL<0 then sP=nil else
-if not((iL*d)<2^53)then return end local iN=iL*d local dY=(iN<n)and(n-iN)or 0 local gQ=dY%a
-local fd=(gQ==0)and(dY/a)or(((dY-gQ)/a)+1) local gS=fd%1000 sP=(gS==0)and(fd/1000)or(((fd-gS)/1000)+1) end
-local kV=sP or(-1) local sU if za==a then sU=kV else local gT=(0<n)and n or 0 local gU=gT%a
-local dZ=(gU==0)and(gT/a)or(((gT-gU)/a)+1) local oO=dZ%1000 sU=(oO==0)and(dZ/1000)or(((dZ-oO)/1000)+1) end bh=kV mU=sU
-else bh=0 mU=0 end if(2^53<=kR)or(2^53<=mU)then return end
-local ff=c('0 %.0f %.0f %.0f %.0f %.0f %.0f %.0f 0 %.0f 0 0',ai,dR,a,gr,kR,bh,mU,aQ) sX=ff else if ae then return end
-sX={0,ai,dR} end local na if not redis.REDIS_VERSION_NUM then return end local ld=b('PEXPIRETIME',x)
-local dp=(0<=ld)and ld or nil if dp then if 2^53<=dp then return end if not(ap<2^53)then return end if not(aS<2^53)then
-return end local iS=ad%a local zk=(iS==0)and(ad/a)or(((ad-iS)/a)+1) if not((y+zk)<2^53)then return end local vr=y+zk
-local lh=vr%1000 local vs=(lh==0)and(vr/1000)or(((vr-lh)/1000)+1) local fT if dp<vs then if not((vs+5000)<2^53)then
-return end fT=vs+5000 else fT=nil end na=fT else if not(ap<2^53)then return end if not(aS<2^53)then return end
-local lk=ad%a if not((y+((lk==0)and(ad/a)or(((ad-lk)/a)+1)))<2^53)then return end na=nil end if na then
-local oW=c('%.0f',na) local Fp=b('PEXPIREAT',x,oW) end jh=sX end end else return end end end else if not((M*d)<2^53)then
-return end local lm=M*d if not(lm<2^53)then return end local bT=0%d local ec=(0-bT)/d local fW if bT==0 then fW=ec else
-if not((ec+1)<2^53)then return end fW=ec+1 end if 2^53<=fW then return end if not(Q<lm)then if not((ec+M)<2^53)then
-return end local bU=ec+M local bV=lm%a local vA=(bV==0)and(lm/a)or(((lm-bV)/a)+1) local gZ=vA%1e6
-local lo=(gZ==0)and(vA/1e6)or(((vA-gZ)/1e6)+1) if 2^53<=lo then return end local pt if ae=='LINE'then
-if not((bU*d)<2^53)then return end local ew=bU*d if not((ew+bT)<2^53)then return end local ni=ew+bT
-local vI=(Q<ni)and Q or ni local dF=(0<vI)and vI or 0 local vL=dF%d local vM=(vL==0)and(dF/d)or(((dF-vL)/d)+1)
-local jD=(vM<a)and(a-vM)or 0 local pr local ds if jD<a then local nm=jD+1 local po local ex=a-nm if ex<0 then po=nil
-else if not((ex*d)<2^53)then return end local jF=ex*d local bi=(jF<dF)and(dF-jF)or 0 local vO=bi%a
-local hN=(vO==0)and(bi/a)or(((bi-vO)/a)+1) local dH=hN%1000 po=(dH==0)and(hN/1000)or(((hN-dH)/1000)+1) end
-local vQ=po or(-1) local pq if nm==a then pq=vQ else local jH=(0<dF)and dF or 0 local vW=jH%a
-local bj=(vW==0)and(jH/a)or(((jH-vW)/a)+1) local bs=bj%1000 pq=(bs==0)and(bj/1000)or(((bj-bs)/1000)+1) end pr=vQ ds=pq
-else pr=0 ds=0 end if 2^53<=ds then return end
-local ga=c('1 %.0f %.0f %.0f %.0f 0 %.0f %.0f 0 %.0f 0 %.0f',fW,lo,a,jD,pr,ds,aQ,M) pt=ga else if ae then return end
-pt={1,fW,lo} end if not((bU*d)<2^53)then return end local wc=bU*d if not((wc+bT)<2^53)then return end local wd=wc+bT
-local dI=(Q<wd)and Q or wd local jN=dI%a local wg=(jN==0)and(dI/a)or(((dI-jN)/a)+1) if not((A+wg)<2^53)then return end
-local tP=A+wg local nr=tP%1000 local ns=(nr==0)and(tP/1000)or(((tP-nr)/1000)+1) if not((ns+5000)<2^53)then return end
-local nu=ns+5000 local pB if nu==0 then pB='1' else pB=c('%.0f',nu) end
-local gc=b('SET',x,c('T:%.0f:%.0f:%.0f:%.0f',bU,bT,aj,A),'PXAT',pB) jh=pt else local oY=(bT==0)and(0/d)or(ec+1)
-local iW=(oY<a)and(a-oY)or 0 local br local dr=a-M if dr<0 then br=nil else if not((dr*d)<2^53)then return end
-local ed=dr*d local vD=(ed<0)and(0-ed)or 0 local fh=vD%a local lt=(fh==0)and(vD/a)or(((vD-fh)/a)+1) local pa=lt%1000
-br=(pa==0)and(lt/1000)or(((lt-pa)/1000)+1) end local ne if br then if 2^53<=br then return end local iX=br%1000
-local FE=(br<0)and(-1)or((iX==0)and(br/1000)or(((br-iX)/1000)+1)) ne=FE else ne=-1 end local zD=(ne==0)and 1 or ne
-local pR if ae=='LINE'then local pL if dr<0 then pL=nil else if not((dr*d)<2^53)then return end local tT=dr*d
-local tU=(tT<0)and(0-tT)or 0 local wv=tU%a local jO=(wv==0)and(tU/a)or(((tU-wv)/a)+1) local ww=jO%1000
-pL=(ww==0)and(jO/1000)or(((jO-ww)/1000)+1) end local wx=pL or(-1) local pP local lQ if iW<a then local wy=iW+1 local pM
-local tV=a-wy if tV<0 then pM=nil else if not((tV*d)<2^53)then return end local jP=tV*d local gd=(jP<0)and(0-jP)or 0
-local wB=gd%a local tW=(wB==0)and(gd/a)or(((gd-wB)/a)+1) local wD=tW%1000 pM=(wD==0)and(tW/1000)or(((tW-wD)/1000)+1) end
-local jQ=pM or(-1) local pO if wy==a then pO=jQ else local gf=0%a local jR=(gf==0)and(0/a)or(((0-gf)/a)+1)
-local jS=jR%1000 pO=(jS==0)and(jR/1000)or(((jR-jS)/1000)+1) end pP=jQ lQ=pO else pP=0 lQ=0 end
-if(2^53<=wx)or(2^53<=lQ)then return end
-local jT=c('0 %.0f %.0f %.0f %.0f %.0f %.0f %.0f 0 %.0f 0 0',fW,zD,a,iW,wx,pP,lQ,aQ) pR=jT else if ae then return end
-pR={0,fW,zD} end jh=pR end end else return end else return end return jh end, LEAKY=function(P,h)
-local l,ac,c,b=string.find,string.match,string.format,redis.call local ji local bl=h[2] local as=h[3] local dK=h[4]
-if not as then return end local cj=h[5] local bY local M local ae if(dK=='LINE')and(not cj)then bY=5 M=1 ae='LINE' else
-local T local u local Y if dK then if cj then
-if not(((((h[6]=='LINE')and(not h[7]))and((#cj)<16))and(dK=='COST'))and l(cj,'^[1-9]%d*$'))then return end T=7 u=cj+0
-Y='LINE' else if(((h[6]=='LINE')and(not h[7]))and(dK=='COST'))and l('','^[1-9]%d*$')then return end return end else T=4
-u=1 Y=nil end bY=T M=u ae=Y end if not(((#as)<16)and l(as,'^[1-9]%d*$'))then return end local a=as+0
-local jX,g=ac(bl,'^([1-9]%d*)(%l*)$') if jX then if(#bl)<16 then
-local B=(g=='')and 1000 or((g=='ms')and 1 or((g=='s')and 1000 or((g=='m')and 60000 or((g=='h')and 3.6e6 or((g=='d')and 8.64e7 or nil)))))
-local aj=B and(jX*B)or B if(not aj)or((aj<1)or(1e15<aj))then return end if not(aj<9e12)then return end local d=aj*1000
-if not((a*d)<2^53)then return end local Q=a*d local K=h[bY] if K then return end local jZ=b('TIME')
-local A=(jZ[1]*1e6)+jZ[2] local aQ=(A-(A%1000))/1000 local x=P[1] if not x then return end
-if l(x,':reserved',1,true)then return end if not((#P)==1)then return end local r=b('GET',x) if r then
-local bu,U,eB,ah,s=ac(r,'^L:(%d+):(%d+):(%d+):(%d+)(.*)$') if not bu then return else if l(r,':0%d')then return else
-local y=((#ah)<17)and(ah+0) if not((#bu)<16)then return end if not((#U)<16)then return end if not((#eB)<16)then return
-end if y then if not(y<9e15)then return end local aX=bu+0 local G=U+0 local L=eB+0 if not((1<=L)and(L<=1e15))then return
-else if not(s=='')then return end if(L*1000)<=G then return end if(not(L==aj))and(not(G==0))then return end
-if not((aX*d)<2^53)then return end local ap=aX*d if not((ap+G)<2^53)then return end local aS=ap+G
-local ad=(Q<aS)and Q or aS local aY=(y<A)and(A-y)or 0 if not((aY*a)<2^53)then return end local aH=aY*a
-local n=(aH<ad)and(ad-aH)or 0 if not((M*d)<2^53)then return end local bN=M*d if not((n+bN)<2^53)then return end
-local dN=n+bN local R=n%d local bx=(n-R)/d local ai if R==0 then ai=bx else if not((bx+1)<2^53)then return end ai=bx+1
-end if 2^53<=ai then return end if not(Q<dN)then if not((bx+M)<2^53)then return end local aq=bx+M local db=dN%a
-local dO=(db==0)and(dN/a)or(((dN-db)/a)+1) local dc=dO%1e6 local V=(dc==0)and(dO/1e6)or(((dO-dc)/1e6)+1) if 2^53<=V then
-return end local ig=n%a local E=(ig==0)and(n/a)or(((n-ig)/a)+1) local rQ if ae=='LINE'then local fD
-if not((aq*d)<2^53)then return end local dS=aq*d if not((dS+R)<2^53)then return end local eM=dS+R
-local gv=(Q<eM)and Q or eM local cn=(0<gv)and gv or 0 local dT=cn%d local od=(dT==0)and(cn/d)or(((cn-dT)/d)+1)
-local bQ=(od<a)and(a-od)or 0 local rL local mz if bQ<a then local ks=bQ+1 local rD local im=a-ks if im<0 then rD=nil
-else if not((im*d)<2^53)then return end local aZ=im*d local co=(aZ<cn)and(cn-aZ)or 0 local eN=co%a
-local kt=(eN==0)and(co/a)or(((co-eN)/a)+1) local bA=kt%1000 rD=(bA==0)and(kt/1000)or(((kt-bA)/1000)+1) end
-local eO=rD or(-1) local rK if ks==a then rK=eO else local bo=(0<cn)and cn or 0 local cr=bo%a
-local ir=(cr==0)and(bo/a)or(((bo-cr)/a)+1) local is=ir%1000 rK=(is==0)and(ir/1000)or(((ir-is)/1000)+1) end rL=eO mz=rK
-else rL=0 mz=0 end if 2^53<=mz then return end if not(E==0)then local kw=E%1000
-local cs=(kw==0)and(E/1000)or(((E-kw)/1000)+1) if 2^53<=cs then return end fD=cs else fD=0 end
-local EE=c('1 %.0f %.0f %.0f %.0f 0 %.0f %.0f %.0f %.0f 0 %.0f',ai,V,a,bQ,rL,mz,fD,aQ,M) rQ=EE else if ae then return
-end rQ={1,ai,V} end local bI if not redis.REDIS_VERSION_NUM then return end local eQ=b('PEXPIRETIME',x)
-local aI=(0<=eQ)and eQ or nil if aI then if 2^53<=aI then return end if not((aq*d)<2^53)then return end local iy=aq*d
-if not((iy+R)<2^53)then return end local eS=iy+R local eU=(Q<eS)and Q or eS local op=eU%a
-local oq=(op==0)and(eU/a)or(((eU-op)/a)+1) if not((A+oq)<2^53)then return end local gH=A+oq local iA=gH%1000
-local gI=(iA==0)and(gH/1000)or(((gH-iA)/1000)+1) if not((gI+5000)<2^53)then return end local uY=gI+5000 if aI<gI then
-bI=uY else local sm if not(uY<aI)then sm=true else if not(ap<2^53)then return end if not(aS<2^53)then return end
-local aJ=ad%a local aK=(aJ==0)and(ad/a)or(((ad-aJ)/a)+1) if not((y+aK)<2^53)then return end local gK=y+aK
-local yK=gK%1000 local ow=(yK==0)and(gK/1000)or(((gK-yK)/1000)+1) if not((ow+5000)<2^53)then return end sm=(ow+5000)<aI
-end if sm then bI=nil else bI=uY end end else if not((aq*d)<2^53)then return end local kH=aq*d if not((kH+R)<2^53)then
-return end local iF=kH+R local ba=(Q<iF)and Q or iF local yO=ba%a local kK=(yO==0)and(ba/a)or(((ba-yO)/a)+1)
-if not((A+kK)<2^53)then return end local fa=A+kK local vd=fa%1000
-if not((((vd==0)and(fa/1000)or(((fa-vd)/1000)+1))+5000)<2^53)then return end return end if bI then local eq
-if bI==0 then eq='1' else local bb=c('%.0f',bI) eq=bb end
-local FY=b('SET',x,c('L:%.0f:%.0f:%.0f:%.0f',aq,R,aj,A),'PXAT',eq) else
-local bB=b('SET',x,c('L:%.0f:%.0f:%.0f:%.0f',aq,R,aj,A),'KEEPTTL') end ji=rQ else if A<y then return end
-local eH=(R==0)and(n/d)or(bx+1) local gr=(eH<a)and(a-eH)or 0 local aC local ay=a-M if ay<0 then aC=nil else
-if not((ay*d)<2^53)then return end local dd=ay*d local cm=(dd<n)and(n-dd)or 0 local by=cm%a
-local bP=(by==0)and(cm/a)or(((cm-by)/a)+1) local bm=bP%1000 aC=(bm==0)and(bP/1000)or(((bP-bm)/1000)+1) end local du
-if aC then if 2^53<=aC then return end local kj=aC%1000
-local kk=(aC<0)and(-1)or((kj==0)and(aC/1000)or(((aC-kj)/1000)+1)) du=kk else du=-1 end local dR=(du==0)and 1 or du
-local td if ae=='LINE'then if not(ap<2^53)then return end if not(aS<2^53)then return end if not(aH<2^53)then return end
-local fL if ay<0 then fL=nil else if not((ay*d)<2^53)then return end local iJ=ay*d local iK=(iJ<n)and(n-iJ)or 0
-local iM=iK%a local iN=(iM==0)and(iK/a)or(((iK-iM)/a)+1) local zb=iN%1000 fL=(zb==0)and(iN/1000)or(((iN-zb)/1000)+1) end
-local fd=fL or(-1) local sZ local cg if gr<a then local gR=gr+1 local sT local kU=a-gR if kU<0 then sT=nil else
-if not((kU*d)<2^53)then return end local zd=kU*d local iO=(zd<n)and(n-zd)or 0 local oN=iO%a
-local gT=(oN==0)and(iO/a)or(((iO-oN)/a)+1) local dZ=gT%1000 sT=(dZ==0)and(gT/1000)or(((gT-dZ)/1000)+1) end
-local gV=sT or(-1) local ev if gR==a then ev=gV else local la=(0<n)and n or 0 local ff=la%a
-local ea=(ff==0)and(la/a)or(((la-ff)/a)+1) local lc=ea%1000 ev=(lc==0)and(ea/1000)or(((ea-lc)/1000)+1) end sZ=gV cg=ev
-else sZ=0 cg=0 end if(2^53<=fd)or(2^53<=cg)then return end
-local Ff=c('0 %.0f %.0f %.0f %.0f %.0f %.0f %.0f 0 %.0f 0 0',ai,dR,a,gr,fd,sZ,cg,aQ) td=Ff else if ae then return end
-td={0,ai,dR} end local nb if not redis.REDIS_VERSION_NUM then return end local iR=b('PEXPIRETIME',x)
-local lg=(0<=iR)and iR or nil if lg then if 2^53<=lg then return end if not(ap<2^53)then return end if not(aS<2^53)then
-return end local eb=ad%a local zm=(eb==0)and(ad/a)or(((ad-eb)/a)+1) if not((y+zm)<2^53)then return end local vv=y+zm
-local oV=vv%1000 local gX=(oV==0)and(vv/1000)or(((vv-oV)/1000)+1) local tn if lg<gX then if not((gX+5000)<2^53)then
-return end tn=gX+5000 else tn=nil end nb=tn else if not(ap<2^53)then return end if not(aS<2^53)then return end
-local oW=ad%a if not((y+((oW==0)and(ad/a)or(((ad-oW)/a)+1)))<2^53)then return end nb=nil end if nb then
-local Fw=c('%.0f',nb) local vy=b('PEXPIREAT',x,Fw) end ji=td end end else return end end end else if not((M*d)<2^53)then
-return end local ln=M*d if not(ln<2^53)then return end local bc=0%d local bV=(0-bc)/d local fX if bc==0 then fX=bV else
-if not((bV+1)<2^53)then return end fX=bV+1 end if 2^53<=fX then return end if not(Q<ln)then if not((bV+M)<2^53)then
-return end local lp=bV+M local iW=ln%a local ha=(iW==0)and(ln/a)or(((ln-iW)/a)+1) local lr=ha%1e6
-local dr=(lr==0)and(ha/1e6)or(((ha-lr)/1e6)+1) if 2^53<=dr then return end local nh=0%a
-local hM=(nh==0)and(0/a)or(((0-nh)/a)+1) local pz if ae=='LINE'then local px if not((lp*d)<2^53)then return end
-local cQ=lp*d if not((cQ+bc)<2^53)then return end local tJ=cQ+bc local dG=(Q<tJ)and Q or tJ local bi=(0<dG)and dG or 0
-local vP=bi%d local jG=(vP==0)and(bi/d)or(((bi-vP)/d)+1) local dH=(jG<a)and(a-jG)or 0 local cv local lK if dH<a then
-local vT=dH+1 local ps local tK=a-vT if tK<0 then ps=nil else if not((tK*d)<2^53)then return end local vV=tK*d
-local bj=(vV<bi)and(bi-vV)or 0 local vX=bj%a local bs=(vX==0)and(bj/a)or(((bj-vX)/a)+1) local jJ=bs%1000
-ps=(jJ==0)and(bs/1000)or(((bs-jJ)/1000)+1) end local vY=ps or(-1) local pu if vT==a then pu=vY else
-local hP=(0<bi)and bi or 0 local wa=hP%a local tL=(wa==0)and(hP/a)or(((hP-wa)/a)+1) local gb=tL%1000
-pu=(gb==0)and(tL/1000)or(((tL-gb)/1000)+1) end cv=vY lK=pu else cv=0 lK=0 end if 2^53<=lK then return end
-if not(hM==0)then local wb=hM%1000 local jM=(wb==0)and(hM/1000)or(((hM-wb)/1000)+1) if 2^53<=jM then return end px=jM
-else px=0 end local zL=c('1 %.0f %.0f %.0f %.0f 0 %.0f %.0f %.0f %.0f 0 %.0f',fX,dr,a,dH,cv,lK,px,aQ,M) pz=zL else
-if ae then return end pz={1,fX,dr} end if not((lp*d)<2^53)then return end local wk=lp*d if not((wk+bc)<2^53)then return
-end local wl=wk+bc local hS=(Q<wl)and Q or wl local wp=hS%a local wq=(wp==0)and(hS/a)or(((hS-wp)/a)+1)
-if not((A+wq)<2^53)then return end local tS=A+wq local wr=tS%1000 local ws=(wr==0)and(tS/1000)or(((tS-wr)/1000)+1)
-if not((ws+5000)<2^53)then return end local wt=ws+5000 local pK if wt==0 then pK='1' else pK=c('%.0f',wt) end
-local tT=b('SET',x,c('L:%.0f:%.0f:%.0f:%.0f',lp,bc,aj,A),'PXAT',pK) ji=pz else local ls=(bc==0)and(0/d)or(bV+1)
-local fh=(ls<a)and(a-ls)or 0 local ee local fi=a-M if fi<0 then ee=nil else if not((fi*d)<2^53)then return end
-local lu=fi*d local iX=(lu<0)and(0-lu)or 0 local lv=iX%a local vE=(lv==0)and(iX/a)or(((iX-lv)/a)+1) local vG=vE%1000
-ee=(vG==0)and(vE/1000)or(((vE-vG)/1000)+1) end local cu if ee then if 2^53<=ee then return end local jB=ee%1000
-local zF=(ee<0)and(-1)or((jB==0)and(ee/1000)or(((ee-jB)/1000)+1)) cu=zF else cu=-1 end local cP=(cu==0)and 1 or cu
-local pU if ae=='LINE'then local pN if fi<0 then pN=nil else if not((fi*d)<2^53)then return end local nw=fi*d
-local tX=(nw<0)and(0-nw)or 0 local jQ=tX%a local bM=(jQ==0)and(tX/a)or(((tX-jQ)/a)+1) local ny=bM%1000
-pN=(ny==0)and(bM/1000)or(((bM-ny)/1000)+1) end local ge=pN or(-1) local eg local lS if fh<a then local gf=fh+1 local pS
-local ez=a-gf if ez<0 then pS=nil else if not((ez*d)<2^53)then return end local jS=ez*d local tY=(jS<0)and(0-jS)or 0
-local wK=tY%a local hT=(wK==0)and(tY/a)or(((tY-wK)/a)+1) local wL=hT%1000 pS=(wL==0)and(hT/1000)or(((hT-wL)/1000)+1) end
-local wN=pS or(-1) local pT if gf==a then pT=wN else local wO=0%a local dJ=(wO==0)and(0/a)or(((0-wO)/a)+1)
-local wQ=dJ%1000 pT=(wQ==0)and(dJ/1000)or(((dJ-wQ)/1000)+1) end eg=wN lS=pT else eg=0 lS=0 end
-if(2^53<=ge)or(2^53<=lS)then return end
-local nz=c('0 %.0f %.0f %.0f %.0f %.0f %.0f %.0f 0 %.0f 0 0',fX,cP,a,fh,ge,eg,lS,aQ) pU=nz else if ae then return end
-pU={0,fX,cP} end ji=pU end end else return end else return end return ji end, GCRA=function(P,h)
-local l,ac,c,b=string.find,string.match,string.format,redis.call local cu local cR=h[2] local bk=h[3] local aO=h[4]
-if not bk then return end local aP=h[5] local T local u local Y if(aO=='LINE')and(not aP)then T=5 u=1 Y='LINE' else
-local S local am local bX if aO then if aP then
-if not(((((h[6]=='LINE')and(not h[7]))and((#aP)<16))and(aO=='COST'))and l(aP,'^[1-9]%d*$'))then return end S=7 am=aP+0
-bX='LINE' else if(((h[6]=='LINE')and(not h[7]))and(aO=='COST'))and l('','^[1-9]%d*$')then return end return end else S=4
-am=1 bX=nil end T=S u=am Y=bX end if not(((#bk)<16)and l(bk,'^[1-9]%d*$'))then return end local i=bk+0
-local at,aF=ac(cR,'^([1-9]%d*)(%l*)$') if at then if(#cR)<16 then
-local J=(aF=='')and 1000 or((aF=='ms')and 1 or((aF=='s')and 1000 or((aF=='m')and 60000 or((aF=='h')and 3.6e6 or((aF=='d')and 8.64e7 or nil)))))
-local B=J and(at*J)or J if(not B)or((B<1)or(1e15<B))then return end if not(B<9e12)then return end local xC=B*1000
-if not((xC*1000)<2^53)then return end local C=xC*1000 if C<i then return end local K=C%i
-local j=(K==0)and(C/i)or(((C-K)/i)+1) if not((i*j)<2^53)then return end local m=i*j local bt=h[T] if bt then return end
-local aR=b('TIME') local ag=(aR[1]*1e6)+aR[2] local r=(ag-(ag%1000))/1000 local U=P[1] if not U then return end
-if l(U,':reserved',1,true)then return end if not((#P)==1)then return end local s=b('GET',U) if s then
-local eC,aa=ac(s,'^([1-9]%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d)(%d%d%d)$') if(not eC)or(56<eC:byte())then return end
-local y=eC+0 local aX=aa+0 local cA local mc local xQ=y<ag if not xQ then local xR=(ag<y)and(y-ag)or 0
-if not((xR*1000)<2^53)then return end local gk=xR*1000 if not((gk+aX)<2^53)then return end local H=gk+aX if m<H then
-cA=m mc=true else cA=H mc=false end else cA=0 mc=false end if not((u*j)<2^53)then return end local cV=u*j
-if not((cA+cV)<2^53)then return end local ap=cA+cV local fu if not(j==0)then fu=not(m<ap) else fu=false end local fw
-if j==0 then fw=0 else local aY=cA%j local Ej=(aY==0)and(cA/j)or(((cA-aY)/j)+1) fw=Ej end if 2^53<=fw then return end
-if fu then local ax=ap%1000 local bN=(ap-ax)/1000 if not((ag+bN)<2^53)then return end local aT=ag+bN local gn=ap%1e9
-local kf=(gn==0)and(ap/1e9)or(((ap-gn)/1e9)+1) if 2^53<=kf then return end local rA if Y=='LINE'then local cC
-if not(aT<ag)then local bm=(ag<aT)and(aT-ag)or 0 if not((bm*1000)<2^53)then return end local xZ=bm*1000
-if not((xZ+ax)<2^53)then return end local ya=xZ+ax if m<ya then cC=m else cC=ya end else cC=0 end local cD if j==0 then
-cD=0 else local km=cC%j local gs=(km==0)and(cC/j)or(((cC-km)/j)+1) cD=(gs<i)and(i-gs)or 0 end local rv local bF
-if cD<i then local df=cD+1 local bE if(j==0)or(i<df)then bE=nil else if not((df*j)<2^53)then return end local yd=df*j
-local kq=(yd<m)and(m-yd)or 0 local dS=(kq<cC)and(cC-kq)or 0 local au=dS%1e6 bE=(au==0)and(dS/1e6)or(((dS-au)/1e6)+1) end
-local gu=bE or(-1) local ru if df==i then ru=gu else local rt if j==0 then rt=nil else if not(m<2^53)then return end
-local uR=(0<cC)and cC or 0 local gy=uR%1e6 rt=(gy==0)and(uR/1e6)or(((uR-gy)/1e6)+1) end ru=rt or(-1) end rv=gu bF=ru
-else rv=0 bF=0 end if 2^53<=bF then return end
-local di=c('1 %.0f %.0f %.0f %.0f 0 %.0f %.0f 0 %.0f 0 %.0f',fw,kf,i,cD,rv,bF,r,u) rA=di else if Y then return end
-rA={1,fw,kf} end local bG if not redis.REDIS_VERSION_NUM then return end local ip=b('PEXPIRETIME',U)
-local bA=(0<=ip)and ip or nil if bA then if 2^53<=bA then return end local dx if ax==0 then dx=aT else
-if not((aT+1)<2^53)then return end dx=aT+1 end local kv=dx%1000 local bo=(kv==0)and(dx/1000)or(((dx-kv)/1000)+1)
-if not((bo+5000)<2^53)then return end local cr=bo+5000 if bA<bo then bG=cr else if not(cr<bA)then bG=nil else bG=cr end
-end else local af if ax==0 then af=aT else if not((aT+1)<2^53)then return end af=aT+1 end local iu=af%1000
-local gE=(iu==0)and(af/1000)or(((af-iu)/1000)+1) if not((gE+5000)<2^53)then return end return end if bG then
-if aT<1e6 then return end local fF if bG==0 then fF='1' else local dU=c('%.0f',bG) fF=dU end
-local oo=b('SET',U,c('%.0f%03d',aT,ax),'PXAT',fF) else if aT<1e6 then return end
-local FV=b('SET',U,c('%.0f%03d',aT,ax),'KEEPTTL') end cu=rA else if mc and(not(j==0))then return end local bD
-if(j==0)or(i<u)then bD=nil else if not(cV<2^53)then return end local dP=(cV<m)and(m-cV)or 0
-local V=(dP<cA)and(cA-dP)or 0 local gq=V%1e6 bD=(gq==0)and(V/1e6)or(((V-gq)/1e6)+1) end local ej if bD then
-if 2^53<=bD then return end local ki=bD%1000 local bO=(bD<0)and(-1)or((ki==0)and(bD/1000)or(((bD-ki)/1000)+1)) ej=bO
-else ej=-1 end local ic=(ej==0)and 1 or ej local fI if Y=='LINE'then local bH if not xQ then
-local kz=(ag<y)and(y-ag)or 0 if not((kz*1000)<2^53)then return end local eT=kz*1000 if not((eT+aX)<2^53)then return end
-local aU=eT+aX if m<aU then bH=m else bH=aU end else bH=0 end local dA if j==0 then dA=0 else local gH=bH%j
-local yz=(gH==0)and(bH/j)or(((bH-gH)/j)+1) dA=(yz<i)and(i-yz)or 0 end local sf if(j==0)or(i<u)then sf=nil else
-if not(cV<2^53)then return end local kE=(cV<m)and(m-cV)or 0 local dk=(kE<bH)and(bH-kE)or 0 local iB=dk%1e6
-sf=(iB==0)and(dk/1e6)or(((dk-iB)/1e6)+1) end local dl=sf or(-1) local aV local bg if dA<i then local bR=dA+1 local fH
-if(j==0)or(i<bR)then fH=nil else if not((bR*j)<2^53)then return end local yJ=bR*j local aK=(yJ<m)and(m-yJ)or 0
-local eV=(aK<bH)and(bH-aK)or 0 local eW=eV%1e6 fH=(eW==0)and(eV/1e6)or(((eV-eW)/1e6)+1) end local aL=fH or(-1) local ep
-if bR==i then ep=aL else local sp if j==0 then sp=nil else if not(m<2^53)then return end local dW=(0<bH)and bH or 0
-local bS=dW%1e6 sp=(bS==0)and(dW/1e6)or(((dW-bS)/1e6)+1) end ep=sp or(-1) end aV=aL bg=ep else aV=0 bg=0 end
-if(2^53<=dl)or(2^53<=bg)then return end
-local ba=c('0 %.0f %.0f %.0f %.0f %.0f %.0f %.0f 0 %.0f 0 0',fw,ic,i,dA,dl,aV,bg,r) fI=ba else if Y then return end
-fI={0,fw,ic} end cu=fI end else if not((u*j)<2^53)then return end local bb=u*j if not(bb<2^53)then return end local aW
-if not(j==0)then aW=not(m<bb) else aW=false end local cf if j==0 then cf=0 else local gO=0%j
-cf=(gO==0)and(0/j)or(((0-gO)/j)+1) end if 2^53<=cf then return end if aW then local fb=bb%1000 local oD=(bb-fb)/1000
-if not((ag+oD)<2^53)then return end local fc=ag+oD local oE=bb%1e9 local kO=(oE==0)and(bb/1e9)or(((bb-oE)/1e9)+1)
-if 2^53<=kO then return end local tl if Y=='LINE'then local bh if not(fc<ag)then local zf=(ag<fc)and(fc-ag)or 0
-if not((zf*1000)<2^53)then return end local kW=zf*1000 if not((kW+fb)<2^53)then return end local kX=kW+fb if m<kX then
-bh=m else bh=kX end else bh=0 end local jv if j==0 then jv=0 else local ea=bh%j
-local zg=(ea==0)and(bh/j)or(((bh-ea)/j)+1) jv=(zg<i)and(i-zg)or 0 end local fS local cM if jv<i then local oP=jv+1
-local fO if(j==0)or(i<oP)then fO=nil else if not((oP*j)<2^53)then return end local dp=oP*j local oQ=(dp<m)and(m-dp)or 0
-local vq=(oQ<bh)and(bh-oQ)or 0 local le=vq%1e6 fO=(le==0)and(vq/1e6)or(((vq-le)/1e6)+1) end local oS=fO or(-1) local fR
-if oP==i then fR=oS else local fQ if j==0 then fQ=nil else if not(m<2^53)then return end local iS=(0<bh)and bh or 0
-local iT=iS%1e6 fQ=(iT==0)and(iS/1e6)or(((iS-iT)/1e6)+1) end fR=fQ or(-1) end fS=oS cM=fR else fS=0 cM=0 end
-if 2^53<=cM then return end local vu=c('1 %.0f %.0f %.0f %.0f 0 %.0f %.0f 0 %.0f 0 %.0f',cf,kO,i,jv,fS,cM,r,u) tl=vu
-else if Y then return end tl={1,cf,kO} end local jx if fb==0 then jx=fc else if not((fc+1)<2^53)then return end jx=fc+1
-end local ll=jx%1000 local iU=(ll==0)and(jx/1000)or(((jx-ll)/1000)+1) if not((iU+5000)<2^53)then return end
-local gY=iU+5000 if fc<1e6 then return end local tq if gY==0 then tq='1' else tq=c('%.0f',gY) end
-local Ga=b('SET',U,c('%.0f%03d',fc,fb),'PXAT',tq) cu=tl else local es if(j==0)or(i<u)then es=nil else
-local dX=(bb<m)and(m-bb)or 0 local iJ=(dX<0)and(0-dX)or 0 local kT=iJ%1e6 es=(kT==0)and(iJ/1e6)or(((iJ-kT)/1e6)+1) end
-local et if es then if 2^53<=es then return end local dY=es%1000
-local vm=(es<0)and(-1)or((dY==0)and(es/1000)or(((es-dY)/1000)+1)) et=vm else et=-1 end local zc=(et==0)and 1 or et
-local tF if Y=='LINE'then local jy if j==0 then jy=0 else local zw=0%j local zx=(zw==0)and(0/j)or(((0-zw)/j)+1)
-jy=(zx<i)and(i-zx)or 0 end local ty if(j==0)or(i<u)then ty=nil else local zy=(bb<m)and(m-bb)or 0
-local bc=(zy<0)and(0-zy)or 0 local oX=bc%1e6 ty=(oX==0)and(bc/1e6)or(((bc-oX)/1e6)+1) end local gZ=ty or(-1) local tD
-local br if jy<i then local iV=jy+1 local tz if(j==0)or(i<iV)then tz=nil else if not((iV*j)<2^53)then return end
-local lq=iV*j local zz=(lq<m)and(m-lq)or 0 local vB=(zz<0)and(0-zz)or 0 local lr=vB%1e6
-tz=(lr==0)and(vB/1e6)or(((vB-lr)/1e6)+1) end local zC=tz or(-1) local tC if iV==i then tC=zC else local tB if j==0 then
-tB=nil else if not(m<2^53)then return end tB=0 end tC=tB or(-1) end tD=zC br=tC else tD=0 br=0 end
-if(2^53<=gZ)or(2^53<=br)then return end
-local pb=c('0 %.0f %.0f %.0f %.0f %.0f %.0f %.0f 0 %.0f 0 0',cf,zc,i,jy,gZ,tD,br,r) tF=pb else if Y then return end
-tF={0,cf,zc} end cu=tF end end else return end else return end return cu end, ROLLING=function(P,h)
-local zE,p,pc,l,ac,cO,c,b=math.abs,string.byte,string.char,string.find,string.match,string.sub,string.format,redis.call
-local mb local xu=h[2] local nM=h[3] local nN=h[4] if not nM then return end local eA=h[5] local qI local bZ local cz
-if(nN=='LINE')and(not eA)then qI=5 bZ=1 cz='LINE' else local fp local az local be if nN then if eA then
-if not(((((h[6]=='LINE')and(not h[7]))and((#eA)<16))and(nN=='COST'))and l(eA,'^[1-9]%d*$'))then return end fp=7 az=eA+0
-be='LINE' else if(((h[6]=='LINE')and(not h[7]))and(nN=='COST'))and l('','^[1-9]%d*$')then return end return end else
-fp=4 az=1 be=nil end qI=fp bZ=az cz=be end if not(((#nM)<16)and l(nM,'^[1-9]%d*$'))then return end local e=nM+0
-local Q,dL=ac(xu,'^([1-9]%d*)(%l*)$') if Q then if(#xu)<16 then
-local K=(dL=='')and 1000 or((dL=='ms')and 1 or((dL=='s')and 1000 or((dL=='m')and 60000 or((dL=='h')and 3.6e6 or((dL=='d')and 8.64e7 or nil)))))
-local ab=K and(Q*K)or K if(not ab)or((ab<1)or(1e15<ab))then return end if not(ab<9e12)then return end local bt=h[qI]
-if bt then return end local aR=b('TIME') local ag=(aR[1]*1e6)+aR[2] local r=(ag-(ag%1000))/1000 local U=P[1]
-if not U then return end if l(U,':reserved',1,true)then return end if not((#P)==1)then return end local s=b('GET',U)
-if s then local z local W local X local Z=((#s)-2)/15 if(not(cO(s,1,2)=='R:'))or((not((Z%1)==0))or((Z<1)or(8192<Z)))then
-return end local L=r-ab local qW if 0<=L then local uD,hX,Ef,Eg,v,Eh,gj=p(s,3,9) if 32<=gj then return end
-qW=(uD+(256*(hX+(256*(Ef+(256*(Eg+(256*(v+(256*(Eh+(256*gj))))))))))))<=L else qW=false end if qW then local dt
-local bv=Z-1 local Ei,bw,kc,kd,ke,cV,ck=p(s,((15*bv)+3),((15*bv)+9)) if 32<=ck then return end
-if(Ei+(256*(bw+(256*(kc+(256*(kd+(256*(ke+(256*(cV+(256*ck))))))))))))<=L then dt=Z else local iY=0 local hn=Z
-while 1<hn do local aY=(hn-(hn%2))/2 local aH=iY+aY local Ek,hZ,n,O,gm,ax,bN=p(s,((15*aH)+3),((15*aH)+9)) if 32<=bN then
-return end local cZ=Ek+(256*(hZ+(256*(n+(256*(O+(256*(gm+(256*(ax+(256*bN))))))))))) local ra if cZ<=L then
-local da=iY+aY ra=da else ra=iY end local kf=hn-aY iY,hn=ra,kf end local go=iY local R=hn
-local eE,eF,gp,eG,ia,nU,cl=p(s,((15*go)+3),((15*go)+9)) if 32<=cl then return end
-dt=((eE+(256*(eF+(256*(gp+(256*(eG+(256*(ia+(256*(nU+(256*cl))))))))))))<=L)and(go+1)or go end local dP=dt-1
-local uJ,dc,V,al,uK,uL,gq,nV=p(s,((15*dP)+10),((15*dP)+17)) local ic=uK+(256*(uL+(256*(gq+(256*nV)))))
-local eI=uJ+(256*(dc+(256*(V+(256*al))))) local Eq,nW,ay,dQ,nX,dd,Er,Es=p(s,((15*bv)+10),((15*bv)+17))
-local xY=nX+(256*(dd+(256*(Er+(256*Es))))) if(xY<ic)or((xY==ic)and((Eq+(256*(nW+(256*(ay+(256*dQ))))))<eI))then return
-end z=dt W=ic X=eI else z=0 W=0 X=0 end local E=Z-1 local gs,Eu,oa,Ev,ob,kn,Ew,oc=p(s,((15*E)+10),((15*E)+17))
-local eM=(((ob+(256*(kn+(256*(Ew+(256*oc))))))-W)*2^32)+((gs+(256*(Eu+(256*(oa+(256*Ev))))))-X)
-local au=(eM<0)and(eM+2^64)or eM local gu=(au+bZ)<=e if 2^53<=au then return end if gu then local aM local dD local eq
-local sB local mM local af local ij,gy,dT,od,gz,gA,bQ=p(s,((15*E)+3),((15*E)+9)) if 32<=bQ then return end
-if(ij+(256*(gy+(256*(dT+(256*(od+(256*(gz+(256*(gA+(256*bQ))))))))))))<=r then af=Z else local iZ=0 local ho=Z
-while 1<ho do local aZ=(ho-(ho%2))/2 local co=iZ+aZ local EA,of,og,eN,kt,EB,ku=p(s,((15*co)+3),((15*co)+9))
-if 32<=ku then return end local gB=EA+(256*(of+(256*(og+(256*(eN+(256*(kt+(256*(EB+(256*ku))))))))))) local dx
-if gB<=r then local oi=iZ+aZ dx=oi else dx=iZ end local oj=ho-aZ iZ,ho=dx,oj end local cq=iZ local FT=ho
-local iq,ok,yl,cr,ir,ol,gD=p(s,((15*cq)+3),((15*cq)+9)) if 32<=gD then return end
-af=((iq+(256*(ok+(256*(yl+(256*(cr+(256*(ir+(256*(ol+(256*gD))))))))))))<=r)and(cq+1)or cq end local iu=bZ%2^32
-local gE=(bZ-iu)/2^32 local dj,om,on,dU,EF,oo,EG,iw=p(s,((15*E)+10),((15*E)+17))
-local kx=(EF+(256*(oo+(256*(EG+(256*iw))))))+gE local ky=(dj+(256*(om+(256*(on+(256*dU))))))+iu local mC local cI
-if 2^32<=ky then mC=kx+1 cI=ky-2^32 else mC=kx cI=ky end local kz=mC%2^32 local yy=2^32<=mC if af<Z then return end
-if z<Z then local EH,iz,aU,gG,eU,EI,ct=p(s,((15*E)+3),((15*E)+9)) if 32<=ct then return end
-local kC=EH+(256*(iz+(256*(aU+(256*(gG+(256*(eU+(256*(EI+(256*ct))))))))))) local mF if kC==r then mF=true else
-if(ab<=4096)or(((ab/4096)+1)<=zE((kC-r)))then mF=false else if not((kC*4096)<2^53)then return end local yA=kC*4096
-if not((r*4096)<2^53)then return end local yE=r*4096 mF=((yA-(yA%ab))/ab)==((yE-(yE%ab))/ab) end end
-local dk=mF and E or Z local iC=r%16777216 local dl=kz%65536 local bR=cI%65536 local gJ=(r-iC)/16777216
-local uZ=(kz-dl)/65536 local aJ=(cI-bR)/65536 local aK=gJ%65536
-local dV=pc((iC%256),(((iC-(iC%256))/256)%256),((iC-(iC%65536))/65536),(aK%256),((aK-(aK%256))/256),(((gJ-aK)/65536)%256),((gJ-(gJ%16777216))/16777216),(bR%256),((bR-(bR%256))/256),(aJ%256),((aJ-(aJ%256))/256),(dl%256),((dl-(dl%256))/256),(uZ%256),((uZ-(uZ%256))/256))
-local vb=dk+1 local eX=(15*dk)+2 local sn if dk==Z then sn='APPEND' else sn='SETRANGE' end local so
-if((0<z)and(Z<=(z*2)))or(yy or((vb<Z)or(8192<vb)))then so='SET' else so=sn end aM=cO(s,1,eX)..dV dD=vb eq=so sB=eX mM=dV
-else local yM=W+gE local bS=X+iu local ep local aV if 2^32<=bS then ep=bS-2^32 aV=yM+1 else ep=bS aV=yM end
-local kI=aV%2^32 local ba=r%16777216 local iG=kI%65536 local gM=ep%65536 local eZ=(r-ba)/16777216 local iH=(kI-iG)/65536
-local vc=(ep-gM)/65536 local fa=eZ%65536
-local ox=pc((ba%256),(((ba-(ba%256))/256)%256),((ba-(ba%65536))/65536),(fa%256),((fa-(fa%256))/256),(((eZ-fa)/65536)%256),((eZ-(eZ%16777216))/16777216),(gM%256),((gM-(gM%256))/256),(vc%256),((vc-(vc%256))/256),(iG%256),((iG-(iG%256))/256),(iH%256),((iH-(iH%256))/256))
-local gN=Z+1 local kM=(15*Z)+2 local sA if((0<z)and(Z<=(z*2)))or(yy or((gN<Z)or(8192<gN)))then sA='SET' else sA='APPEND'
-end aM=cO(s,1,kM)..ox dD=gN eq=sA sB=kM mM=ox end local hF if 0<dD then local yV=dD-1
-local oE,kO,EU,oF,EV,oG,EW,vj=p(aM,((15*yV)+10),((15*yV)+17))
-local dX=(((EV+(256*(oG+(256*(EW+(256*vj))))))-W)*2^32)+((oE+(256*(kO+(256*(EU+(256*oF))))))-X)
-hF=(dX<0)and(dX+2^64)or dX else hF=0 end local fU if hF<=0 then fU=0 else local oL=dD-1
-local gQ,fd,fe,vn,gR,oM,gS,kU=p(aM,((15*z)+10),((15*z)+17))
-local vo=(((gR+(256*(oM+(256*(gS+(256*kU))))))-W)*2^32)+((gQ+(256*(fd+(256*(fe+(256*vn))))))-X) local te local tf
-if hF<=((vo<0)and(vo+2^64)or vo)then te=z tf=z else local kY=(0<oL)and(oL-1)or 0
-local Fc,iP,kZ,la,lb,Fd,iQ,ff=p(aM,((15*kY)+10),((15*kY)+17))
-local dp=(((lb+(256*(Fd+(256*(iQ+(256*ff))))))-W)*2^32)+((Fc+(256*(iP+(256*(kZ+(256*la))))))-X) local fM
-if((dp<0)and(dp+2^64)or dp)<hF then fM=oL else fM=z end te=fM tf=oL end local hp=tf local hq=te while hq<hp do
-local oR=((hq+hp)-((hq+hp)%2))/2 local oS,lf,iR,gW,lg,oT,Fj,Fk=p(aM,((15*oR)+10),((15*oR)+17))
-local Fl=lg+(256*(oT+(256*(Fj+(256*Fk))))) local Fm=oS+(256*(lf+(256*(iR+(256*gW))))) local vt=((Fl-W)*2^32)+(Fm-X)
-local vu=(vt<0)and(vt+2^64)or vt local fT local tk if hF<=vu then fT=hq tk=oR else local eb=oR+1 fT=eb tk=hp end
-hp,hq=tk,fT end local zn=hp local li=hq local Fn,vw,oV,gX,fg,lj,dq=p(aM,((15*li)+3),((15*li)+9)) if 32<=dq then return
-end local lk=((Fn+(256*(vw+(256*(oV+(256*(gX+(256*(fg+(256*(lj+(256*dq))))))))))))+ab)-r fU=(0<lk)and lk or 0 end
-if 2^53<=fU then return end local gY=fU%1000 local zt=(fU<0)and(-1)or((gY==0)and(fU/1000)or(((fU-gY)/1000)+1)) local qn
-if cz=='LINE'then local cx if 0<dD then local nA=dD-1 local zW,nB,zX,zY,nC,zZ,Aa,jU=p(aM,((15*nA)+10),((15*nA)+17))
-local ua=(((nC+(256*(zZ+(256*(Aa+(256*jU))))))-W)*2^32)+((zW+(256*(nB+(256*(zX+(256*zY))))))-X)
-cx=(ua<0)and(ua+2^64)or ua else cx=0 end local ub=(cx<e)and(e-cx)or 0 local qm local lU if ub<e then local wV=ub+1
-local eh local uc=e-wV if uc<0 then eh=nil else if cx<=uc then eh=0 else local ud=cx-uc local nD=dD-1
-local Ac,Ad,Ae,Af,Ag,Ah,Ai,ue=p(aM,((15*z)+10),((15*z)+17))
-local uf=(((Ag+(256*(Ah+(256*(Ai+(256*ue))))))-W)*2^32)+((Ac+(256*(Ad+(256*(Ae+(256*Af))))))-X) local qa local qb
-if ud<=((uf<0)and(uf+2^64)or uf)then qa=z qb=z else local wX=(0<nD)and(nD-1)or 0
-local Aj,Ak,Al,Am,An,Ao,Ap,Aq=p(aM,((15*wX)+10),((15*wX)+17))
-local ug=(((An+(256*(Ao+(256*(Ap+(256*Aq))))))-W)*2^32)+((Aj+(256*(Ak+(256*(Al+(256*Am))))))-X) local pZ
-if((ug<0)and(ug+2^64)or ug)<ud then pZ=nD else pZ=z end qa=pZ qb=nD end local hd=qb local he=qa while he<hd do
-local nE=((he+hd)-((he+hd)%2))/2 local As,At,Au,Av,Aw,Ax,Ay,Az=p(aM,((15*nE)+10),((15*nE)+17))
-local AA=Aw+(256*(Ax+(256*(Ay+(256*Az))))) local AB=As+(256*(At+(256*(Au+(256*Av))))) local uh=((AA-W)*2^32)+(AB-X)
-local AC=(uh<0)and(uh+2^64)or uh local qc local qd if ud<=AC then qc=he qd=nE else local AD=nE+1 qc=AD qd=hd end
-hd,he=qd,qc end local FJ=hd local wZ=he local AE,jV,AF,AG,AH,nF,xa=p(aM,((15*wZ)+3),((15*wZ)+9)) if 32<=xa then return
-end local xc=((AE+(256*(jV+(256*(AF+(256*(AG+(256*(AH+(256*(nF+(256*xa))))))))))))+ab)-r eh=(0<xc)and xc or 0 end end
-local xd=eh or(-1) local ql if wV==e then ql=xd else local qk if cx<=0 then qk=0 else local nG=dD-1
-local AI,AJ,AK,AL,AM,AN,AO,AP=p(aM,((15*z)+10),((15*z)+17))
-local ui=(((AM+(256*(AN+(256*(AO+(256*AP))))))-W)*2^32)+((AI+(256*(AJ+(256*(AK+(256*AL))))))-X) local qg local qh
-if cx<=((ui<0)and(ui+2^64)or ui)then qg=z qh=z else local xe=(0<nG)and(nG-1)or 0
-local AQ,AR,AS,AT,AU,AV,AW,AX=p(aM,((15*xe)+10),((15*xe)+17))
-local uj=(((AU+(256*(AV+(256*(AW+(256*AX))))))-W)*2^32)+((AQ+(256*(AR+(256*(AS+(256*AT))))))-X) local qf
-if((uj<0)and(uj+2^64)or uj)<cx then qf=nG else qf=z end qg=qf qh=nG end local hf=qh local hg=qg while hg<hf do
-local nH=((hg+hf)-((hg+hf)%2))/2 local AY,AZ,Ba,Bb,Bc,Bd,Be,Bf=p(aM,((15*nH)+10),((15*nH)+17))
-local Bg=Bc+(256*(Bd+(256*(Be+(256*Bf))))) local Bh=AY+(256*(AZ+(256*(Ba+(256*Bb))))) local uk=((Bg-W)*2^32)+(Bh-X)
-local Bi=(uk<0)and(uk+2^64)or uk local qi local qj if cx<=Bi then qi=hg qj=nH else local Bj=nH+1 qi=Bj qj=hf end
-hf,hg=qj,qi end local FK=hf local xf=hg local Bk,Bl,Bm,Bn,Bo,Bp,xg=p(aM,((15*xf)+3),((15*xf)+9)) if 32<=xg then return
-end local xh=((Bk+(256*(Bl+(256*(Bm+(256*(Bn+(256*(Bo+(256*(Bp+(256*xg))))))))))))+ab)-r qk=(0<xh)and xh or 0 end ql=qk
-end qm=xd lU=ql else qm=0 lU=0 end if 2^53<=lU then return end
-local Bq=c('1 %.0f %.0f %.0f %.0f 0 %.0f %.0f 0 %.0f 0 %.0f',au,zt,e,ub,qm,lU,r,bZ) qn=Bq else if cz then return end
-qn={1,au,zt} end if not redis.REDIS_VERSION_NUM then return end local xi=b('PEXPIRETIME',U)
-local xj=(0<=xi)and xi or nil local lV if xj then lV=xj else lV=nil end local fn if lV then if(3*ab)<=(2*(lV-r))then
-fn=nil else fn=r+(2*ab) end else fn=r+(2*ab) end if eq=='SET'then return else if eq=='APPEND'then
-local FL=b('APPEND',U,mM) if fn then local Br=c('%.0f',fn) local FM=b('PEXPIREAT',U,Br) end else
-local FN=b('SETRANGE',U,c('%d',sB),mM) if fn then local Bs=c('%.0f',fn) local FO=b('PEXPIREAT',U,Bs) end end end mb=qn
-else local sG if 0<au then local ER,vg,oA,bB,ES,oB,yS=p(s,((15*E)+3),((15*E)+9)) if 32<=yS then return end
-sG=r<(ER+(256*(vg+(256*(oA+(256*(bB+(256*(ES+(256*(oB+(256*yS)))))))))))) else sG=false end if sG then return end
-local Fq,Fr,Fs,vx,Ft,zu,Fu,zv=p(s,((15*E)+10),((15*E)+17))
-local bT=(((Ft+(256*(zu+(256*(Fu+(256*zv))))))-W)*2^32)+((Fq+(256*(Fr+(256*(Fs+(256*vx))))))-X)
-local ec=(bT<0)and(bT+2^64)or bT local bd local bU=e-bZ if bU<0 then bd=nil else if ec<=bU then bd=0 else local vz=ec-bU
-local Fx,oX,Fy,Fz,gZ,lo,FA,iV=p(s,((15*z)+10),((15*z)+17))
-local ed=(((gZ+(256*(lo+(256*(FA+(256*iV))))))-W)*2^32)+((Fx+(256*(oX+(256*(Fy+(256*Fz))))))-X) local ph local pi
-if vz<=((ed<0)and(ed+2^64)or ed)then ph=z pi=z else local ls=(0<E)and(E-1)or 0
-local fh,lt,FB,FC,oZ,FD,pa,fi=p(s,((15*ls)+10),((15*ls)+17))
-local fY=(((oZ+(256*(FD+(256*(pa+(256*fi))))))-W)*2^32)+((fh+(256*(lt+(256*(FB+(256*FC))))))-X) local pg
-if((fY<0)and(fY+2^64)or fY)<vz then pg=E else pg=z end ph=pg pi=E end local hb=pi local hc=ph while hc<hb do
-local cP=((hc+hb)-((hc+hb)%2))/2 local ew,nh,hM,ni,nj,nk,tG,nl=p(s,((15*cP)+10),((15*cP)+17))
-local dF=nj+(256*(nk+(256*(tG+(256*nl))))) local zH=ew+(256*(nh+(256*(hM+(256*ni))))) local tI=((dF-W)*2^32)+(zH-X)
-local jD=(tI<0)and(tI+2^64)or tI local bW local pk if vz<=jD then bW=hc pk=cP else local cQ=cP+1 bW=cQ pk=hb end
-hb,hc=pk,bW end local tJ=hb local jE=hc local nm,zI,dG,ex,zJ,nn,jF=p(s,((15*jE)+3),((15*jE)+9)) if 32<=jF then return
-end local jG=((nm+(256*(zI+(256*(dG+(256*(ex+(256*(zJ+(256*(nn+(256*jF))))))))))))+ab)-r bd=(0<jG)and jG or 0 end end
-local lH if bd then if 2^53<=bd then return end local vR=bd%1000
-local ey=(bd<0)and(-1)or((vR==0)and(bd/1000)or(((bd-vR)/1000)+1)) lH=ey else lH=-1 end local vS=(lH==0)and 1 or lH
-local qO if cz=='LINE'then local Bt,Bu,Bv,Bw,Bx,By,Bz,BA=p(s,((15*E)+10),((15*E)+17))
-local ul=(((Bx+(256*(By+(256*(Bz+(256*BA))))))-W)*2^32)+((Bt+(256*(Bu+(256*(Bv+(256*Bw))))))-X)
-local cS=(ul<0)and(ul+2^64)or ul local um=(cS<e)and(e-cS)or 0 local lW if bU<0 then lW=nil else if cS<=bU then lW=0 else
-local un=cS-bU local BB,BC,BD,BE,BF,BG,BH,BI=p(s,((15*z)+10),((15*z)+17))
-local uo=(((BF+(256*(BG+(256*(BH+(256*BI))))))-W)*2^32)+((BB+(256*(BC+(256*(BD+(256*BE))))))-X) local qp local qq
-if un<=((uo<0)and(uo+2^64)or uo)then qp=z qq=z else local xm=(0<E)and(E-1)or 0
-local BJ,BK,BL,BM,BN,BO,BP,BQ=p(s,((15*xm)+10),((15*xm)+17))
-local up=(((BN+(256*(BO+(256*(BP+(256*BQ))))))-W)*2^32)+((BJ+(256*(BK+(256*(BL+(256*BM))))))-X) local qo
-if((up<0)and(up+2^64)or up)<un then qo=E else qo=z end qp=qo qq=E end local hh=qq local hi=qp while hi<hh do
-local nK=((hi+hh)-((hi+hh)%2))/2 local BR,BS,BT,BU,BV,BW,BX,BY=p(s,((15*nK)+10),((15*nK)+17))
-local BZ=BV+(256*(BW+(256*(BX+(256*BY))))) local Ca=BR+(256*(BS+(256*(BT+(256*BU))))) local uq=((BZ-W)*2^32)+(Ca-X)
-local Cb=(uq<0)and(uq+2^64)or uq local qr local qs if un<=Cb then qr=hi qs=nK else local Cc=nK+1 qr=Cc qs=hh end
-hh,hi=qs,qr end local FP=hh local xo=hi local Cd,Ce,Cf,Cg,Ch,Ci,xq=p(s,((15*xo)+3),((15*xo)+9)) if 32<=xq then return
-end local xr=((Cd+(256*(Ce+(256*(Cf+(256*(Cg+(256*(Ch+(256*(Ci+(256*xq))))))))))))+ab)-r lW=(0<xr)and xr or 0 end end
-local xs=lW or(-1) local qN local lY if um<e then local xt=um+1 local lX local ur=e-xt if ur<0 then lX=nil else
-if cS<=ur then lX=0 else local us=cS-ur local Cj,Ck,Cl,Cm,Cn,Co,Cp,Cq=p(s,((15*z)+10),((15*z)+17))
-local ut=(((Cn+(256*(Co+(256*(Cp+(256*Cq))))))-W)*2^32)+((Cj+(256*(Ck+(256*(Cl+(256*Cm))))))-X) local qx local qy
-if us<=((ut<0)and(ut+2^64)or ut)then qx=z qy=z else local xv=(0<E)and(E-1)or 0
-local Cr,Cs,Ct,Cu,Cv,Cw,Cx,Cy=p(s,((15*xv)+10),((15*xv)+17))
-local uu=(((Cv+(256*(Cw+(256*(Cx+(256*Cy))))))-W)*2^32)+((Cr+(256*(Cs+(256*(Ct+(256*Cu))))))-X) local qw
-if((uu<0)and(uu+2^64)or uu)<us then qw=E else qw=z end qx=qw qy=E end local hj=qy local hk=qx while hk<hj do
-local nO=((hk+hj)-((hk+hj)%2))/2 local Cz,CA,CB,CC,CD,CE,CF,CG=p(s,((15*nO)+10),((15*nO)+17))
-local CH=CD+(256*(CE+(256*(CF+(256*CG))))) local CI=Cz+(256*(CA+(256*(CB+(256*CC))))) local uv=((CH-W)*2^32)+(CI-X)
-local CJ=(uv<0)and(uv+2^64)or uv local qz local qA if us<=CJ then qz=hk qA=nO else local CK=nO+1 qz=CK qA=hj end
-hj,hk=qA,qz end local FQ=hj local xw=hk local CL,CM,CN,CO,CP,CQ,xx=p(s,((15*xw)+3),((15*xw)+9)) if 32<=xx then return
-end local xy=((CL+(256*(CM+(256*(CN+(256*(CO+(256*(CP+(256*(CQ+(256*xx))))))))))))+ab)-r lX=(0<xy)and xy or 0 end end
-local xz=lX or(-1) local qM if xt==e then qM=xz else local qL if cS<=0 then qL=0 else
-local CR,CS,CT,CU,CV,CW,CX,CY=p(s,((15*z)+10),((15*z)+17))
-local uw=(((CV+(256*(CW+(256*(CX+(256*CY))))))-W)*2^32)+((CR+(256*(CS+(256*(CT+(256*CU))))))-X) local qG local qH
-if cS<=((uw<0)and(uw+2^64)or uw)then qG=z qH=z else local xA=(0<E)and(E-1)or 0
-local CZ,Da,Db,Dc,Dd,De,Df,Dg=p(s,((15*xA)+10),((15*xA)+17))
-local ux=(((Dd+(256*(De+(256*(Df+(256*Dg))))))-W)*2^32)+((CZ+(256*(Da+(256*(Db+(256*Dc))))))-X) local qF
-if((ux<0)and(ux+2^64)or ux)<cS then qF=E else qF=z end qG=qF qH=E end local hl=qH local hm=qG while hm<hl do
-local nP=((hm+hl)-((hm+hl)%2))/2 local Dh,Di,Dj,Dk,Dl,Dm,Dn,Do=p(s,((15*nP)+10),((15*nP)+17))
-local Dq=Dl+(256*(Dm+(256*(Dn+(256*Do))))) local Dr=Dh+(256*(Di+(256*(Dj+(256*Dk))))) local uy=((Dq-W)*2^32)+(Dr-X)
-local Ds=(uy<0)and(uy+2^64)or uy local qJ local qK if cS<=Ds then qJ=hm qK=nP else local Dt=nP+1 qJ=Dt qK=hl end
-hl,hm=qK,qJ end local FR=hl local xD=hm local Du,Dv,Dw,Dx,Dy,Dz,xE=p(s,((15*xD)+3),((15*xD)+9)) if 32<=xE then return
-end local xF=((Du+(256*(Dv+(256*(Dw+(256*(Dx+(256*(Dy+(256*(Dz+(256*xE))))))))))))+ab)-r qL=(0<xF)and xF or 0 end qM=qL
-end qN=xz lY=qM else qN=0 lY=0 end if(2^53<=xs)or(2^53<=lY)then return end
-local DA=c('0 %.0f %.0f %.0f %.0f %.0f %.0f %.0f 0 %.0f 0 0',au,vS,e,um,xs,qN,lY,r) qO=DA else if cz then return end
-qO={0,au,vS} end if not redis.REDIS_VERSION_NUM then return end local xG=b('PEXPIRETIME',U)
-local xH=(0<=xG)and xG or nil local lZ if xH then lZ=xH else lZ=nil end local jj if lZ then if(3*ab)<=(2*(lZ-r))then
-jj=nil else jj=r+(2*ab) end else jj=r+(2*ab) end local DB,DC,DD,DE,DF,DG,DH,DI=p(s,((15*E)+10),((15*E)+17))
-local uA=(((DF+(256*(DG+(256*(DH+(256*DI))))))-W)*2^32)+((DB+(256*(DC+(256*(DD+(256*DE))))))-X)
-if not(((uA<0)and(uA+2^64)or uA)==0)then if jj then local DJ=c('%.0f',jj) local FS=b('PEXPIREAT',U,DJ) end end mb=qO end
-else local bj=bZ<=e if bj then local fZ=bZ%2^32 local ga=(bZ-fZ)/2^32 local hQ=r%16777216 local no=ga%65536
-local gb=fZ%65536 local np=(r-hQ)/16777216 local tM=(ga-no)/65536 local tN=(fZ-gb)/65536 local nq=np%65536
-local dI=cO('R:',1,2)..pc((hQ%256),(((hQ-(hQ%256))/256)%256),((hQ-(hQ%65536))/65536),(nq%256),((nq-(nq%256))/256),(((np-nq)/65536)%256),((np-(np%16777216))/16777216),(gb%256),((gb-(gb%256))/256),(tN%256),((tN-(tN%256))/256),(no%256),((no-(no%256))/256),(tM%256),((tM-(tM%256))/256))
-local zM,nr,ns,hR,nt,zN,nu,zO=p(dI,10,17)
-local tR=((nt+(256*(zN+(256*(nu+(256*zO))))))*2^32)+(zM+(256*(nr+(256*(ns+(256*hR)))))) local pQ
-if((tR<0)and(tR+2^64)or tR)<=0 then pQ=0 else local zR,ge,zS,zT,gf,jR,wG=p(dI,3,9) if 32<=wG then return end
-local wJ=((zR+(256*(ge+(256*(zS+(256*(zT+(256*(gf+(256*(jR+(256*wG))))))))))))+ab)-r pQ=(0<wJ)and wJ or 0 end
-if 2^53<=pQ then return end if cz=='LINE'then local DK,DL,DM,DN,DO,DP,DQ,DR=p(dI,10,17)
-local uB=((DO+(256*(DP+(256*(DQ+(256*DR))))))*2^32)+(DK+(256*(DL+(256*(DM+(256*DN)))))) local nR=(uB<0)and(uB+2^64)or uB
-local xI=(nR<e)and(e-nR)or 0 local qR if xI<e then local xJ=xI+1 local ma local xK=e-xJ if xK<0 then ma=nil else
-if nR<=xK then ma=0 else local DS,DT,DU,DV,DW,DX,xL=p(dI,3,9) if 32<=xL then return end
-local xM=((DS+(256*(DT+(256*(DU+(256*(DV+(256*(DW+(256*(DX+(256*xL))))))))))))+ab)-r ma=(0<xM)and xM or 0 end end
-local DY=ma or(-1) local qQ if xJ==e then qQ=DY else local qP if nR<=0 then qP=0 else
-local DZ,Ea,Eb,Ec,Ed,Ee,xN=p(dI,3,9) if 32<=xN then return end
-local xO=((DZ+(256*(Ea+(256*(Eb+(256*(Ec+(256*(Ed+(256*(Ee+(256*xN))))))))))))+ab)-r qP=(0<xO)and xO or 0 end qQ=qP end
-qR=qQ else qR=0 end if 2^53<=qR then return end else if cz then return end end return else local ef local dJ=e-bZ
-if dJ<0 then ef=nil else ef=0 end local eg if ef then if 2^53<=ef then return end local wR=ef%1000
-local zV=(ef<0)and(-1)or((wR==0)and(ef/1000)or(((ef-wR)/1000)+1)) eg=zV else eg=-1 end local wS=(eg==0)and 1 or eg
-local qT if cz=='LINE'then local qS if dJ<0 then qS=nil else qS=0 end local xP=qS or(-1) if 2^53<=xP then return end
-qT=c('0 0 %.0f %.0f %.0f %.0f 0 0 0 %.0f 0 0',wS,e,e,xP,r) else if cz then return end qT={0,0,wS} end mb=qT end end else
-return end else return end return mb end, LEASE=function(P,h)
-local I,l,ac,c,b=math.ceil,string.find,string.match,string.format,redis.call local ts local aO=h[2] local bl=h[3]
-local as=h[4] if not bl then return end local gg=h[5] if(as=='LINE')and(not gg)then
-if not(((#bl)<16)and l(bl,'^[1-9]%d*$'))then return end local i,at=ac(aO,'^([1-9]%d*)(%l*)$') if i then if(#aO)<16 then
-local g=(at=='')and 1000 or((at=='ms')and 1 or((at=='s')and 1000 or((at=='m')and 60000 or((at=='h')and 3.6e6 or((at=='d')and 8.64e7 or nil)))))
-local aw=g and(i*g)or g if(not aw)or((aw<1)or(1e15<aw))then return end if not(aw<9e12)then return end return else return
-end else return end else if as then if gg then
-if not(((((h[6]=='LINE')and(not h[7]))and((#gg)<16))and(as=='ID'))and(not(gg=='')))then return end
-if not(((#bl)<16)and l(bl,'^[1-9]%d*$'))then return end local C=bl+0 local D,e=ac(aO,'^([1-9]%d*)(%l*)$') if D then
-if(#aO)<16 then
-local uz=(e=='')and 1000 or((e=='ms')and 1 or((e=='s')and 1000 or((e=='m')and 60000 or((e=='h')and 3.6e6 or((e=='d')and 8.64e7 or nil)))))
-local j=uz and(D*uz)or uz if(not j)or((j<1)or(1e15<j))then return end if not(j<9e12)then return end local Z=b('TIME')
-local L=(Z[1]*1e6)+Z[2] local aG=(L-(L%1000))/1000 local v=P[1] if not v then return end if l(v,':reserved',1,true)then
-return end if not((#P)==1)then return end local gk=b('ZCARD',v) local av if(0<gk)and(0<=aG)then if not(gk<=4000)then
-return end local gl=b('ZREMRANGEBYSCORE',v,'-inf',c('%.0f',aG)) av=gk-gl else av=gk end local kd=0<av local ao
-if kd then local ck=b('ZSCORE',v,gg) if ck then local xT=tonumber(ck) local md if xT<2^64 then local cW=I(xT)
-md=(0<cW)and cW or 0 else md=1/0 end local fu if aG<md then fu=md else fu=nil end ao=fu else ao=nil end else ao=nil end
-local cX=ao and(av-1)or av local hZ=(not(ao==nil))or(cX<C) local O=aG+j if hZ and(not(ao==O))then
-if not((O*1000)<2^53)then return end local eD=O*1000 local uH=(L<eD)and(eD-L)or 0 local cZ=uH%1e6
-local da=(cZ==0)and(uH/1e6)or(((uH-cZ)/1e6)+1) if 2^53<=da then return end local uO=ao and 0 or 1 local eK=cX+1
-local kl=C-eK local ig=(0<kl)and kl or 0 local bI local hD if ig<C then local ob=ig+1 local mA local ko=C-ob
-if ko<0 then mA=nil else if eK<=ko then mA=0 else local dg=(eK-ko)-1 local jo if dg<cX then local ms local cF
-local eL=c('%.0f',dg) local eM=b('ZRANGE',v,eL,eL,'WITHSCORES') local au=eM[2] if au then local dh=tonumber(au) local fz
-if dh<2^64 then local gv=I(dh) fz=(0<gv)and gv or 0 else fz=1/0 end cF=fz else cF=1/0 end if ao then local bp
-if ao<=cF then local rw local kr=c('%.0f',(dg+1)) local gx=b('ZRANGE',v,kr,kr,'WITHSCORES') local ij=gx[2] if ij then
-local dT=tonumber(ij) local bF if dT<2^64 then local gA=I(dT) bF=(0<gA)and gA or 0 else bF=1/0 end rw=bF else rw=1/0 end
-bp=rw else bp=cF end ms=bp else ms=cF end if ms<=O then jo=ms else local rH if 0<dg then local di=dg-1 local mx local dw
-local io=c('%.0f',di) local Ez=b('ZRANGE',v,io,io,'WITHSCORES') local aZ=Ez[2] if aZ then local bz=tonumber(aZ) local fA
-if bz<2^64 then local of=I(bz) fA=(0<of)and of or 0 else fA=1/0 end dw=fA else dw=1/0 end if ao then local rG
-if ao<=dw then local rF local uT=c('%.0f',(di+1)) local cp=b('ZRANGE',v,uT,uT,'WITHSCORES') local eO=cp[2] if eO then
-local gB=tonumber(eO) local rE if gB<2^64 then local oj=I(gB) rE=(0<oj)and oj or 0 else rE=1/0 end rF=rE else rF=1/0 end
-rG=rF else rG=dw end mx=rG else mx=dw end rH=(mx<O)and O or mx else rH=O end jo=rH end else local dy if 0<dg then
-local cr=dg-1 local bf local jn local ym=c('%.0f',cr) local is=b('ZRANGE',v,ym,ym,'WITHSCORES') local it=is[2]
-if it then local yn=tonumber(it) local af if yn<2^64 then local yo=I(yn) af=(0<yo)and yo or 0 else af=1/0 end jn=af else
-jn=1/0 end if ao then local fF if ao<=jn then local rS local iv=c('%.0f',(cr+1))
-local ED=b('ZRANGE',v,iv,iv,'WITHSCORES') local yq=ED[2] if yq then local eP=tonumber(yq) local rR if eP<2^64 then
-local om=I(eP) rR=(0<om)and om or 0 else rR=1/0 end rS=rR else rS=1/0 end fF=rS else fF=jn end bf=fF else bf=jn end
-dy=(bf<O)and O or bf else dy=O end jo=dy end local cG if not(jo==(1/0))then cG=jo else cG=nil end local rV if cG then
-local rU if 2^53<=cG then rU=1/0 else local ys=cG-aG rU=(0<ys)and ys or 0 end rV=rU else rV=cG end mA=rV end end
-local eQ=mA or(-1) local sz if ob==C then sz=eQ else local sy if eK<=0 then sy=0 else local gF=eK-1 local dC
-if gF<cX then local mD local cJ local aU=c('%.0f',gF) local gG=b('ZRANGE',v,aU,aU,'WITHSCORES') local eU=gG[2]
-if eU then local ct=tonumber(eU) local fG if ct<2^64 then local kB=I(ct) fG=(0<kB)and kB or 0 else fG=1/0 end cJ=fG else
-cJ=1/0 end if ao then local sd if ao<=cJ then local sc local os=c('%.0f',(gF+1))
-local iA=b('ZRANGE',v,os,os,'WITHSCORES') local gI=iA[2] if gI then local yB=tonumber(gI) local sb if yB<2^64 then
-local yC=I(yB) sb=(0<yC)and yC or 0 else sb=1/0 end sc=sb else sc=1/0 end sd=sc else sd=cJ end mD=sd else mD=cJ end
-if mD<=O then dC=mD else local eo if 0<gF then local kD=gF-1 local cd local jq local yG=c('%.0f',kD)
-local EM=b('ZRANGE',v,yG,yG,'WITHSCORES') local yH=EM[2] if yH then local yI=tonumber(yH) local sg if yI<2^64 then
-local dm=I(yI) sg=(0<dm)and dm or 0 else sg=1/0 end jq=sg else jq=1/0 end if ao then local sl if ao<=jq then local fH
-local aK=c('%.0f',(kD+1)) local dV=b('ZRANGE',v,aK,aK,'WITHSCORES') local ov=dV[2] if ov then local gK=tonumber(ov)
-local sk if gK<2^64 then local eW=I(gK) sk=(0<eW)and eW or 0 else sk=1/0 end fH=sk else fH=1/0 end sl=fH else sl=jq end
-cd=sl else cd=jq end eo=(cd<O)and O or cd else eo=O end dC=eo end else local dB if 0<gF then local kF=gF-1 local mK
-local bg local dW=c('%.0f',kF) local EO=b('ZRANGE',v,dW,dW,'WITHSCORES') local iE=EO[2] if iE then local bS=tonumber(iE)
-local aV if bS<2^64 then local kH=I(bS) aV=(0<kH)and kH or 0 else aV=1/0 end bg=aV else bg=1/0 end if ao then local su
-if ao<=bg then local st local ba=c('%.0f',(kF+1)) local iG=b('ZRANGE',v,ba,ba,'WITHSCORES') local gL=iG[2] if gL then
-local gM=tonumber(gL) local ss if gM<2^64 then local kK=I(gM) ss=(0<kK)and kK or 0 else ss=1/0 end st=ss else st=1/0 end
-su=st else su=bg end mK=su else mK=bg end dB=(mK<O)and O or mK else dB=O end dC=dB end local cL if not(dC==(1/0))then
-cL=dC else cL=nil end local sx if cL then local sw if 2^53<=cL then sw=1/0 else local kL=cL-aG sw=(0<kL)and kL or 0 end
-sx=sw else sx=cL end sy=sx end sz=sy or(-1) end bI=eQ hD=sz else bI=0 hD=0 end
-if(not((bI-bI)==0))or((not((hD-hD)==0))or(2^53<=hD))then return end
-local EQ=c('1 %.0f %.0f %.0f %.0f 0 %.0f %.0f 0 %.0f 0 %.0f',cX,da,C,ig,bI,hD,aG,uO) local jr if kd then
-if not redis.REDIS_VERSION_NUM then return end local bB=b('PEXPIRETIME',v) local oB=(0<=bB)and bB or nil local sD
-if oB then sD=oB else sD=nil end jr=sD else jr=nil end if ao then local yT=b('ZADD',v,'XX',c('%.0f',O),gg) else
-local vh=b('ZADD',v,c('%.0f',O),gg) end if cX==0 then if(2^53<=O)or(not(jr==O))then local sI
-if O<9223372036854775808 then sI=c('%.0f',O) else sI='9223372036854775807' end local vi=b('PEXPIREAT',v,sI) end else
-local oC=b('ZRANGE',v,'-1','-1','WITHSCORES') local dn=oC[2] if dn then local fb=tonumber(dn) local aN if fb<2^64 then
-local kN=I(fb) aN=(0<kN)and kN or 0 else aN=1/0 end if(2^53<=aN)or(not(jr==aN))then local er
-if aN<9223372036854775808 then er=c('%.0f',aN) else er='9223372036854775807' end local oF=b('PEXPIREAT',v,er) end else
-if(2^53<=dn)or(not(jr==dn))then local sJ if dn<9223372036854775808 then sJ=c('%.0f',dn) else sJ='9223372036854775807'
-end local oH=b('PEXPIREAT',v,sJ) end end end ts=EQ else local rk if hZ then if not((O*1000)<2^53)then return end
-local R=O*1000 local eE=(L<R)and(R-L)or 0 local ia=eE%1e6 local nU=(ia==0)and(eE/1e6)or(((eE-ia)/1e6)+1)
-if 2^53<=nU then return end rk=nU else local ar local V=C-1 if V<0 then ar=nil else if av<=V then ar=0 else
-local uL=(av-V)-1 local mj local xX=c('%.0f',uL) local Ep=b('ZRANGE',v,xX,xX,'WITHSCORES') local eH=Ep[2] if eH then
-local bO=tonumber(eH) local rg if bO<2^64 then local eI=I(bO) rg=(0<eI)and eI or 0 else rg=1/0 end mj=rg else mj=1/0 end
-local hx if not(mj==(1/0))then hx=mj else hx=nil end local ek if hx then local ri if 2^53<=hx then ri=1/0 else
-local dQ=hx-aG ri=(0<dQ)and dQ or 0 end ek=ri else ek=hx end ar=ek end end local mk if ar then
-if(not((ar-ar)==0))or(2^53<=ar)then return end local ie=ar%1000
-local by=(ar<0)and(-1)or((ie==0)and(ar/1000)or(((ar-ie)/1000)+1)) mk=by else mk=-1 end local nY=(mk==0)and 1 or mk rk=nY
-end local kQ=C-av local oJ=(0<kQ)and kQ or 0 local bK if not hZ then local eu local oK=C-1 if oK<0 then eu=nil else
-if av<=oK then eu=0 else local vm=(av-oK)-1 local mS local fe=c('%.0f',vm) local vn=b('ZRANGE',v,fe,fe,'WITHSCORES')
-local gR=vn[2] if gR then local gS=tonumber(gR) local sQ if gS<2^64 then local kV=I(gS) sQ=(0<kV)and kV or 0 else sQ=1/0
-end mS=sQ else mS=1/0 end local hG if not(mS==(1/0))then hG=mS else hG=nil end local sS if hG then local sR
-if 2^53<=hG then sR=1/0 else local ze=hG-aG sR=(0<ze)and ze or 0 end sS=sR else sS=hG end eu=sS end end
-local Fb=eu or(-1) bK=Fb else bK=0 end local cM local hI if oJ<C then local dZ=oJ+1 local ch local vp=C-dZ if vp<0 then
-ch=nil else if av<=vp then ch=0 else local iP=(av-vp)-1 local ev local iQ=c('%.0f',iP)
-local ff=b('ZRANGE',v,iQ,iQ,'WITHSCORES') local ea=ff[2] if ea then local zh=tonumber(ea) local sY if zh<2^64 then
-local lc=I(zh) sY=(0<lc)and lc or 0 else sY=1/0 end ev=sY else ev=1/0 end local cg if not(ev==(1/0))then cg=ev else
-cg=nil end local tc if cg then local tb if 2^53<=cg then tb=1/0 else local zi=cg-aG tb=(0<zi)and zi or 0 end tc=tb else
-tc=cg end ch=tc end end local ld=ch or(-1) local fS if dZ==C then fS=ld else local fR if av<=0 then fR=0 else
-local Fh=av-1 local mX local lf=c('%.0f',Fh) local iR=b('ZRANGE',v,lf,lf,'WITHSCORES') local gW=iR[2] if gW then
-local oT=tonumber(gW) local th if oT<2^64 then local zj=I(oT) th=(0<zj)and zj or 0 else th=1/0 end mX=th else mX=1/0 end
-local bL if not(mX==(1/0))then bL=mX else bL=nil end local fQ if bL then local tj if 2^53<=bL then tj=1/0 else
-local iT=bL-aG tj=(0<iT)and iT or 0 end fQ=tj else fQ=bL end fR=fQ end fS=fR or(-1) end cM=ld hI=fS else cM=0 hI=0 end
-if(not((bK-bK)==0))or((not((cM-cM)==0))or((not((hI-hI)==0))or((2^53<=bK)or(2^53<=hI))))then return end
-local eb=c('%.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f 0 %.0f 0 0',(hZ and 1 or 0),cX,rk,C,oJ,bK,cM,hI,aG) if kd then
-local gX=b('ZRANGE',v,'-1','-1','WITHSCORES') local fg=gX[2] if fg then local dq=tonumber(fg) local hJ if dq<2^64 then
-local zo=I(dq) hJ=(0<zo)and zo or 0 else hJ=1/0 end if not redis.REDIS_VERSION_NUM then return end
-local zr=b('PEXPIRETIME',v) if(2^53<=hJ)or(not(((0<=zr)and zr or nil)==hJ))then local tp if hJ<9223372036854775808 then
-tp=c('%.0f',hJ) else tp='9223372036854775807' end local FZ=b('PEXPIREAT',v,tp) end else
-if not redis.REDIS_VERSION_NUM then return end local zs=b('PEXPIRETIME',v)
-if(2^53<=fg)or(not(((0<=zs)and zs or nil)==fg))then local tr if fg<9223372036854775808 then tr=c('%.0f',fg) else
-tr='9223372036854775807' end local Gb=b('PEXPIREAT',v,tr) end end end ts=eb end else return end else return end else
-return end else if not(((#bl)<16)and l(bl,'^[1-9]%d*$'))then return end local k,bt=ac(aO,'^([1-9]%d*)(%l*)$') if k then
-if(#aO)<16 then
-local aQ=(bt=='')and 1000 or((bt=='ms')and 1 or((bt=='s')and 1000 or((bt=='m')and 60000 or((bt=='h')and 3.6e6 or((bt=='d')and 8.64e7 or nil)))))
-local aR=aQ and(k*aQ)or aQ if(not aR)or((aR<1)or(1e15<aR))then return end if not(aR<9e12)then return end return else
-return end else return end end end return ts end, LOCKOUT=function(P,h)
-local l,ac,c,b=string.find,string.match,string.format,redis.call local ju local cR=h[2] local bk=h[3] local aO=h[4]
-if not bk then return end local aP=h[5] local T local u local Y if(aO=='LINE')and(not aP)then T=5 u=1 Y='LINE' else
-local S local am local bX if aO then if aP then
-if not(((((h[6]=='LINE')and(not h[7]))and((#aP)<16))and(aO=='COST'))and l(aP,'^[1-9]%d*$'))then return end S=7 am=aP+0
-bX='LINE' else if(((h[6]=='LINE')and(not h[7]))and(aO=='COST'))and l('','^[1-9]%d*$')then return end return end else S=4
-am=1 bX=nil end T=S u=am Y=bX end if not(((#bk)<16)and l(bk,'^[1-9]%d*$'))then return end local i=bk+0
-local at,aF=ac(cR,'^([1-9]%d*)(%l*)$') if at then if(#cR)<16 then
-local J=(aF=='')and 1000 or((aF=='ms')and 1 or((aF=='s')and 1000 or((aF=='m')and 60000 or((aF=='h')and 3.6e6 or((aF=='d')and 8.64e7 or nil)))))
-local B=J and(at*J)or J if(not B)or((B<1)or(1e15<B))then return end if not(B<9e12)then return end
-local C=(B<8.64e7)and 8.64e7 or B if C<B then return end local jY=h[T] if jY then return end local m=b('TIME')
-local bt=(m[1]*1e6)+m[2] local q=(bt-(bt%1000))/1000 local aR=P[1] if not aR then return end
-if l(aR,':reserved',1,true)then return end if not((#P)==1)then return end local x=b('GET',aR) if x then
-local ka,hV,hW,bu,U=ac(x,'^O:(%d+):(%d+):(%d+):(%d+):(%d+)$') if not ka then return else if l(x,':0%d')then return else
-local aa=((#bu)<17)and(bu+0) if not((#ka)<16)then return end if not((#hV)<16)then return end if not((#hW)<16)then return
-end if aa then if not(aa<9e15)then return end local Z=ka+0 local t=hV+0 local y=hW+0 if(2<(#U))or(64<(U+0))then return
-else local qV if y<t then qV=true else qV=1e15<aa end if qV then return else local xS=U+0 if not(y<=q)then return end
-local fr local fs local ke=(0<aa)and(y+aa)or(t+B) if(q<ke)and(0<Z)then fr=Z fs=t else fr=0 fs=q end local cW=fr+u
-local hY=q<(y+aa) if(not hY)and(cW<=i)then local xV=(q-y)-aa local aY=(0<xV)and xV or 0 local qY if aa==0 then qY=xS
-else local pd=0 local lx=B while lx<C do local O=pd+1 local gm=2*lx pd,lx=O,gm end local ax=pd local bN=lx local eD=xS+1
-qY=(eD<ax)and eD or ax end local da=qY-((aY-(aY%C))/C) local gn=(0<da)and da or 0 local aA if cW==i then
-local R=B*(2^gn) aA=(R<C)and R or C else aA=0 end local rb local rc local cl=(0<aA)and(q+aA)or(fs+B)
-if(q<cl)and(0<cW)then rb=cW rc=fs else rb=0 rc=q end local kg=q<(q+aA) local mh local rd if kg then local Eo=q+aA mh=0
-rd=Eo else local db=i-rb local dO=rc+B mh=(0<db)and db or 0 rd=dO end local hw if(i<=mh)and(0<mh)then hw=0 else
-local uK=rd-q hw=uK end local kh=hw%1000 local ib=(hw<0)and(-1)or((kh==0)and(hw/1000)or(((hw-kh)/1000)+1)) local bF
-if Y=='LINE'then local rn local ro if(q<cl)and(0<cW)then rn=cW ro=fs else rn=0 ro=q end local cb local em if kg then
-local ko=q+aA cb=0 em=ko else local df=i-rn local Ex=ro+B cb=(0<df)and df or 0 em=Ex end local rs local mq if cb<i then
-local eL=cb+1 local bE if i<eL then bE=nil else if(eL<=cb)and(0<cb)then bE=0 else local gt=em-q bE=gt end end
-local gu=bE or(-1) local rr if eL==i then rr=gu else local gw=em-q rr=gw end rs=gu mq=rr else rs=0 mq=0 end
-if 2^53<=mq then return end local dT=c('1 %.0f %.0f %.0f %.0f 0 %.0f %.0f 0 %.0f 0 %.0f',fr,ib,i,cb,rs,mq,q,u) bF=dT
-else if Y then return end bF={1,fr,ib} end local di=c('%.0f',fs) local oe=c('%.0f',aA) local mw if aA==0 then mw=gn else
-local pe=0 local ly=B while ly<C do local ip=pe+1 local oh=2*ly pe,ly=ip,oh end local bA=pe local uT=ly local cp=gn+1
-mw=(cp<bA)and cp or bA end if not((mw*C)<2^53)then return end local gC=mw*C local cq=q+aA if not((cq+gC)<2^53)then
-return end local kv=cq+gC local iq=fs+B
-local ir=b('SET',aR,c('O:%s:%s:%s:%s:%d',c('%.0f',cW),di,c('%.0f',q),oe,gn),'PXAT',c('%.0f',((kv<iq)and iq or kv)))
-ju=bF else local ej local rf if(q<ke)and(0<Z)then ej=Z rf=t else ej=0 rf=q end local ek local ar if hY then ek=0 ar=y+aa
-else local ay=i-ej local dQ=rf+B ek=(0<ay)and ay or 0 ar=dQ end local aB if i<u then aB=nil else if(u<=ek)and(0<ek)then
-aB=0 else local bP=ar-q aB=bP end end local el if aB then if 2^53<=aB then return end local eJ=aB%1000
-local uO=(aB<0)and(-1)or((eJ==0)and(aB/1000)or(((aB-eJ)/1000)+1)) el=uO else el=-1 end local nZ=(el==0)and 1 or el
-local sa if Y=='LINE'then local fE local rP if(q<ke)and(0<Z)then fE=Z rP=t else fE=0 rP=q end local bf local dy
-if hY then bf=0 dy=y+aa else local on=i-fE local dU=rP+B bf=(0<on)and on or 0 dy=dU end local cH if i<u then cH=nil else
-if(u<=bf)and(0<bf)then cH=0 else local aI=dy-q cH=aI end end local yw=cH or(-1) local rY local bq if bf<i then
-local uX=bf+1 local dz if i<uX then dz=nil else if(uX<=bf)and(0<bf)then dz=0 else local ky=dy-q dz=ky end end
-local eR=dz or(-1) local rX if uX==i then rX=eR else local eS=dy-q rX=eS end rY=eR bq=rX else rY=0 bq=0 end
-if(2^53<=yw)or(2^53<=bq)then return end
-local EJ=c('0 %.0f %.0f %.0f %.0f %.0f %.0f %.0f 0 %.0f 0 0',fr,nZ,i,bf,yw,rY,bq,q) sa=EJ else if Y then return end
-sa={0,fr,nZ} end ju=sa end end end else return end end end else local ot=u<=i if ot then local cK if u==i then
-cK=(B<C)and B or C else cK=0 end local sh local bR=(0<cK)and(q+cK)or(q+B) if q<bR then sh=u else sh=0 end
-local aJ=q<(q+cK) local mH local sj if aJ then local aK=q+cK mH=0 sj=aK else local dV=i-sh mH=(0<dV)and dV or 0 sj=q+B
-end local cd if(i<=mH)and(0<mH)then cd=0 else local aL=sj-q cd=aL end local yL=cd%1000
-local kF=(cd<0)and(-1)or((yL==0)and(cd/1000)or(((cd-yL)/1000)+1)) local sH if Y=='LINE'then local sv if q<bR then sv=u
-else sv=0 end local bJ local mL if aJ then local oy=q+cK bJ=0 mL=oy else local gN=i-sv bJ=(0<gN)and gN or 0 mL=q+B end
-local cf local mO if bJ<i then local vf=bJ+1 local mN if i<vf then mN=nil else if(vf<=bJ)and(0<bJ)then mN=0 else
-local vg=mL-q mN=vg end end local bB=mN or(-1) local sE if vf==i then sE=bB else local gO=mL-q sE=gO end cf=bB mO=sE
-else cf=0 mO=0 end if 2^53<=mO then return end
-local oD=c('1 0 %.0f %.0f %.0f 0 %.0f %.0f 0 %.0f 0 %.0f',kF,i,bJ,cf,mO,q,u) sH=oD else if Y then return end sH={1,0,kF}
-end local vj=c('%.0f',u) local EX=c('%.0f',cK) local aD if cK==0 then aD=0 else local pf=0 local lD=B while lD<C do
-local kP=pf+1 local gP=2*lD pf,lD=kP,gP end local kQ=pf local oJ=lD aD=(1<kQ)and 1 or kQ end if not((aD*C)<2^53)then
-return end local kR=aD*C local kS=q+cK if not((kS+kR)<2^53)then return end local iK=kS+kR local iL=q+B
-local oK=b('SET',aR,c('O:%s:%s:%s:%s:0',vj,c('%.0f',q),c('%.0f',q),EX),'PXAT',c('%.0f',((iK<iL)and iL or iK))) ju=sH
-else local sV if Y=='LINE'then sV=c('0 0 -1 %.0f %.0f -1 0 0 0 %.0f 0 0',i,i,q) else if Y then return end sV={0,0,(-1)}
-end ju=sV end end else return end else return end return ju end,
+FIXED=function(K,f) local m,ab,cL,b,d=string.find,string.match,string.sub,string.format,redis.call
+if b('%d',2^40)~='1099511627776'then return end local cF local vo=f[2] local cP=f[3] local ml=f[4] if not cP then return
+end local iW=f[5] local fo local av local bh if(ml=='LINE')and(not iW)then fo=5 av=1 bh='LINE' else local oQ local oR
+local oS if ml then if iW then
+if not(((((f[6]=='LINE')and(not f[7]))and((#iW)<16))and(ml=='COST'))and m(iW,'^[1-9]%d*$'))then return end oQ=7 oR=iW+0
+oS='LINE' else if(((f[6]=='LINE')and(not f[7]))and(ml=='COST'))and m('','^[1-9]%d*$')then return end return end else
+oQ=4 oR=1 oS=nil end fo=oQ av=oR bh=oS end if not(((#cP)<16)and m(cP,'^[1-9]%d*$'))then return end local c=cP+0
+local A,F=ab(vo,'^([1-9]%d*)(%l*)$') if A then if(#vo)<16 then
+local iZ=(F=='')and 1000 or((F=='ms')and 1 or((F=='s')and 1000 or((F=='m')and 60000 or((F=='h')and 3.6e6 or((F=='d')and 8.64e7 or nil)))))
+local H=iZ and(A*iZ)or iZ if(not H)or((H<1)or(1e15<H))then return end if not(H<9e12)then return end local mr=f[fo]
+if mr then return end local fp local aM=d('TIME') local P=(aM[1]*1e6)+aM[2] local x=(P-(P%1000))/1000 local hu=K[1]
+local u=(x-(x%H))/H local sz=b(((u<2147483648)and':%d'or':%d'),u) local ar=K[2] local v=#sz if not ar then return end
+if not(cL(hu,(-v))==sz)then if not(cL(ar,(-v))==sz)then if m(cL(ar,1,((-v)-1)),':reserved',1,true)then return end
+if not((#K)==2)then return end return else if m(cL(ar,1,((-v)-1)),':reserved',1,true)then return end if not((#K)==2)then
+return end fp=ar end else if m(cL(hu,1,((-v)-1)),':reserved',1,true)then return end if not((#K)==2)then return end fp=hu
+end local hx=d('GET',fp) if hx then if not(((#hx)<16)and m(hx,'^[1-9]%d*$'))then return end local w=hx+0
+if not redis.REDIS_VERSION_NUM then return end local cQ=d('PEXPIRETIME',fp) if cQ<0 then return end if 2^53<=cQ then
+return end local fZ=(av<=c)and((w+av)<=c) local cR=fZ or(c<=w) local cS=cR and(w+av)or w if 2^53<=cS then return end
+local co=((x<cQ)and(cQ-x)or 0)+500 local hy=(co-(co%1000))/1000 if cR then local pk if not fZ then pk=0 else pk=av end
+local pu if bh=='LINE'then local gc=(0<cS)and cS or 0 local eI=(gc<c)and(c-gc)or 0 local dx if not fZ then local kJ
+if c<av then kJ=nil else if(gc+av)<=c then kJ=0 else kJ=H-(x%H) end end local da=kJ or(-1) dx=da else dx=0 end local pq
+local ce if eI<c then local dQ=eI+1 local kL if c<dQ then kL=nil else if(gc+dQ)<=c then kL=0 else kL=H-(x%H) end end
+local ak=kL or(-1) local dy if dQ==c then dy=ak else local aF if(gc+c)<=c then aF=0 else aF=H-(x%H) end dy=aF end pq=ak
+ce=dy else pq=0 ce=0 end if(2^53<=dx)or(2^53<=ce)then return end
+local CP=b('%d %d %d %d %d %d %d %d 0 %d 0 %d',(fZ and 1 or 0),cS,hy,c,eI,dx,pq,ce,x,pk) pu=CP else if bh then return
+end pu={(fZ and 1 or 0),cS,hy} end local hG=cS-w if not(hG==0)then local px if hG==1 then px='1' else px=b('%d',hG) end
+local dd=d('INCRBY',fp,px) end cF=pu else local bG if bh=='LINE'then local dR=c-w local kP if c<av then kP=nil else
+if(w+av)<=c then kP=0 else kP=H-(x%H) end end local gh=kP or(-1) local bF local ep if dR<c then local jk=dR+1 local eo
+if c<jk then eo=nil else if(w+jk)<=c then eo=0 else eo=H-(x%H) end end local wi=eo or(-1) local aU if jk==c then aU=wi
+else local fy if(w+c)<=c then fy=0 else fy=H-(x%H) end aU=fy end bF=wi ep=aU else bF=0 ep=0 end
+if(2^53<=gh)or(2^53<=ep)then return end local eL=b('0 %d %d %d %d %d %d %d 0 %d 0 0',cS,hy,c,dR,gh,bF,ep,x) bG=eL else
+if bh then return end bG={0,cS,hy} end cF=bG end else local hA=av<=c local cW=hA and av or 0 if 2^53<=cW then return end
+local fw if hA then fw=x+H else fw=nil end local gW if not fw then gW=-2 else local as=((x<fw)and(fw-x)or 0)+500
+gW=(as-(as%1000))/1000 end if hA then local pO if bh=='LINE'then local bq=(0<cW)and cW or 0 local sO=(bq<c)and(c-bq)or 0
+local dB local kY if sO<c then local sP=sO+1 local kX if c<sP then kX=nil else if(bq+sP)<=c then kX=0 else kX=H-(x%H)
+end end local bU=kX or(-1) local fz if sP==c then fz=bU else local cf if(bq+c)<=c then cf=0 else cf=H-(x%H) end fz=cf
+end dB=bU kY=fz else dB=0 kY=0 end if 2^53<=kY then return end
+local bC=b('1 %d %d %d %d 0 %d %d 0 %d 0 %d',cW,gW,c,sO,dB,kY,x,av) pO=bC else if bh then return end pO={1,cW,gW} end
+if not(cW==0)then local fA if cW==1 then fA='1' else fA=b('%d',cW) end local sT=d('INCRBY',fp,fA) end if fw then
+local mK=b('%d',fw) local wv=d('PEXPIREAT',fp,mK) end cF=pO else local qb if bh=='LINE'then
+local hQ=b('0 %d %d %d %d -1 0 0 0 %d 0 0',cW,gW,c,c,x) qb=hQ else if bh then return end qb={0,cW,gW} end cF=qb end end
+else return end else return end return cF end, WINDOW=function(K,f)
+local m,ab,b,d=string.find,string.match,string.format,redis.call if b('%d',2^40)~='1099511627776'then return end
+local bN local iV=f[2] local aX=f[3] local aq=f[4] if not aX then return end local aK=f[5] local aS local s local n
+if(aq=='LINE')and(not aK)then aS=5 s=1 n='LINE' else local fn local aQ local aR if aq then if aK then
+if not(((((f[6]=='LINE')and(not f[7]))and((#aK)<16))and(aq=='COST'))and m(aK,'^[1-9]%d*$'))then return end fn=7 aQ=aK+0
+aR='LINE' else if(((f[6]=='LINE')and(not f[7]))and(aq=='COST'))and m('','^[1-9]%d*$')then return end return end else
+fn=4 aQ=1 aR=nil end aS=fn s=aQ n=aR end if not(((#aX)<16)and m(aX,'^[1-9]%d*$'))then return end local o=aX+0
+local h,ac=ab(iV,'^([1-9]%d*)(%l*)$') if h then if(#iV)<16 then
+local af=(ac=='')and 1000 or((ac=='ms')and 1 or((ac=='s')and 1000 or((ac=='m')and 60000 or((ac=='h')and 3.6e6 or((ac=='d')and 8.64e7 or nil)))))
+local i=af and(h*af)or af if(not i)or((i<1)or(1e15<i))then return end if not(i<9e12)then return end local A=f[aS]
+if A then return end local fV=d('TIME') local l=(fV[1]*1e6)+fV[2] local j=(l-(l%1000))/1000 local g=K[1] if not g then
+return end if m(g,':reserved',1,true)then return end if not((#K)==1)then return end local ms=d('GET',g) if ms then
+if not(((#ms)<16)and m(ms,'^[1-9]%d*$'))then return end local P=ms+0 if not redis.REDIS_VERSION_NUM then return end
+local fW=d('PEXPIRETIME',g) if fW<0 then return end if 2^53<=fW then return end if fW<=j then return end local eE=j+i
+local Z=(fW<eE)and fW or eE local aZ=(P+s)<=o if 2^53<=P then return end if aZ then local R=P+s if Z<=j then return end
+local aj=(Z<eE)and Z or eE local sB=(R<o)and(o-R)or 0 local fs if(R+o)<=o then fs=0 else if not((aj*1000)<2^53)then
+return end local cR=aj*1000 local eF=(l<cR)and(cR-l)or 0 local co=eF%1000 fs=(co==0)and(eF/1000)or(((eF-co)/1000)+1) end
+if 2^53<=fs then return end local vV=fs%1000 local hz=(fs<0)and(-1)or((vV==0)and(fs/1000)or(((fs-vV)/1000)+1)) local cf
+if n=='LINE'then local pJ local kW if sB<o then local aD=sB+1 local kU if o<aD then kU=nil else if(R+aD)<=o then kU=0
+else if not((aj*1000)<2^53)then return end local wo=aj*1000 local sM=(l<wo)and(wo-l)or 0 local hI=sM%1000
+kU=(hI==0)and(sM/1000)or(((sM-hI)/1000)+1) end end local jn=kU or(-1) local dA if aD==o then dA=jn else local pI
+if(R+o)<=o then pI=0 else if not((aj*1000)<2^53)then return end local gk=aj*1000 local bq=(l<gk)and(gk-l)or 0
+local ws=bq%1000 pI=(ws==0)and(bq/1000)or(((bq-ws)/1000)+1) end dA=pI end pJ=jn kW=dA else pJ=0 kW=0 end
+if 2^53<=kW then return end local cs=b('1 %d %d %d %d 0 %d %d 0 %d 0 %d',P,hz,o,sB,pJ,kW,j,s) cf=cs else if n then
+return end cf={1,P,hz} end if fW==Z then local bc=R-P local pM if bc==1 then pM='1' else pM=b('%d',bc) end
+local bC=d('INCRBY',g,pM) else if P==R then local gm=d('PEXPIREAT',g,b('%d',Z)) else
+local bD=d('SET',g,b('%d',R),'PXAT',b('%d',Z)) end end bN=cf else if not(Z==fW)then return end local J=(P<o)and(o-P)or 0
+local el if o<s then el=nil else if not((Z*1000)<2^53)then return end local aO=Z*1000 local eG=(l<aO)and(aO-l)or 0
+local cY=eG%1000 el=(cY==0)and(eG/1000)or(((eG-cY)/1000)+1) end local kI if el then if 2^53<=el then return end
+local eI=el%1000 local hC=(el<0)and(-1)or((eI==0)and(el/1000)or(((el-eI)/1000)+1)) kI=hC else kI=-1 end
+local cZ=(kI==0)and 1 or kI local dF if n=='LINE'then local cE if o<s then cE=nil else if not((Z*1000)<2^53)then return
+end local dj=Z*1000 local br=(l<dj)and(dj-l)or 0 local hQ=br%1000 cE=(hQ==0)and(br/1000)or(((br-hQ)/1000)+1) end
+local wA=cE or(-1) local fD local aV if J<o then local jq=J+1 local dE if o<jq then dE=nil else if(P+jq)<=o then dE=0
+else if not((Z*1000)<2^53)then return end local au=Z*1000 local sX=(l<au)and(au-l)or 0 local js=sX%1000
+dE=(js==0)and(sX/1000)or(((sX-js)/1000)+1) end end local eP=dE or(-1) local qg if jq==o then qg=eP else local et
+if(P+o)<=o then et=0 else if not((Z*1000)<2^53)then return end local eR=Z*1000 local aE=(l<eR)and(eR-l)or 0
+local cu=aE%1000 et=(cu==0)and(aE/1000)or(((aE-cu)/1000)+1) end qg=et end fD=eP aV=qg else fD=0 aV=0 end
+if(2^53<=wA)or(2^53<=aV)then return end local mU=b('0 %d %d %d %d %d %d %d 0 %d 0 0',P,cZ,o,J,wA,fD,aV,j) dF=mU else
+if n then return end dF={0,P,cZ} end bN=dF end else local sE=s<=o if sE then local O=j+i if O<=j then return end
+local sI=(s<o)and(o-s)or 0 local ax if(s+o)<=o then ax=0 else if not((O*1000)<2^53)then return end local db=O*1000
+local cq=(l<db)and(db-l)or 0 local dc=cq%1000 ax=(dc==0)and(cq/1000)or(((cq-dc)/1000)+1) end if 2^53<=ax then return end
+local aC=ax%1000 local jf=(ax<0)and(-1)or((aC==0)and(ax/1000)or(((ax-aC)/1000)+1)) local cg if n=='LINE'then local qx
+local lm if sI<o then local al=sI+1 local eu if o<al then eu=nil else if(s+al)<=o then eu=0 else
+if not((O*1000)<2^53)then return end local hV=O*1000 local sZ=(l<hV)and(hV-l)or 0 local aP=sZ%1000
+eu=(aP==0)and(sZ/1000)or(((sZ-aP)/1000)+1) end end local eU=eu or(-1) local bl if al==o then bl=eU else local ap
+if(s+o)<=o then ap=0 else if not((O*1000)<2^53)then return end local dq=O*1000 local eV=(l<dq)and(dq-l)or 0
+local cv=eV%1000 ap=(cv==0)and(eV/1000)or(((eV-cv)/1000)+1) end bl=ap end qx=eU lm=bl else qx=0 lm=0 end
+if 2^53<=lm then return end local gu=b('1 0 %d %d %d 0 %d %d 0 %d 0 %d',jf,o,sI,qx,lm,j,s) cg=gu else if n then return
+end cg={1,0,jf} end local mY=b('%d',s) local tc=d('SET',g,mY,'PXAT',b('%d',O)) bN=cg else local qI if n=='LINE'then
+qI=b('0 0 -1 %d %d -1 0 0 0 %d 0 0',o,o,j) else if n then return end qI={0,0,(-1)} end bN=qI end end else return end
+else return end return bN end, SLIDING=function(K,f)
+local S,m,ab,b,d=math.ceil,string.find,string.match,string.format,redis.call if b('%d',2^40)~='1099511627776'then return
+end local iJ local iV=f[2] local aX=f[3] local aq=f[4] if not aX then return end local aK=f[5] local aS local s local n
+if(aq=='LINE')and(not aK)then aS=5 s=1 n='LINE' else local fn local aQ local aR if aq then if aK then
+if not(((((f[6]=='LINE')and(not f[7]))and((#aK)<16))and(aq=='COST'))and m(aK,'^[1-9]%d*$'))then return end fn=7 aQ=aK+0
+aR='LINE' else if(((f[6]=='LINE')and(not f[7]))and(aq=='COST'))and m('','^[1-9]%d*$')then return end return end else
+fn=4 aQ=1 aR=nil end aS=fn s=aQ n=aR end if not(((#aX)<16)and m(aX,'^[1-9]%d*$'))then return end local o=aX+0
+local h,ac=ab(iV,'^([1-9]%d*)(%l*)$') if h then if(#iV)<16 then
+local af=(ac=='')and 1000 or((ac=='ms')and 1 or((ac=='s')and 1000 or((ac=='m')and 60000 or((ac=='h')and 3.6e6 or((ac=='d')and 8.64e7 or nil)))))
+local i=af and(h*af)or af if(not i)or((i<1)or(1e15<i))then return end if not(i<9e12)then return end local A=f[aS]
+if A then return end if 1000<s then return end local fV=d('TIME') local l=(fV[1]*1e6)+fV[2] local j=(l-(l%1000))/1000
+local g=K[1] if not g then return end if m(g,':reserved',1,true)then return end if not((#K)==1)then return end
+local P=j-i local X=d('ZCARD',g) local L if(0<X)and(0<=P)then if not(X<=4000)then return end
+local aY=d('ZREMRANGEBYSCORE',g,'0',b('%d',P)) L=X-aY else L=X end local ar=0<L local D=(L+s)<=o local vQ=i%1000
+local hw=(vQ==0)and(i/1000)or(((i-vQ)/1000)+1) if D then if n=='LINE'then local eF=(o-L)-s local dO=(0<eF)and eF or 0
+local cd if ar then local hy=d('ZRANGE',g,'0','0','WITHSCORES') local ai=hy[2] if ai then cd=tonumber(ai) else cd=0 end
+else cd=0 end if cd<0 then return end local kQ local kR local ix local hb if dO<o then local hA=dO+1 local fx if ar then
+if not redis.REDIS_VERSION_NUM then return end local mt=d('PEXPIRETIME',g) fx=((0<=mt)and mt or nil)or 0 else fx=0 end
+local ek if(3*i)<=(2*(fx-j))then ek=nil else ek=j+(2*i) end local pl if ek then pl=ek else pl=fx end local bp=L+s
+local cY=pl+1 local aw local em local aA=o-hA if aA<0 then aw=nil em=nil else if bp<=aA then aw=nil em=0 else
+local gb=(bp-aA)-1 local aF local dy if bp<=gb then aF=nil dy=nil else local iv if ar then
+local cZ=d('ZRANGE',g,'-1','-1','WITHSCORES') local vX=cZ[2] if vX then iv=tonumber(vX) else iv=0 end else iv=0 end
+if j<iv then return end local gY if gb<L then if gb==0 then local O=S(cd) gY=(0<O)and O or 0 else if 0<=gb then
+local bT=b('%d',gb) local CN=d('ZRANGE',g,bT,bT,'WITHSCORES') local vZ=CN[2] if vZ then local ak=S(tonumber(vZ))
+gY=(0<ak)and ak or 0 else gY=j end else gY=j end end else gY=j end local sH=gY+i aF=iv dy=sH end local ce
+if(not dy)or(cY<dy)then ce=cY else ce=dy end local ps if ce then local pr if 2^53<=ce then pr=1/0 else local cp=ce-j
+pr=(0<cp)and cp or 0 end ps=pr else ps=ce end aw=aF em=ps end end local eK=em or(-1) local ep local pB if hA==o then
+ep=aw pB=eK else local ao if(3*i)<=(2*(fx-j))then ao=nil else ao=j+(2*i) end local pw if ao then pw=ao else pw=fx end
+local mw=pw+1 local aU local bF if bp<=0 then aU=aw bF=0 else local aC=bp-1 local eo local iw if bp<=aC then eo=aw
+iw=nil else local aT if aw then aT=aw else local bj if ar then local CU=d('ZRANGE',g,'-1','-1','WITHSCORES')
+local jg=CU[2] if jg then bj=tonumber(jg) else bj=0 end else bj=0 end aT=bj end if j<aT then return end local cD
+if aC<L then if aC==0 then local gh=S(cd) cD=(0<gh)and gh or 0 else if 0<=aC then local dS=b('%d',aC)
+local B=d('ZRANGE',g,dS,dS,'WITHSCORES') local wg=B[2] if wg then local mx=S(tonumber(wg)) cD=(0<mx)and mx or 0 else
+cD=j end else cD=j end end else cD=j end local hH=cD+i eo=aT iw=hH end local ha if(not iw)or(mw<iw)then ha=mw else ha=iw
+end local fy if ha then local pA if 2^53<=ha then pA=1/0 else local bB=ha-j pA=(0<bB)and bB or 0 end fy=pA else fy=ha
+end aU=eo bF=fy end ep=aU pB=bF or(-1) end kQ=ep kR=fx ix=eK hb=pB else kQ=nil kR=nil ix=0 hb=0 end
+if(not((ix-ix)==0))or((not((hb-hb)==0))or(2^53<=hb))then return end
+local dU=b('1 %d %d %d %d 0 %d %d 0 %d 0 %d',L,hw,o,dO,ix,hb,j,s) local eq if kR then eq=kR else local aG if ar then
+if not redis.REDIS_VERSION_NUM then return end local gj=d('PEXPIRETIME',g) aG=((0<=gj)and gj or nil)or 0 else aG=0 end
+eq=aG end local dA if eq then if(3*i)<=(2*(eq-j))then dA=nil else dA=j+(2*i) end else dA=j+(2*i) end local di=b('%d',j)
+if kQ then local pL if kQ<j then pL=0 else local bb=d('ZCOUNT',g,di,di) pL=bb end if 1<s then return end local ef=s
+local dv=pL while 0<ef do local sR=b('%d',dv) local bc=d('ZADD',g,'NX',di,(di..('-0.'..sR))) local jp=ef-bc
+local bC=dv+1 ef,dv=jp,bC end local hL=ef local Ee=dv else local sQ=d('ZCOUNT',g,di,di) if 1<s then return end
+local kh=s local ki=sQ while 0<kh do local go=b('%d',ki) local bD=d('ZADD',g,'NX',di,(di..('-0.'..go))) local hM=kh-bD
+local sS=ki+1 kh,ki=hM,sS end local sT=kh local bV=ki end if dA then local wv=b('%d',dA) local sU=d('PEXPIREAT',g,wv)
+end iJ=dU else if n then return end local fB if ar then if not redis.REDIS_VERSION_NUM then return end
+local eN=d('PEXPIRETIME',g) fB=((0<=eN)and eN or nil)or 0 else fB=0 end local es if(3*i)<=(2*(fB-j))then es=nil else
+es=j+(2*i) end local br=b('%d',j) local sW=d('ZCOUNT',g,br,br) if 1<s then return end local kj=s local kk=sW
+while 0<kj do local mP=b('%d',kk) local jq=d('ZADD',g,'NX',br,(br..('-0.'..mP))) local mQ=kj-jq local dk=kk+1
+kj,kk=mQ,dk end local Eh=kj local au=kk if es then local jr=b('%d',es) local mR=d('PEXPIREAT',g,jr) end iJ={1,L,hw} end
+else local kG if ar then local sA=d('ZRANGE',g,'-1','-1','WITHSCORES') local cQ=sA[2] if cQ then kG=tonumber(cQ) else
+kG=0 end else kG=0 end if j<kG then if n=='LINE'then local aE=o-L local dl=(0<aE)and aE or 0 local aV if ar then
+local gr=d('ZRANGE',g,'0','0','WITHSCORES') local mS=gr[2] if mS then aV=tonumber(mS) else aV=0 end else aV=0 end
+if aV<0 then return end local bI if ar then if not redis.REDIS_VERSION_NUM then return end local hU=d('PEXPIRETIME',g)
+bI=((0<=hU)and hU or nil)or 0 else bI=0 end local lh if(3*i)<=(2*(bI-j))then lh=nil else lh=j+(2*i) end local qk
+if lh then qk=lh else qk=bI end local dX=qk+1 local lk local dn=o-s if dn<0 then lk=nil else if L<=dn then lk=0 else
+local mX=(L-dn)-1 if not(L<=mX)then return end local qo if 2^53<=dX then qo=1/0 else local wP=dX-j qo=(0<wP)and wP or 0
+end lk=qo end end local al=lk or(-1) local az local bL if dl<o then local jz=dl+1 local bJ if(3*i)<=(2*(bI-j))then
+bJ=nil else bJ=j+(2*i) end local aW if bJ then aW=bJ else aW=bI end local wU=aW+1 local ap local dq=o-jz if dq<0 then
+ap=nil else if L<=dq then ap=0 else local eV=(L-dq)-1 if not(L<=eV)then return end local bK if 2^53<=wU then bK=1/0 else
+local cv=wU-j bK=(0<cv)and cv or 0 end ap=bK end end local jC=ap or(-1) local fG if jz==o then fG=jC else local lo
+if(3*i)<=(2*(bI-j))then lo=nil else lo=j+(2*i) end local cg if lo then cg=lo else cg=bI end local ia=cg+1 local fF
+if L<=0 then fF=0 else local tb=L-1 if not(L<=tb)then return end local fE if 2^53<=ia then fE=1/0 else local xb=ia-j
+fE=(0<xb)and xb or 0 end fF=fE end fG=fF end az=jC bL=fG else az=0 bL=0 end
+if(not((al-al)==0))or((not((az-az)==0))or((not((bL-bL)==0))or((2^53<=al)or(2^53<=bL))))then return end return else
+if n then return end return end else if n=='LINE'then local xi=o-L local tg=(0<xi)and xi or 0 local aI if ar then
+local jF=d('ZRANGE',g,'0','0','WITHSCORES') local xk=jF[2] if xk then aI=tonumber(xk) else aI=0 end else aI=0 end
+if aI<0 then return end local dH if ar then if not redis.REDIS_VERSION_NUM then return end local xo=d('PEXPIRETIME',g)
+dH=((0<=xo)and xo or nil)or 0 else dH=0 end local dI if(3*i)<=(2*(dH-j))then dI=nil else dI=j+(2*i) end local fH
+if dI then fH=dI else fH=dH end local fb=fH+1 local lx local tj=o-s if tj<0 then lx=nil else if L<=tj then lx=0 else
+local eb=(L-tj)-1 local bO if L<=eb then bO=nil else if eb==0 then local nl=S(aI) bO=((0<nl)and nl or 0)+i else
+if 0<=eb then local gx=b('%d',eb) local jK=d('ZRANGE',g,gx,gx,'WITHSCORES') local dr=jK[2] if dr then
+local fd=S(tonumber(dr)) bO=((0<fd)and fd or 0)+i else bO=j+i end else bO=j+i end end end local ci
+if(not bO)or(fb<bO)then ci=fb else ci=bO end local qR if ci then local cI if 2^53<=ci then cI=1/0 else local nm=ci-j
+cI=(0<nm)and nm or 0 end qR=cI else qR=ci end lx=qR end end local bs=lx or(-1) local iH local bv if tg<o then
+local ds=tg+1 local lz if(3*i)<=(2*(dH-j))then lz=nil else lz=j+(2*i) end local qU if lz then qU=lz else qU=dH end
+local jP=qU+1 local lA local tp=o-ds if tp<0 then lA=nil else if L<=tp then lA=0 else local no=(L-tp)-1 local eA
+if L<=no then eA=nil else if no==0 then local jR=S(aI) eA=((0<jR)and jR or 0)+i else if 0<=no then local xG=b('%d',no)
+local gA=d('ZRANGE',g,xG,xG,'WITHSCORES') local nq=gA[2] if nq then local xH=S(tonumber(nq)) eA=((0<xH)and xH or 0)+i
+else eA=j+i end else eA=j+i end end end local cJ if(not eA)or(jP<eA)then cJ=jP else cJ=eA end local rh if cJ then
+local rg if 2^53<=cJ then rg=1/0 else local ff=cJ-j rg=(0<ff)and ff or 0 end rh=rg else rh=cJ end lA=rh end end
+local gB=lA or(-1) local rp if ds==o then rp=gB else local lC if(3*i)<=(2*(dH-j))then lC=nil else lC=j+(2*i) end
+local cl if lC then cl=lC else cl=dH end local xM=cl+1 local ro if L<=0 then ro=0 else local fg=L-1 local eB
+if L<=fg then eB=nil else if fg==0 then local fi=S(aI) eB=((0<fi)and fi or 0)+i else if 0<=fg then local nv=b('%d',fg)
+local tv=d('ZRANGE',g,nv,nv,'WITHSCORES') local gC=tv[2] if gC then local xP=S(tonumber(gC)) eB=((0<xP)and xP or 0)+i
+else eB=j+i end else eB=j+i end end end local hk if(not eB)or(xM<eB)then hk=xM else hk=eB end local rn if hk then
+local cm if 2^53<=hk then cm=1/0 else local jV=hk-j cm=(0<jV)and jV or 0 end rn=cm else rn=hk end ro=rn end rp=ro or(-1)
+end iH=gB bv=rp else iH=0 bv=0 end
+if(not((bs-bs)==0))or((not((iH-iH)==0))or((not((bv-bv)==0))or((2^53<=bs)or(2^53<=bv))))then return end
+local DC=b('0 %d %d %d %d %d %d %d 0 %d 0 0',L,hw,o,tg,bs,iH,bv,j) if ar then local lF if(3*i)<=(2*(dH-j))then lF=nil
+else lF=j+(2*i) end if lF then local xW=b('%d',lF) local Er=d('PEXPIREAT',g,xW) end end iJ=DC else if n then return end
+if ar then if not redis.REDIS_VERSION_NUM then return end local bY=d('PEXPIRETIME',g) local lG
+if(3*i)<=(2*((((0<=bY)and bY or nil)or 0)-j))then lG=nil else lG=j+(2*i) end if lG then local nx=b('%d',lG)
+local ny=d('PEXPIREAT',g,nx) end end iJ={0,L,hw} end end end else return end else return end return iJ end,
+COUNTER=function(K,f) local m,ab,b,d=string.find,string.match,string.format,redis.call
+if b('%d',2^40)~='1099511627776'then return end local fl local vm=f[2] local aK=f[3] local aL=f[4] if not aK then return
+end local cP=f[5] local oP local am local cy if(aL=='LINE')and(not cP)then oP=5 am=1 cy='LINE' else local cb local I
+local ae if aL then if cP then
+if not(((((f[6]=='LINE')and(not f[7]))and((#cP)<16))and(aL=='COST'))and m(cP,'^[1-9]%d*$'))then return end cb=7 I=cP+0
+ae='LINE' else if(((f[6]=='LINE')and(not f[7]))and(aL=='COST'))and m('','^[1-9]%d*$')then return end return end else
+cb=4 I=1 ae=nil end oP=cb am=I cy=ae end if not(((#aK)<16)and m(aK,'^[1-9]%d*$'))then return end local G=aK+0
+local vA,i=ab(vm,'^([1-9]%d*)(%l*)$') if vA then if(#vm)<16 then
+local ah=(i=='')and 1000 or((i=='ms')and 1 or((i=='s')and 1000 or((i=='m')and 60000 or((i=='h')and 3.6e6 or((i=='d')and 8.64e7 or nil)))))
+local F=ah and(vA*ah)or ah if(not F)or((F<1)or(1e15<F))then return end if not(F<9e12)then return end local e=F*1000
+local fV=f[oP] if fV then return end local mr=d('TIME') local g=(mr[1]*1e6)+mr[2] local C=(g-(g%1000))/1000 local P=K[1]
+if not P then return end if m(P,':reserved',1,true)then return end if not((#K)==1)then return end local X=d('GET',P)
+if X then local hv,aY,Q,eD,fX=ab(X,'^C:(%d+):(%d+):(%d+):(%d+)(.*)$') if not hv then return else if m(X,':0%d')then
+return else local v=((#eD)<17)and(eD+0) if not((#hv)<16)then return end if not((#aY)<16)then return end
+if not((#Q)<16)then return end if v then if not(v<9e15)then return end local z=hv+0 local aZ=aY+0 local D=Q+0
+if(not((1<=z)and(z<=1e15)))or(not(fX==''))then return else if not((aZ*z)<2^53)then return end local aj=aZ*z
+if not((aj*1000)<2^53)then return end local N=aj*1000 if(aj==0)and(not(v==0))then return else
+if not((aj==(C-(C%F)))and(z==F))then return end local fu if v==0 then fu=0 else local cV=g-N
+local ad=(cV<e)and(e-cV)or 0 if not((v*ad)<2^53)then return end fu=v*ad end if not((D+am)<2^53)then return end
+local p=D+am if not((p*e)<2^53)then return end local as=p*e if not((G*e)<2^53)then return end if not((as+fu)<2^53)then
+return end local CK=as+fu local ag if fu==0 then ag=D else local CL=fu%e local eH=(fu-CL)/e if not((D+eH)<2^53)then
+return end ag=D+eH end if 2^53<=ag then return end if not((G*e)<CK)then if not(p<2^53)then return end
+local O=F*((not(p==0))and 2 or((not(v==0))and 1 or 0)) if not((aj+O)<2^53)then return end local ak=aj+O
+if not((ak*1000)<2^53)then return end local ge=ak*1000 local hD=(g<ge)and(ge-g)or 0 local je=hD%1e6
+local eJ=(je==0)and(hD/1e6)or(((hD-je)/1e6)+1) if 2^53<=eJ then return end if cy=='LINE'then local hd if v==0 then hd=0
+else local jw=g-N local jx=(jw<e)and(e-jw)or 0 if not((v*jx)<2^53)then return end hd=v*jx end local dp=(p<G)and(G-p)or 0
+local lj if hd==0 then lj=0 else local gs=hd%e local Di=(gs==0)and(hd/e)or(((hd-gs)/e)+1) lj=Di end
+local al=(lj<dp)and(dp-lj)or 0 local fI local lv if al<G then local eT=al+1 local ew local aP=G-eT if not(N<2^53)then
+return end if aP<0 then ew=nil else if aP<p then if not((N+e)<2^53)then return end local dY=N+e local ln if p==0 then
+ln=0 else if not((aP*e)<2^53)then return end local cv=aP*e local wX=(cv-(cv%p))/p ln=(wX<e)and(e-wX)or 0 end
+if not((dY+ln)<2^53)then return end local gu=dY+ln local eW=(g<gu)and(gu-g)or 0 local hZ=eW%1000
+ew=(hZ==0)and(eW/1000)or(((eW-hZ)/1000)+1) else local xa=aP-p local bM if v==0 then bM=0 else if not((xa*e)<2^53)then
+return end local jE=xa*e local mZ=(jE-(jE%v))/v bM=(mZ<e)and(e-mZ)or 0 end if not((N+bM)<2^53)then return end
+local xd=N+bM local td=(g<xd)and(xd-g)or 0 local xe=td%1000 ew=(xe==0)and(td/1000)or(((td-xe)/1000)+1) end end
+local na=ew or(-1) local qN if eT==G then qN=na else local ey if 0<p then if not((N+e)<2^53)then return end local xg=N+e
+local aI if p==0 then aI=0 else local jF=(0-(0%p))/p aI=(jF<e)and(e-jF)or 0 end if not((xg+aI)<2^53)then return end
+local nf=xg+aI local ng=(g<nf)and(nf-g)or 0 local xn=ng%1000 ey=(xn==0)and(ng/1000)or(((ng-xn)/1000)+1) else
+local xp=0-p local lu if v==0 then lu=0 else if not((xp*e)<2^53)then return end local nh=xp*e local ea=(nh-(nh%v))/v
+lu=(ea<e)and(e-ea)or 0 end if not((N+lu)<2^53)then return end local fb=N+lu local ig=(g<fb)and(fb-g)or 0
+local ec=ig%1000 ey=(ec==0)and(ig/1000)or(((ig-ec)/1000)+1) end qN=ey end fI=na lv=qN else fI=0 lv=0 end
+if 2^53<=lv then return end local nl=b('1 %d %d %d %d 0 %d %d 0 %d 0 %d',ag,eJ,G,al,fI,lv,C,am) local ck
+if not redis.REDIS_VERSION_NUM then return end local jM=d('PEXPIRETIME',P) local ds=(0<=jM)and jM or nil if ds then
+if 2^53<=ds then return end if not(ak<2^53)then return end if not((ak+5000)<2^53)then return end local jO=ak+5000
+if ds<ak then ck=jO else if not(jO<ds)then ck=nil else ck=jO end end else if not(ak<2^53)then return end
+if not((ak+5000)<2^53)then return end return end if ck then local cJ if ck==0 then cJ='1' else local Dx=b('%d',ck) cJ=Dx
+end local ff=d('SET',P,b('C:%d:%d:%d:%d',F,((aj-(aj%F))/F),p,v),'PXAT',cJ) else
+local ik=d('SET',P,b('C:%d:%d:%d:%d',F,((aj-(aj%F))/F),p,v),'KEEPTTL') end fl=nl else if cy then return end local bv
+if not redis.REDIS_VERSION_NUM then return end local ee=d('PEXPIRETIME',P) local nu=(0<=ee)and ee or nil if nu then
+if 2^53<=nu then return end if not(ak<2^53)then return end if not((ak+5000)<2^53)then return end local jT=ak+5000
+if nu<ak then bv=jT else if not(jT<nu)then bv=nil else bv=jT end end else if not(ak<2^53)then return end
+if not((ak+5000)<2^53)then return end return end if bv then local ru if bv==0 then ru='1' else local tw=b('%d',bv) ru=tw
+end local xV=d('SET',P,b('C:%d:%d:%d:%d',F,((aj-(aj%F))/F),p,v),'PXAT',ru) else
+local Es=d('SET',P,b('C:%d:%d:%d:%d',F,((aj-(aj%F))/F),p,v),'KEEPTTL') end fl={1,ag,eJ} end else if C<aj then return end
+local mv=(D<G)and(G-D)or 0 local dz local de=G-am if not(N<2^53)then return end if de<0 then dz=nil else if de<D then
+if not((N+e)<2^53)then return end local wf=N+e local cC if D==0 then cC=0 else if not((de*e)<2^53)then return end
+local jj=de*e local gg=(jj-(jj%D))/D cC=(gg<e)and(e-gg)or 0 end if not((wf+cC)<2^53)then return end local hH=wf+cC
+local sL=(g<hH)and(hH-g)or 0 local df=sL%1000 dz=(df==0)and(sL/1000)or(((sL-df)/1000)+1) else local wl=de-D local kS
+if v==0 then kS=0 else if not((wl*e)<2^53)then return end local dT=wl*e local mz=(dT-(dT%v))/v kS=(mz<e)and(e-mz)or 0
+end if not((N+kS)<2^53)then return end local gi=N+kS local hI=(g<gi)and(gi-g)or 0 local mA=hI%1000
+dz=(mA==0)and(hI/1000)or(((hI-mA)/1000)+1) end end local er if dz then if 2^53<=dz then return end local dW=dz%1000
+local bq=(dz<0)and(-1)or((dW==0)and(dz/1000)or(((dz-dW)/1000)+1)) er=bq else er=-1 end local wq=(er==0)and 1 or er
+local nZ if cy=='LINE'then local hl if v==0 then hl=0 else local bf=g-N local ca=(bf<e)and(e-bf)or 0
+if not((v*ca)<2^53)then return end hl=v*ca end local lH if hl==0 then lH=0 else local kb=hl%e
+local nA=(kb==0)and(hl/e)or(((hl-kb)/e)+1) lH=nA end local gF=(lH<mv)and(mv-lH)or 0 local kn if de<0 then kn=nil else
+if de<D then if not((N+e)<2^53)then return end local nB=N+e local lJ if D==0 then lJ=0 else if not((de*e)<2^53)then
+return end local kf=de*e local nD=(kf-(kf%D))/D lJ=(nD<e)and(e-nD)or 0 end if not((nB+lJ)<2^53)then return end
+local yd=nB+lJ local fO=(g<yd)and(yd-g)or 0 local tC=fO%1000 kn=(tC==0)and(fO/1000)or(((fO-tC)/1000)+1) else
+local cM=de-D local km if v==0 then km=0 else if not((cM*e)<2^53)then return end local tE=cM*e local lN=(tE-(tE%v))/v
+km=(lN<e)and(e-lN)or 0 end if not((N+km)<2^53)then return end local tG=N+km local rB=(g<tG)and(tG-g)or 0
+local tH=rB%1000 kn=(tH==0)and(rB/1000)or(((rB-tH)/1000)+1) end end local tI=kn or(-1) local nY local kt if gF<G then
+local tL=gF+1 local kp local cN=G-tL if cN<0 then kp=nil else if cN<D then if not((N+e)<2^53)then return end
+local eC=N+e local bg if D==0 then bg=0 else if not((cN*e)<2^53)then return end local bn=cN*e local hn=(bn-(bn%D))/D
+bg=(hn<e)and(e-hn)or 0 end if not((eC+bg)<2^53)then return end local tP=eC+bg local iN=(g<tP)and(tP-g)or 0
+local tU=iN%1000 kp=(tU==0)and(iN/1000)or(((iN-tU)/1000)+1) else local tV=cN-D local dw if v==0 then dw=0 else
+if not((tV*e)<2^53)then return end local bP=tV*e local dK=(bP-(bP%v))/v dw=(dK<e)and(e-dK)or 0 end
+if not((N+dw)<2^53)then return end local ua=N+dw local fP=(g<ua)and(ua-g)or 0 local uc=fP%1000
+kp=(uc==0)and(fP/1000)or(((fP-uc)/1000)+1) end end local hp=kp or(-1) local nX if tL==G then nX=hp else local nW
+if 0<D then if not((N+e)<2^53)then return end local ue=N+e local kr if D==0 then kr=0 else local uj=(0-(0%D))/D
+kr=(uj<e)and(e-uj)or 0 end if not((ue+kr)<2^53)then return end local uk=ue+kr local rJ=(g<uk)and(uk-g)or 0
+local un=rJ%1000 nW=(un==0)and(rJ/1000)or(((rJ-un)/1000)+1) else local uo=0-D local ks if v==0 then ks=0 else
+if not((uo*e)<2^53)then return end local lW=uo*e local up=(lW-(lW%v))/v ks=(up<e)and(e-up)or 0 end
+if not((N+ks)<2^53)then return end local us=N+ks local lY=(g<us)and(us-g)or 0 local ut=lY%1000
+nW=(ut==0)and(lY/1000)or(((lY-ut)/1000)+1) end nX=nW end nY=hp kt=nX else nY=0 kt=0 end if(2^53<=tI)or(2^53<=kt)then
+return end local ys=b('0 %d %d %d %d %d %d %d 0 %d 0 0',ag,wq,G,gF,tI,nY,kt,C) nZ=ys else if cy then return end
+nZ={0,ag,wq} end fl=nZ end end end else return end end end else local bb=C-(C%F) if not(am<2^53)then return end
+if not((am*e)<2^53)then return end local gl=am*e if not((G*e)<2^53)then return end if not(gl<2^53)then return end
+if not((G*e)<gl)then local eN=F*2 if not((bb+eN)<2^53)then return end local ct=bb+eN if not((ct*1000)<2^53)then return
+end local gp=ct*1000 local hP=(g<gp)and(gp-g)or 0 local eO=hP%1e6 local sV=(eO==0)and(hP/1e6)or(((hP-eO)/1e6)+1)
+if 2^53<=sV then return end if cy=='LINE'then local iO=(am<G)and(G-am)or 0 local fR=(0<iO)and iO or 0 local om local kx
+if fR<G then local uF=fR+1 local kv local lZ=G-uF if not((bb*1000)<2^53)then return end local bQ=bb*1000 if lZ<0 then
+kv=nil else local ma=lZ<am if ma then if not((bQ+e)<2^53)then return end local fS=bQ+e if not((lZ*e)<2^53)then return
+end local hr=lZ*e local yw=hr%am local uI=(hr-yw)/am local uJ=(uI<e)and(e-uI)or 0 if not((fS+uJ)<2^53)then return end
+local hs=fS+uJ local iS=(g<hs)and(hs-g)or 0 local uN=iS%1000 kv=(uN==0)and(iS/1000)or(((iS-uN)/1000)+1) else
+if not(bQ<2^53)then return end local rV=(g<bQ)and(bQ-g)or 0 local dM=rV%1000 kv=(dM==0)and(rV/1000)or(((rV-dM)/1000)+1)
+end end local uQ=kv or(-1) local ol if uF==G then ol=uQ else if not(bQ<2^53)then return end if not((bQ+e)<2^53)then
+return end local mb=bQ+e local mc=0%am local uU=(0-mc)/am local md=(uU<e)and(e-uU)or 0 if not((mb+md)<2^53)then return
+end local me=mb+md local iT=(g<me)and(me-g)or 0 local uV=iT%1000 ol=(uV==0)and(iT/1000)or(((iT-uV)/1000)+1) end om=uQ
+kx=ol else om=0 kx=0 end if 2^53<=kx then return end local yD=b('1 0 %d %d %d 0 %d %d 0 %d 0 %d',sV,G,fR,om,kx,C,am)
+if not(ct<2^53)then return end if not((ct+5000)<2^53)then return end local uX=ct+5000
+local sa=b('C:%d:%d:%d:0',F,((bb-(bb%F))/F),am) local on if uX==0 then on='1' else on=b('%d',uX) end
+local DS=d('SET',P,sa,'PXAT',on) fl=yD else if cy then return end if not(ct<2^53)then return end
+if not((ct+5000)<2^53)then return end local uZ=ct+5000 local yT=b('C:%d:%d:%d:0',F,((bb-(bb%F))/F),am) local oo
+if uZ==0 then oo='1' else oo=b('%d',uZ) end local DT=d('SET',P,yT,'PXAT',oo) fl={1,0,sV} end else local bu local mQ=G-am
+if not((bb*1000)<2^53)then return end local au=bb*1000 if mQ<0 then bu=nil else if not(au<2^53)then return end
+local hR=(g<au)and(au-g)or 0 local eR=hR%1000 bu=(eR==0)and(hR/1000)or(((hR-eR)/1000)+1) end local et if bu then
+if 2^53<=bu then return end local cu=bu%1000 local gr=(bu<0)and(-1)or((cu==0)and(bu/1000)or(((bu-cu)/1000)+1)) et=gr
+else et=-1 end local jv=(et==0)and 1 or et local ej if cy=='LINE'then local ov if not(au<2^53)then return end
+if mQ<0 then ov=nil else local iU=(g<au)and(au-g)or 0 local mh=iU%1000 ov=(mh==0)and(iU/1000)or(((iU-mh)/1000)+1) end
+local vc=ov or(-1) if 2^53<=vc then return end ej=b('0 0 %d %d %d %d 0 0 0 %d 0 0',jv,G,G,vc,C) else if cy then return
+end ej={0,0,jv} end fl=ej end end else return end else return end return fl end, TOKEN=function(K,f)
+local m,ab,b,d=string.find,string.match,string.format,redis.call if b('%d',2^40)~='1099511627776'then return end
+local is local bo=f[2] local bx=f[3] local dN=f[4] if not bx then return end local cn=f[5] local cb local I local ae
+if(dN=='LINE')and(not cn)then cb=5 I=1 ae='LINE' else local s local n local W if dN then if cn then
+if not(((((f[6]=='LINE')and(not f[7]))and((#cn)<16))and(dN=='COST'))and m(cn,'^[1-9]%d*$'))then return end s=7 n=cn+0
+W='LINE' else if(((f[6]=='LINE')and(not f[7]))and(dN=='COST'))and m('','^[1-9]%d*$')then return end return end else s=4
+n=1 W=nil end cb=s I=n ae=W end if not(((#bx)<16)and m(bx,'^[1-9]%d*$'))then return end local a=bx+0
+local iY,af=ab(bo,'^([1-9]%d*)(%l*)$') if iY then if(#bo)<16 then
+local E=(af=='')and 1000 or((af=='ms')and 1 or((af=='s')and 1000 or((af=='m')and 60000 or((af=='h')and 3.6e6 or((af=='d')and 8.64e7 or nil)))))
+local ah=E and(iY*E)or E if(not ah)or((ah<1)or(1e15<ah))then return end if not(ah<9e12)then return end local c=ah*1000
+if not((a*c)<2^53)then return end local M=a*c local H=f[cb] if H then return end local ja=d('TIME')
+local C=(ja[1]*1e6)+ja[2] local aM=(C-(C%1000))/1000 local x=K[1] if not x then return end
+if m(x,':reserved',1,true)then return end if not((#K)==1)then return end local t=d('GET',x) if t then
+local aY,Q,eD,fX,u=ab(t,'^T:(%d+):(%d+):(%d+):(%d+)(.*)$') if not aY then return else if m(t,':0%d')then return else
+local z=((#fX)<17)and(fX+0) if not((#aY)<16)then return end if not((#Q)<16)then return end if not((#eD)<16)then return
+end if z then if not(z<9e15)then return end local aZ=aY+0 local D=Q+0 local R=eD+0 if not((1<=R)and(R<=1e15))then return
+else if not(u=='')then return end if(R*1000)<=D then return end if(not(R==ah))and(not(D==0))then return end
+if not((aZ*c)<2^53)then return end local ai=aZ*c if not((ai+D)<2^53)then return end local bA=ai+D
+local ad=(M<bA)and M or bA local ba=(z<C)and(C-z)or 0 if not((ba*a)<2^53)then return end local cX=ba*a
+local p=(cX<ad)and(ad-cX)or 0 if not((I*c)<2^53)then return end local bS=I*c if not((p+bS)<2^53)then return end
+local dP=p+bS local V=p%c local aA=(p-V)/c local ag if V==0 then ag=aA else if not((aA+1)<2^53)then return end ag=aA+1
+end if 2^53<=ag then return end if not(M<dP)then if not((aA+I)<2^53)then return end local aB=aA+I local da=dP%a
+local bT=(da==0)and(dP/a)or(((dP-da)/a)+1) local gd=bT%1e6 local O=(gd==0)and(bT/1e6)or(((bT-gd)/1e6)+1) if 2^53<=O then
+return end local pW if ae=='LINE'then if not((aB*c)<2^53)then return end local bB=aB*c if not((bB+V)<2^53)then return
+end local wj=bB+V local wn=(M<wj)and M or wj local dg=(0<wn)and wn or 0 local gi=dg%c
+local wp=(gi==0)and(dg/c)or(((dg-gi)/c)+1) local cr=(wp<a)and(a-wp)or 0 local pT local lb if cr<a then local gk=cr+1
+local cf local bq=a-gk if bq<0 then cf=nil else if not((bq*c)<2^53)then return end local wr=bq*c
+local dh=(wr<dg)and(dg-wr)or 0 local hJ=dh%a local hK=(hJ==0)and(dh/a)or(((dh-hJ)/a)+1) local cs=hK%1000
+cf=(cs==0)and(hK/1000)or(((hK-cs)/1000)+1) end local mF=cf or(-1) local fA if gk==a then fA=mF else
+local bC=(0<dg)and dg or 0 local mI=bC%a local gm=(mI==0)and(bC/a)or(((bC-mI)/a)+1) local bD=gm%1000
+fA=(bD==0)and(gm/1000)or(((gm-bD)/1000)+1) end pT=mF lb=fA else pT=0 lb=0 end if 2^53<=lb then return end
+local mM=b('1 %d %d %d %d 0 %d %d 0 %d 0 %d',ag,O,a,cr,pT,lb,aM,I) pW=mM else if ae then return end pW={1,ag,O} end
+local he if not redis.REDIS_VERSION_NUM then return end local eO=d('PEXPIRETIME',x) local dj=(0<=eO)and eO or nil
+if dj then if 2^53<=dj then return end if not((aB*c)<2^53)then return end local mP=aB*c if not((mP+V)<2^53)then return
+end local dk=mP+V local jr=(M<dk)and M or dk local eP=jr%a local wD=(eP==0)and(jr/a)or(((jr-eP)/a)+1)
+if not((C+wD)<2^53)then return end local eQ=C+wD local aE=eQ%1000 local dl=(aE==0)and(eQ/1000)or(((eQ-aE)/1000)+1)
+if not((dl+5000)<2^53)then return end local gr=dl+5000 if dj<dl then he=gr else local qp if not(gr<dj)then qp=true else
+if not(ai<2^53)then return end if not(bA<2^53)then return end local mW=ad%a local dm=(mW==0)and(ad/a)or(((ad-mW)/a)+1)
+if not((z+dm)<2^53)then return end local dX=z+dm local jy=dX%1000 local mX=(jy==0)and(dX/1000)or(((dX-jy)/1000)+1)
+if not((mX+5000)<2^53)then return end qp=(mX+5000)<dj end if qp then he=nil else he=gr end end else
+if not((aB*c)<2^53)then return end local aP=aB*c if not((aP+V)<2^53)then return end local eU=aP+V
+local dq=(M<eU)and M or eU local wW=dq%a local cv=(wW==0)and(dq/a)or(((dq-wW)/a)+1) if not((C+cv)<2^53)then return end
+local hX=C+cv local wY=hX%1000 if not((((wY==0)and(hX/1000)or(((hX-wY)/1000)+1))+5000)<2^53)then return end return end
+if he then local cH if he==0 then cH='1' else local tb=b('%d',he) cH=tb end
+local Ei=d('SET',x,b('T:%d:%d:%d:%d',aB,V,ah,C),'PXAT',cH) else
+local gw=d('SET',x,b('T:%d:%d:%d:%d',aB,V,ah,C),'KEEPTTL') end is=pW else if C<z then return end
+local cp=(V==0)and(p/c)or(aA+1) local gf=(cp<a)and(a-cp)or 0 local ay local at=a-I if at<0 then ay=nil else
+if not((at*c)<2^53)then return end local db=at*c local cq=(db<p)and(p-db)or 0 local dc=cq%a
+local dd=(dc==0)and(cq/a)or(((cq-dc)/a)+1) local aC=dd%1000 ay=(aC==0)and(dd/1000)or(((dd-aC)/1000)+1) end local bj
+if ay then if 2^53<=ay then return end local jh=ay%1000
+local sK=(ay<0)and(-1)or((jh==0)and(ay/1000)or(((ay-jh)/1000)+1)) bj=sK else bj=-1 end local dR=(bj==0)and 1 or bj
+local qW if ae=='LINE'then if not(ai<2^53)then return end if not(bA<2^53)then return end if not(cX<2^53)then return end
+local fH if at<0 then fH=nil else if not((at*c)<2^53)then return end local xm=at*c local ti=(xm<p)and(p-xm)or 0
+local xq=ti%a local jH=(xq==0)and(ti/a)or(((ti-xq)/a)+1) local xr=jH%1000 fH=(xr==0)and(jH/1000)or(((jH-xr)/1000)+1) end
+local jJ=fH or(-1) local bm local ly if gf<a then local xt=gf+1 local qO local ie=a-xt if ie<0 then qO=nil else
+if not((ie*c)<2^53)then return end local ih=ie*c local ec=(ih<p)and(p-ih)or 0 local nk=ec%a
+local fc=(nk==0)and(ec/a)or(((ec-nk)/a)+1) local gy=fc%1000 qO=(gy==0)and(fc/1000)or(((fc-gy)/1000)+1) end
+local fd=qO or(-1) local qT if xt==a then qT=fd else local gz=(0<p)and p or 0 local xA=gz%a
+local bs=(xA==0)and(gz/a)or(((gz-xA)/a)+1) local xC=bs%1000 qT=(xC==0)and(bs/1000)or(((bs-xC)/1000)+1) end bm=fd ly=qT
+else bm=0 ly=0 end if(2^53<=jJ)or(2^53<=ly)then return end
+local fe=b('0 %d %d %d %d %d %d %d 0 %d 0 0',ag,dR,a,gf,jJ,bm,ly,aM) qW=fe else if ae then return end qW={0,ag,dR} end
+local lD if not redis.REDIS_VERSION_NUM then return end local gA=d('PEXPIRETIME',x) local dt=(0<=gA)and gA or nil
+if dt then if 2^53<=dt then return end if not(ai<2^53)then return end if not(bA<2^53)then return end local ij=ad%a
+local xK=(ij==0)and(ad/a)or(((ad-ij)/a)+1) if not((z+xK)<2^53)then return end local tr=z+xK local xL=tr%1000
+local ts=(xL==0)and(tr/1000)or(((tr-xL)/1000)+1) local fL if dt<ts then if not((ts+5000)<2^53)then return end fL=ts+5000
+else fL=nil end lD=fL else if not(ai<2^53)then return end if not(bA<2^53)then return end local jU=ad%a
+if not((z+((jU==0)and(ad/a)or(((ad-jU)/a)+1)))<2^53)then return end lD=nil end if lD then local nw=b('%d',lD)
+local Eq=d('PEXPIREAT',x,nw) end is=qW end end else return end end end else if not((I*c)<2^53)then return end
+local jX=I*c if not(jX<2^53)then return end local bX=0%c local bY=(0-bX)/c local fM if bX==0 then fM=bY else
+if not((bY+1)<2^53)then return end fM=bY+1 end if 2^53<=fM then return end if not(M<jX)then if not((bY+I)<2^53)then
+return end local bZ=bY+I local ca=jX%a local tx=(ca==0)and(jX/a)or(((jX-ca)/a)+1) local gE=tx%1e6
+local jZ=(gE==0)and(tx/1e6)or(((tx-gE)/1e6)+1) if 2^53<=jZ then return end local nQ if ae=='LINE'then
+if not((bZ*c)<2^53)then return end local lK=bZ*c if not((lK+bX)<2^53)then return end local lM=lK+bX
+local tF=(M<lM)and M or lM local dJ=(0<tF)and tF or 0 local tJ=dJ%c local tK=(tJ==0)and(dJ/c)or(((dJ-tJ)/c)+1)
+local iK=(tK<a)and(a-tK)or 0 local nO local dw if iK<a then local lO=iK+1 local nM local eC=a-lO if eC<0 then nM=nil
+else if not((eC*c)<2^53)then return end local iL=eC*c local bn=(iL<dJ)and(dJ-iL)or 0 local tN=bn%a
+local hn=(tN==0)and(bn/a)or(((bn-tN)/a)+1) local ho=hn%1000 nM=(ho==0)and(hn/1000)or(((hn-ho)/1000)+1) end
+local tQ=nM or(-1) local nN if lO==a then nN=tQ else local rF=(0<dJ)and dJ or 0 local tX=rF%a
+local bP=(tX==0)and(rF/a)or(((rF-tX)/a)+1) local dK=bP%1000 nN=(dK==0)and(bP/1000)or(((bP-dK)/1000)+1) end nO=tQ dw=nN
+else nO=0 dw=0 end if 2^53<=dw then return end local lQ=b('1 %d %d %d %d 0 %d %d 0 %d 0 %d',fM,jZ,a,iK,nO,dw,aM,I) nQ=lQ
+else if ae then return end nQ={1,fM,jZ} end if not((bZ*c)<2^53)then return end local uh=bZ*c if not((uh+bX)<2^53)then
+return end local ui=uh+bX local dL=(M<ui)and M or ui local ul=dL%a local um=(ul==0)and(dL/a)or(((dL-ul)/a)+1)
+if not((C+um)<2^53)then return end local rK=C+um local lU=rK%1000 local lV=(lU==0)and(rK/1000)or(((rK-lU)/1000)+1)
+if not((lV+5000)<2^53)then return end local lX=lV+5000 local nV if lX==0 then nV='1' else nV=b('%d',lX) end
+local lY=d('SET',x,b('T:%d:%d:%d:%d',bZ,bX,ah,C),'PXAT',nV) is=nQ else local nA=(bX==0)and(0/c)or(bY+1)
+local im=(nA<a)and(a-nA)or 0 local bw local du=a-I if du<0 then bw=nil else if not((du*c)<2^53)then return end
+local io=du*c local tz=(io<0)and(0-io)or 0 local fj=tz%a local ke=(fj==0)and(tz/a)or(((tz-fj)/a)+1) local nC=ke%1000
+bw=(nC==0)and(ke/1000)or(((ke-nC)/1000)+1) end local lI if bw then if 2^53<=bw then return end local ip=bw%1000
+local DR=(bw<0)and(-1)or((ip==0)and(bw/1000)or(((bw-ip)/1000)+1)) lI=DR else lI=-1 end local yb=(lI==0)and 1 or lI
+local oh if ae=='LINE'then local ob if du<0 then ob=nil else if not((du*c)<2^53)then return end local rO=du*c
+local rP=(rO<0)and(0-rO)or 0 local uz=rP%a local rQ=(uz==0)and(rP/a)or(((rP-uz)/a)+1) local uA=rQ%1000
+ob=(uA==0)and(rQ/1000)or(((rQ-uA)/1000)+1) end local uB=ob or(-1) local of local ku if im<a then local uC=im+1 local oc
+local rR=a-uC if rR<0 then oc=nil else if not((rR*c)<2^53)then return end local iO=rR*c local fR=(iO<0)and(0-iO)or 0
+local uD=fR%a local rS=(uD==0)and(fR/a)or(((fR-uD)/a)+1) local uG=rS%1000 oc=(uG==0)and(rS/1000)or(((rS-uG)/1000)+1) end
+local iP=oc or(-1) local oe if uC==a then oe=iP else local fT=0%a local iQ=(fT==0)and(0/a)or(((0-fT)/a)+1)
+local iR=iQ%1000 oe=(iR==0)and(iQ/1000)or(((iQ-iR)/1000)+1) end of=iP ku=oe else of=0 ku=0 end
+if(2^53<=uB)or(2^53<=ku)then return end local iS=b('0 %d %d %d %d %d %d %d 0 %d 0 0',fM,yb,a,im,uB,of,ku,aM) oh=iS else
+if ae then return end oh={0,fM,yb} end is=oh end end else return end else return end return is end, LEAKY=function(K,f)
+local m,ab,b,d=string.find,string.match,string.format,redis.call if b('%d',2^40)~='1099511627776'then return end
+local it local bo=f[2] local bx=f[3] local dN=f[4] if not bx then return end local cn=f[5] local cb local I local ae
+if(dN=='LINE')and(not cn)then cb=5 I=1 ae='LINE' else local s local n local W if dN then if cn then
+if not(((((f[6]=='LINE')and(not f[7]))and((#cn)<16))and(dN=='COST'))and m(cn,'^[1-9]%d*$'))then return end s=7 n=cn+0
+W='LINE' else if(((f[6]=='LINE')and(not f[7]))and(dN=='COST'))and m('','^[1-9]%d*$')then return end return end else s=4
+n=1 W=nil end cb=s I=n ae=W end if not(((#bx)<16)and m(bx,'^[1-9]%d*$'))then return end local a=bx+0
+local iY,af=ab(bo,'^([1-9]%d*)(%l*)$') if iY then if(#bo)<16 then
+local E=(af=='')and 1000 or((af=='ms')and 1 or((af=='s')and 1000 or((af=='m')and 60000 or((af=='h')and 3.6e6 or((af=='d')and 8.64e7 or nil)))))
+local ah=E and(iY*E)or E if(not ah)or((ah<1)or(1e15<ah))then return end if not(ah<9e12)then return end local c=ah*1000
+if not((a*c)<2^53)then return end local M=a*c local H=f[cb] if H then return end local ja=d('TIME')
+local C=(ja[1]*1e6)+ja[2] local aM=(C-(C%1000))/1000 local x=K[1] if not x then return end
+if m(x,':reserved',1,true)then return end if not((#K)==1)then return end local t=d('GET',x) if t then
+local aY,Q,eD,fX,u=ab(t,'^L:(%d+):(%d+):(%d+):(%d+)(.*)$') if not aY then return else if m(t,':0%d')then return else
+local z=((#fX)<17)and(fX+0) if not((#aY)<16)then return end if not((#Q)<16)then return end if not((#eD)<16)then return
+end if z then if not(z<9e15)then return end local aZ=aY+0 local D=Q+0 local R=eD+0 if not((1<=R)and(R<=1e15))then return
+else if not(u=='')then return end if(R*1000)<=D then return end if(not(R==ah))and(not(D==0))then return end
+if not((aZ*c)<2^53)then return end local ai=aZ*c if not((ai+D)<2^53)then return end local bA=ai+D
+local ad=(M<bA)and M or bA local ba=(z<C)and(C-z)or 0 if not((ba*a)<2^53)then return end local cX=ba*a
+local p=(cX<ad)and(ad-cX)or 0 if not((I*c)<2^53)then return end local bS=I*c if not((p+bS)<2^53)then return end
+local dP=p+bS local V=p%c local aA=(p-V)/c local ag if V==0 then ag=aA else if not((aA+1)<2^53)then return end ag=aA+1
+end if 2^53<=ag then return end if not(M<dP)then if not((aA+I)<2^53)then return end local aB=aA+I local da=dP%a
+local bT=(da==0)and(dP/a)or(((dP-da)/a)+1) local gd=bT%1e6 local O=(gd==0)and(bT/1e6)or(((bT-gd)/1e6)+1) if 2^53<=O then
+return end local dS=p%a local B=(dS==0)and(p/a)or(((p-dS)/a)+1) local pY if ae=='LINE'then local fB
+if not((aB*c)<2^53)then return end local dT=aB*c if not((dT+V)<2^53)then return end local eM=dT+V
+local jm=(M<eM)and M or eM local cr=(0<jm)and jm or 0 local dV=cr%c local gj=(dV==0)and(cr/c)or(((cr-dV)/c)+1)
+local dW=(gj<a)and(a-gj)or 0 local pV local lc if dW<a then local wt=dW+1 local pN local hJ=a-wt if hJ<0 then pN=nil
+else if not((hJ*c)<2^53)then return end local bU=hJ*c local cs=(bU<cr)and(cr-bU)or 0 local mG=cs%a
+local jo=(mG==0)and(cs/a)or(((cs-mG)/a)+1) local bc=jo%1000 pN=(bc==0)and(jo/1000)or(((jo-bc)/1000)+1) end
+local hL=pN or(-1) local pU if wt==a then pU=hL else local bD=(0<cr)and cr or 0 local bV=bD%a
+local hN=(bV==0)and(bD/a)or(((bD-bV)/a)+1) local mL=hN%1000 pU=(mL==0)and(hN/1000)or(((hN-mL)/1000)+1) end pV=hL lc=pU
+else pV=0 lc=0 end if 2^53<=lc then return end if not(B==0)then local eN=B%1000
+local ct=(eN==0)and(B/1000)or(((B-eN)/1000)+1) if 2^53<=ct then return end fB=ct else fB=0 end
+local Dc=b('1 %d %d %d %d 0 %d %d %d %d 0 %d',ag,O,a,dW,pV,lc,fB,aM,I) pY=Dc else if ae then return end pY={1,ag,O} end
+local az if not redis.REDIS_VERSION_NUM then return end local dk=d('PEXPIRETIME',x) local au=(0<=dk)and dk or nil
+if au then if 2^53<=au then return end if not((aB*c)<2^53)then return end local hR=aB*c if not((hR+V)<2^53)then return
+end local eQ=hR+V local eS=(M<eQ)and M or eQ local wF=eS%a local wG=(wF==0)and(eS/a)or(((eS-wF)/a)+1)
+if not((C+wG)<2^53)then return end local hS=C+wG local mV=hS%1000 local hT=(mV==0)and(hS/1000)or(((hS-mV)/1000)+1)
+if not((hT+5000)<2^53)then return end local hU=hT+5000 if au<hT then az=hU else local qt if not(hU<au)then qt=true else
+if not(ai<2^53)then return end if not(bA<2^53)then return end local al=ad%a local bd=(al==0)and(ad/a)or(((ad-al)/a)+1)
+if not((z+bd)<2^53)then return end local hW=z+bd local wR=hW%1000 local wS=(wR==0)and(hW/1000)or(((hW-wR)/1000)+1)
+if not((wS+5000)<2^53)then return end qt=(wS+5000)<au end if qt then az=nil else az=hU end end else
+if not((aB*c)<2^53)then return end local jB=aB*c if not((jB+V)<2^53)then return end local hX=jB+V
+local be=(M<hX)and M or hX local wZ=be%a local jD=(wZ==0)and(be/a)or(((be-wZ)/a)+1) if not((C+jD)<2^53)then return end
+local eX=C+jD local tc=eX%1000 if not((((tc==0)and(eX/1000)or(((eX-tc)/1000)+1))+5000)<2^53)then return end return end
+if az then local ev if az==0 then ev='1' else local bE=b('%d',az) ev=bE end
+local Ej=d('SET',x,b('L:%d:%d:%d:%d',aB,V,ah,C),'PXAT',ev) else
+local eY=d('SET',x,b('L:%d:%d:%d:%d',aB,V,ah,C),'KEEPTTL') end it=pY else if C<z then return end
+local cp=(V==0)and(p/c)or(aA+1) local gf=(cp<a)and(a-cp)or 0 local ay local at=a-I if at<0 then ay=nil else
+if not((at*c)<2^53)then return end local db=at*c local cq=(db<p)and(p-db)or 0 local dc=cq%a
+local dd=(dc==0)and(cq/a)or(((cq-dc)/a)+1) local aC=dd%1000 ay=(aC==0)and(dd/1000)or(((dd-aC)/1000)+1) end local bj
+if ay then if 2^53<=ay then return end local jh=ay%1000
+local sK=(ay<0)and(-1)or((jh==0)and(ay/1000)or(((ay-jh)/1000)+1)) bj=sK else bj=-1 end local dR=(bj==0)and 1 or bj
+local rb if ae=='LINE'then if not(ai<2^53)then return end if not(bA<2^53)then return end if not(cX<2^53)then return end
+local fI if at<0 then fI=nil else if not((at*c)<2^53)then return end local ic=at*c local id=(ic<p)and(p-ic)or 0
+local ig=id%a local ih=(ig==0)and(id/a)or(((id-ig)/a)+1) local xu=ih%1000 fI=(xu==0)and(ih/1000)or(((ih-xu)/1000)+1) end
+local fc=fI or(-1) local qY local cj if gf<a then local dr=gf+1 local qS local jL=a-dr if jL<0 then qS=nil else
+if not((jL*c)<2^53)then return end local xw=jL*c local tl=(xw<p)and(p-xw)or 0 local xy=tl%a
+local gz=(xy==0)and(tl/a)or(((tl-xy)/a)+1) local bs=gz%1000 qS=(bs==0)and(gz/1000)or(((gz-bs)/1000)+1) end
+local ds=qS or(-1) local ez if dr==a then ez=ds else local jN=(0<p)and p or 0 local fe=jN%a
+local ed=(fe==0)and(jN/a)or(((jN-fe)/a)+1) local jQ=ed%1000 ez=(jQ==0)and(ed/1000)or(((ed-jQ)/1000)+1) end qY=ds cj=ez
+else qY=0 cj=0 end if(2^53<=fc)or(2^53<=cj)then return end
+local nq=b('0 %d %d %d %d %d %d %d 0 %d 0 0',ag,dR,a,gf,fc,qY,cj,aM) rb=nq else if ae then return end rb={0,ag,dR} end
+local lE if not redis.REDIS_VERSION_NUM then return end local ii=d('PEXPIRETIME',x) local jS=(0<=ii)and ii or nil
+if jS then if 2^53<=jS then return end if not(ai<2^53)then return end if not(bA<2^53)then return end local ee=ad%a
+local xN=(ee==0)and(ad/a)or(((ad-ee)/a)+1) if not((z+xN)<2^53)then return end local tu=z+xN local gC=tu%1000
+local gD=(gC==0)and(tu/1000)or(((tu-gC)/1000)+1) local rm if jS<gD then if not((gD+5000)<2^53)then return end rm=gD+5000
+else rm=nil end lE=rm else if not(ai<2^53)then return end if not(bA<2^53)then return end local nw=ad%a
+if not((z+((nw==0)and(ad/a)or(((ad-nw)/a)+1)))<2^53)then return end lE=nil end if lE then local DJ=b('%d',lE)
+local xW=d('PEXPIREAT',x,DJ) end it=rb end end else return end end end else if not((I*c)<2^53)then return end
+local jY=I*c if not(jY<2^53)then return end local bf=0%c local ca=(0-bf)/c local fN if bf==0 then fN=ca else
+if not((ca+1)<2^53)then return end fN=ca+1 end if 2^53<=fN then return end if not(M<jY)then if not((ca+I)<2^53)then
+return end local ka=ca+I local im=jY%a local gF=(im==0)and(jY/a)or(((jY-im)/a)+1) local kc=gF%1e6
+local du=(kc==0)and(gF/1e6)or(((gF-kc)/1e6)+1) if 2^53<=du then return end local lL=0%a
+local hm=(lL==0)and(0/a)or(((0-lL)/a)+1) local nU if ae=='LINE'then local nT if not((ka*c)<2^53)then return end
+local cN=ka*c if not((cN+bf)<2^53)then return end local rD=cN+bf local lP=(M<rD)and M or rD local bn=(0<lP)and lP or 0
+local tO=bn%c local iM=(tO==0)and(bn/c)or(((bn-tO)/c)+1) local ho=(iM<a)and(a-iM)or 0 local nS local kq if ho<a then
+local tT=ho+1 local nP local rE=a-tT if rE<0 then nP=nil else if not((rE*c)<2^53)then return end local tW=rE*c
+local bP=(tW<bn)and(bn-tW)or 0 local tY=bP%a local dK=(tY==0)and(bP/a)or(((bP-tY)/a)+1) local tZ=dK%1000
+nP=(tZ==0)and(dK/1000)or(((dK-tZ)/1000)+1) end local ub=nP or(-1) local nR if tT==a then nR=ub else
+local hp=(0<bn)and bn or 0 local ud=hp%a local rG=(ud==0)and(hp/a)or(((hp-ud)/a)+1) local fQ=rG%1000
+nR=(fQ==0)and(rG/1000)or(((rG-fQ)/1000)+1) end nS=ub kq=nR else nS=0 kq=0 end if 2^53<=kq then return end
+if not(hm==0)then local uf=hm%1000 local ug=(uf==0)and(hm/1000)or(((hm-uf)/1000)+1) if 2^53<=ug then return end nT=ug
+else nT=0 end local yn=b('1 %d %d %d %d 0 %d %d %d %d 0 %d',fN,du,a,ho,nS,kq,nT,aM,I) nU=yn else if ae then return end
+nU={1,fN,du} end if not((ka*c)<2^53)then return end local uq=ka*c if not((uq+bf)<2^53)then return end local ur=uq+bf
+local rL=(M<ur)and M or ur local uu=rL%a local uv=(uu==0)and(rL/a)or(((rL-uu)/a)+1) if not((C+uv)<2^53)then return end
+local rN=C+uv local uw=rN%1000 local ux=(uw==0)and(rN/1000)or(((rN-uw)/1000)+1) if not((ux+5000)<2^53)then return end
+local uy=ux+5000 local oa if uy==0 then oa='1' else oa=b('%d',uy) end
+local rO=d('SET',x,b('L:%d:%d:%d:%d',ka,bf,ah,C),'PXAT',oa) it=nU else local kd=(bf==0)and(0/c)or(ca+1)
+local fj=(kd<a)and(a-kd)or 0 local eg local fk=a-I if fk<0 then eg=nil else if not((fk*c)<2^53)then return end
+local kf=fk*c local ip=(kf<0)and(0-kf)or 0 local yc=ip%a local tA=(yc==0)and(ip/a)or(((ip-yc)/a)+1) local tB=tA%1000
+eg=(tB==0)and(tA/1000)or(((tA-tB)/1000)+1) end local cw if eg then if 2^53<=eg then return end local tD=eg%1000
+local yf=(eg<0)and(-1)or((tD==0)and(eg/1000)or(((eg-tD)/1000)+1)) cw=yf else cw=-1 end local cM=(cw==0)and 1 or cw
+local ok if ae=='LINE'then local od if fk<0 then od=nil else if not((fk*c)<2^53)then return end local uE=fk*c
+local rT=(uE<0)and(0-uE)or 0 local iP=rT%a local bQ=(iP==0)and(rT/a)or(((rT-iP)/a)+1) local ma=bQ%1000
+od=(ma==0)and(bQ/1000)or(((bQ-ma)/1000)+1) end local fS=od or(-1) local ei local kw if fj<a then local fT=fj+1 local oi
+local hr=a-fT if hr<0 then oi=nil else if not((hr*c)<2^53)then return end local iR=hr*c local rU=(iR<0)and(0-iR)or 0
+local uL=rU%a local hs=(uL==0)and(rU/a)or(((rU-uL)/a)+1) local uM=hs%1000 oi=(uM==0)and(hs/1000)or(((hs-uM)/1000)+1) end
+local uO=oi or(-1) local oj if fT==a then oj=uO else local uP=0%a local dM=(uP==0)and(0/a)or(((0-uP)/a)+1)
+local uR=dM%1000 oj=(uR==0)and(dM/1000)or(((dM-uR)/1000)+1) end ei=uO kw=oj else ei=0 kw=0 end
+if(2^53<=fS)or(2^53<=kw)then return end local mb=b('0 %d %d %d %d %d %d %d 0 %d 0 0',fN,cM,a,fj,fS,ei,kw,aM) ok=mb else
+if ae then return end ok={0,fN,cM} end it=ok end end else return end else return end return it end, GCRA=function(K,f)
+local m,ab,b,d=string.find,string.match,string.format,redis.call if b('%d',2^40)~='1099511627776'then return end
+local cw local aX=f[2] local aq=f[3] local aJ=f[4] if not aq then return end local aL=f[5] local s local n local W
+if(aJ=='LINE')and(not aL)then s=5 n=1 W='LINE' else local aQ local aR local aS if aJ then if aL then
+if not(((((f[6]=='LINE')and(not f[7]))and((#aL)<16))and(aJ=='COST'))and m(aL,'^[1-9]%d*$'))then return end aQ=7 aR=aL+0
+aS='LINE' else if(((f[6]=='LINE')and(not f[7]))and(aJ=='COST'))and m('','^[1-9]%d*$')then return end return end else
+aQ=4 aR=1 aS=nil end s=aQ n=aR W=aS end if not(((#aq)<16)and m(aq,'^[1-9]%d*$'))then return end local h=aq+0
+local ac,by=ab(aX,'^([1-9]%d*)(%l*)$') if ac then if(#aX)<16 then
+local G=(by=='')and 1000 or((by=='ms')and 1 or((by=='s')and 1000 or((by=='m')and 60000 or((by=='h')and 3.6e6 or((by=='d')and 8.64e7 or nil)))))
+local E=G and(ac*G)or G if(not E)or((E<1)or(1e15<E))then return end if not(E<9e12)then return end local vB=E*1000
+if not((vB*1000)<2^53)then return end local A=vB*1000 if A<h then return end local H=A%h
+local k=(H==0)and(A/h)or(((A-H)/h)+1) if not((h*k)<2^53)then return end local l=h*k local bz=f[s] if bz then return end
+local aN=d('TIME') local X=(aN[1]*1e6)+aN[2] local t=(X-(X%1000))/1000 local Q=K[1] if not Q then return end
+if m(Q,':reserved',1,true)then return end if not((#K)==1)then return end local u=d('GET',Q) if u then
+local eE,Z=ab(u,'^([1-9]%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d)(%d%d%d)$') if(not eE)or(56<eE:byte())then return end
+local z=eE+0 local aZ=Z+0 local cA local kH local vR=z<X if not vR then local vS=(X<z)and(z-X)or 0
+if not((vS*1000)<2^53)then return end local fY=vS*1000 if not((fY+aZ)<2^53)then return end local N=fY+aZ if l<N then
+cA=l kH=true else cA=N kH=false end else cA=0 kH=false end if not((n*k)<2^53)then return end local cT=n*k
+if not((cA+cT)<2^53)then return end local ai=cA+cT local ft if not(k==0)then ft=not(l<ai) else ft=false end local fv
+if k==0 then fv=0 else local ba=cA%k local CJ=(ba==0)and(cA/k)or(((cA-ba)/k)+1) fv=CJ end if 2^53<=fv then return end
+if ft then local as=ai%1000 local bS=(ai-as)/1000 if not((X+bS)<2^53)then return end local aO=X+bS local ga=ai%1e9
+local jd=(ga==0)and(ai/1e9)or(((ai-ga)/1e9)+1) if 2^53<=jd then return end local pK if W=='LINE'then local aT
+if not(aO<X)then local aC=(X<aO)and(aO-X)or 0 if not((aC*1000)<2^53)then return end local wd=aC*1000
+if not((wd+as)<2^53)then return end local jg=wd+as if l<jg then aT=l else aT=jg end else aT=0 end local cC if k==0 then
+cC=0 else local wh=aT%k local gg=(wh==0)and(aT/k)or(((aT-wh)/k)+1) cC=(gg<h)and(h-gg)or 0 end local pH local aG
+if cC<h then local bB=cC+1 local bG if(k==0)or(h<bB)then bG=nil else if not((bB*k)<2^53)then return end local wk=bB*k
+local wm=(wk<l)and(l-wk)or 0 local dT=(wm<aT)and(aT-wm)or 0 local aD=dT%1e6 bG=(aD==0)and(dT/1e6)or(((dT-aD)/1e6)+1) end
+local dU=bG or(-1) local pG if bB==h then pG=dU else local pF if k==0 then pF=nil else if not(l<2^53)then return end
+local sN=(0<aT)and aT or 0 local mC=sN%1e6 pF=(mC==0)and(sN/1e6)or(((sN-mC)/1e6)+1) end pG=pF or(-1) end pH=dU aG=pG
+else pH=0 aG=0 end if 2^53<=aG then return end local dh=b('1 %d %d %d %d 0 %d %d 0 %d 0 %d',fv,jd,h,cC,pH,aG,t,n) pK=dh
+else if W then return end pK={1,fv,jd} end local hc if not redis.REDIS_VERSION_NUM then return end
+local mH=d('PEXPIRETIME',Q) local bc=(0<=mH)and mH or nil if bc then if 2^53<=bc then return end local dC if as==0 then
+dC=aO else if not((aO+1)<2^53)then return end dC=aO+1 end local go=dC%1000
+local bD=(go==0)and(dC/1000)or(((dC-go)/1000)+1) if not((bD+5000)<2^53)then return end local bV=bD+5000 if bc<bD then
+hc=bV else if not(bV<bc)then hc=nil else hc=bV end end else local bt if as==0 then bt=aO else if not((aO+1)<2^53)then
+return end bt=aO+1 end local hO=bt%1000 local gp=(hO==0)and(bt/1000)or(((bt-hO)/1000)+1) if not((gp+5000)<2^53)then
+return end return end if hc then if aO<1e6 then return end local fC if hc==0 then fC='1' else local br=b('%d',hc) fC=br
+end local wz=d('SET',Q,b('%d%03d',aO,as),'PXAT',fC) else if aO<1e6 then return end
+local Eg=d('SET',Q,b('%d%03d',aO,as),'KEEPTTL') end cw=pK else if kH and(not(k==0))then return end local aF
+if(k==0)or(h<n)then aF=nil else if not(cT<2^53)then return end local dQ=(cT<l)and(l-cT)or 0
+local O=(dQ<cA)and(cA-dQ)or 0 local ge=O%1e6 aF=(ge==0)and(O/1e6)or(((O-ge)/1e6)+1) end local aw if aF then
+if 2^53<=aF then return end local je=aF%1000 local eJ=(aF<0)and(-1)or((je==0)and(aF/1000)or(((aF-je)/1000)+1)) aw=eJ
+else aw=-1 end local hE=(aw==0)and 1 or aw local cg if W=='LINE'then local bH if not vR then local ju=(X<z)and(z-X)or 0
+if not((ju*1000)<2^53)then return end local eR=ju*1000 if not((eR+aZ)<2^53)then return end local aE=eR+aZ if l<aE then
+bH=l else bH=aE end else bH=0 end local dF if k==0 then dF=0 else local hS=bH%k
+local wH=(hS==0)and(bH/k)or(((bH-hS)/k)+1) dF=(wH<h)and(h-wH)or 0 end local ql if(k==0)or(h<n)then ql=nil else
+if not(cT<2^53)then return end local jx=(cT<l)and(l-cT)or 0 local dm=(jx<bH)and(bH-jx)or 0 local dX=dm%1e6
+ql=(dX==0)and(dm/1e6)or(((dm-dX)/1e6)+1) end local dp=ql or(-1) local ap local bl if dF<h then local bW=dF+1 local bJ
+if(k==0)or(h<bW)then bJ=nil else if not((bW*k)<2^53)then return end local wQ=bW*k local bd=(wQ<l)and(l-wQ)or 0
+local hV=(bd<bH)and(bH-bd)or 0 local eT=hV%1e6 bJ=(eT==0)and(hV/1e6)or(((hV-eT)/1e6)+1) end local aP=bJ or(-1) local bK
+if bW==h then bK=aP else local qw if k==0 then qw=nil else if not(l<2^53)then return end local dY=(0<bH)and bH or 0
+local dZ=dY%1e6 qw=(dZ==0)and(dY/1e6)or(((dY-dZ)/1e6)+1) end bK=qw or(-1) end ap=aP bl=bK else ap=0 bl=0 end
+if(2^53<=dp)or(2^53<=bl)then return end local be=b('0 %d %d %d %d %d %d %d 0 %d 0 0',fv,hE,h,dF,dp,ap,bl,t) cg=be else
+if W then return end cg={0,fv,hE} end cw=cg end else if not((n*k)<2^53)then return end local bE=n*k if not(bE<2^53)then
+return end local ew if not(k==0)then ew=not(l<bE) else ew=false end local ch if k==0 then ch=0 else local nc=0%k
+ch=(nc==0)and(0/k)or(((0-nc)/k)+1) end if 2^53<=ch then return end if ew then local eZ=bE%1000 local nd=(bE-eZ)/1000
+if not((X+nd)<2^53)then return end local fa=X+nd local ne=bE%1e9 local jG=(ne==0)and(bE/1e9)or(((bE-ne)/1e9)+1)
+if 2^53<=jG then return end local rl if W=='LINE'then local bm if not(fa<X)then local xz=(X<fa)and(fa-X)or 0
+if not((xz*1000)<2^53)then return end local jM=xz*1000 if not((jM+eZ)<2^53)then return end local xB=jM+eZ if l<xB then
+bm=l else bm=xB end else bm=0 end local iF if k==0 then iF=0 else local ed=bm%k
+local jP=(ed==0)and(bm/k)or(((bm-ed)/k)+1) iF=(jP<h)and(h-jP)or 0 end local fK local cK if iF<h then local np=iF+1
+local rf if(k==0)or(h<np)then rf=nil else if not((np*k)<2^53)then return end local dt=np*k local jR=(dt<l)and(l-dt)or 0
+local tq=(jR<bm)and(bm-jR)or 0 local xI=tq%1e6 rf=(xI==0)and(tq/1e6)or(((tq-xI)/1e6)+1) end local ns=rf or(-1) local fJ
+if np==h then fJ=ns else local cl if k==0 then cl=nil else if not(l<2^53)then return end local ij=(0<bm)and bm or 0
+local ik=ij%1e6 cl=(ik==0)and(ij/1e6)or(((ij-ik)/1e6)+1) end fJ=cl or(-1) end fK=ns cK=fJ else fK=0 cK=0 end
+if 2^53<=cK then return end local fg=b('1 %d %d %d %d 0 %d %d 0 %d 0 %d',ch,jG,h,iF,fK,cK,t,n) rl=fg else if W then
+return end rl={1,ch,jG} end local iG if eZ==0 then iG=fa else if not((fa+1)<2^53)then return end iG=fa+1 end
+local jV=iG%1000 local xS=(jV==0)and(iG/1000)or(((iG-jV)/1000)+1) if not((xS+5000)<2^53)then return end local jW=xS+5000
+if fa<1e6 then return end local rr if jW==0 then rr='1' else rr=b('%d',jW) end
+local Eo=d('SET',Q,b('%d%03d',fa,eZ),'PXAT',rr) cw=rl else local ex if(k==0)or(h<n)then ex=nil else
+local ea=(bE<l)and(l-bE)or 0 local ic=(ea<0)and(0-ea)or 0 local fb=ic%1e6 ex=(fb==0)and(ic/1e6)or(((ic-fb)/1e6)+1) end
+local ey if ex then if 2^53<=ex then return end local ec=ex%1000
+local tk=(ex<0)and(-1)or((ec==0)and(ex/1000)or(((ex-ec)/1000)+1)) ey=tk else ey=-1 end local xv=(ey==0)and 1 or ey
+local rA if W=='LINE'then local iI if k==0 then iI=0 else local xX=0%k local xY=(xX==0)and(0/k)or(((0-xX)/k)+1)
+iI=(xY<h)and(h-xY)or 0 end local rv if(k==0)or(h<n)then rv=nil else local nx=(bE<l)and(l-bE)or 0
+local bf=(nx<0)and(0-nx)or 0 local nz=bf%1e6 rv=(nz==0)and(bf/1e6)or(((bf-nz)/1e6)+1) end local gE=rv or(-1) local rz
+local bw if iI<h then local il=iI+1 local rw if(k==0)or(h<il)then rw=nil else if not((il*k)<2^53)then return end
+local kb=il*k local xZ=(kb<l)and(l-kb)or 0 local ty=(xZ<0)and(0-xZ)or 0 local kc=ty%1e6
+rw=(kc==0)and(ty/1e6)or(((ty-kc)/1e6)+1) end local ya=rw or(-1) local ry if il==h then ry=ya else local rx if k==0 then
+rx=nil else if not(l<2^53)then return end rx=0 end ry=rx or(-1) end rz=ya bw=ry else rz=0 bw=0 end
+if(2^53<=gE)or(2^53<=bw)then return end local nD=b('0 %d %d %d %d %d %d %d 0 %d 0 0',ch,xv,h,iI,gE,rz,bw,t) rA=nD else
+if W then return end rA={0,ch,xv} end cw=rA end end else return end else return end return cw end, ROLLING=function(K,f)
+local ye,q,nE,m,ab,cL,b,d=math.abs,string.byte,string.char,string.find,string.match,string.sub,string.format,redis.call
+if b('%d',2^40)~='1099511627776'then return end local kF local vt=f[2] local mm=f[3] local mn=f[4] if not mm then return
+end local iX=f[5] local oW local cc local cz if(mn=='LINE')and(not iX)then oW=5 cc=1 cz='LINE' else local fo local av
+local bh if mn then if iX then
+if not(((((f[6]=='LINE')and(not f[7]))and((#iX)<16))and(mn=='COST'))and m(iX,'^[1-9]%d*$'))then return end fo=7 av=iX+0
+bh='LINE' else if(((f[6]=='LINE')and(not f[7]))and(mn=='COST'))and m('','^[1-9]%d*$')then return end return end else
+fo=4 av=1 bh=nil end oW=fo cc=av cz=bh end if not(((#mm)<16)and m(mm,'^[1-9]%d*$'))then return end local e=mm+0
+local M,ht=ab(vt,'^([1-9]%d*)(%l*)$') if M then if(#vt)<16 then
+local H=(ht=='')and 1000 or((ht=='ms')and 1 or((ht=='s')and 1000 or((ht=='m')and 60000 or((ht=='h')and 3.6e6 or((ht=='d')and 8.64e7 or nil)))))
+local aa=H and(M*H)or H if(not aa)or((aa<1)or(1e15<aa))then return end if not(aa<9e12)then return end local bz=f[oW]
+if bz then return end local aN=d('TIME') local X=(aN[1]*1e6)+aN[2] local t=(X-(X%1000))/1000 local Q=K[1] if not Q then
+return end if m(Q,':reserved',1,true)then return end if not((#K)==1)then return end local u=d('GET',Q) if u then local y
+local T local U local Y=((#u)-2)/15 if(not(cL(u,1,2)=='R:'))or((not((Y%1)==0))or((Y<1)or(8192<Y)))then return end
+local R=t-aa local pj if 0<=R then local hw,hx,CG,CH,w,sA,cQ=q(u,3,9) if 32<=cQ then return end
+pj=(hw+(256*(hx+(256*(CG+(256*(CH+(256*(w+(256*(sA+(256*cQ))))))))))))<=R else pj=false end if pj then local dx
+local cR=Y-1 local CI,cS,eF,dO,jb,cT,co=q(u,((15*cR)+3),((15*cR)+9)) if 32<=co then return end
+if(CI+(256*(cS+(256*(eF+(256*(dO+(256*(jb+(256*(cT+(256*co))))))))))))<=R then dx=Y else local iq=0 local gS=Y
+while 1<gS do local ba=(gS-(gS%2))/2 local cX=iq+ba local mt,hB,p,J,sC,as,bS=q(u,((15*cX)+3),((15*cX)+9)) if 32<=bS then
+return end local eG=mt+(256*(hB+(256*(p+(256*(J+(256*(sC+(256*(as+(256*bS))))))))))) local pm if eG<=R then
+local bp=iq+ba pm=bp else pm=iq end local jd=gS-ba iq,gS=pm,jd end local cY=iq local V=gS
+local eH,gb,gc,eI,hC,mu,cZ=q(u,((15*cY)+3),((15*cY)+9)) if 32<=cZ then return end
+dx=((eH+(256*(gb+(256*(gc+(256*(eI+(256*(hC+(256*(mu+(256*cZ))))))))))))<=R)and(cY+1)or cY end local dQ=dx-1
+local sE,gd,O,ak,sF,sG,ge,sH=q(u,((15*dQ)+10),((15*dQ)+17)) local hE=sF+(256*(sG+(256*(ge+(256*sH)))))
+local eK=sE+(256*(gd+(256*(O+(256*ak))))) local CQ,mv,at,hF,CR,db,CS,CT=q(u,((15*cR)+10),((15*cR)+17))
+local wc=CR+(256*(db+(256*(CS+(256*CT))))) if(wc<hE)or((wc==hE)and((CQ+(256*(mv+(256*(at+(256*hF))))))<eK))then return
+end y=dx T=hE U=eK else y=0 T=0 U=0 end local B=Y-1 local gg,CV,gh,mx,my,jk,CW,hH=q(u,((15*B)+10),((15*B)+17))
+local eM=(((my+(256*(jk+(256*(CW+(256*hH))))))-T)*2^32)+((gg+(256*(CV+(256*(gh+(256*mx))))))-U)
+local aD=(eM<0)and(eM+2^64)or eM local dU=(aD+cc)<=e if 2^53<=aD then return end if dU then local aH local dG local ev
+local qF local lr local bt local mB,mC,dV,gj,gk,mD,dW=q(u,((15*B)+3),((15*B)+9)) if 32<=dW then return end
+if(mB+(256*(mC+(256*(dV+(256*(gj+(256*(gk+(256*(mD+(256*dW))))))))))))<=t then bt=Y else local ir=0 local gT=Y
+while 1<gT do local bU=(gT-(gT%2))/2 local cs=ir+bU local sQ,mE,mF,mG,jo,CZ,wu=q(u,((15*cs)+3),((15*cs)+9))
+if 32<=wu then return end local gl=sQ+(256*(mE+(256*(mF+(256*(mG+(256*(jo+(256*(CZ+(256*wu))))))))))) local dC
+if gl<=t then local mI=ir+bU dC=mI else dC=ir end local mJ=gT-bU ir,gT=dC,mJ end local gn=ir local Ef=gT
+local hM,sS,sT,bV,hN,Da,mK=q(u,((15*gn)+3),((15*gn)+9)) if 32<=mK then return end
+bt=((hM+(256*(sS+(256*(sT+(256*(bV+(256*(hN+(256*(Da+(256*mK))))))))))))<=t)and(gn+1)or gn end local hO=cc%2^32
+local gp=(cc-hO)/2^32 local dj,mN,mO,br,sW,wz,Dd,hQ=q(u,((15*B)+10),((15*B)+17))
+local js=(sW+(256*(wz+(256*(Dd+(256*hQ))))))+gp local jt=(dj+(256*(mN+(256*(mO+(256*br))))))+hO local le local lf
+if 2^32<=jt then le=js+1 lf=jt-2^32 else le=js lf=jt end local ju=le%2^32 local wE=2^32<=le if bt<Y then return end
+if y<Y then local De,Df,aE,dl,eS,Dg,cu=q(u,((15*B)+3),((15*B)+9)) if 32<=cu then return end
+local mT=De+(256*(Df+(256*(aE+(256*(dl+(256*(eS+(256*(Dg+(256*cu))))))))))) local li if mT==t then li=true else
+if(aa<=4096)or(((aa/4096)+1)<=ye((mT-t)))then li=false else if not((mT*4096)<2^53)then return end local wI=mT*4096
+if not((t*4096)<2^53)then return end local wL=t*4096 li=((wI-(wI%aa))/aa)==((wL-(wL%aa))/aa) end end
+local dm=li and B or Y local dn=t%16777216 local dp=ju%65536 local bW=lf%65536 local gs=(t-dn)/16777216
+local sY=(ju-dp)/65536 local al=(lf-bW)/65536 local bd=gs%65536
+local gt=nE((dn%256),(((dn-(dn%256))/256)%256),((dn-(dn%65536))/65536),(bd%256),((bd-(bd%256))/256),(((gs-bd)/65536)%256),((gs-(gs%16777216))/16777216),(bW%256),((bW-(bW%256))/256),(al%256),((al-(al%256))/256),(dp%256),((dp-(dp%256))/256),(sY%256),((sY-(sY%256))/256))
+local ta=dm+1 local eU=(15*dm)+2 local qu if dm==Y then qu='APPEND' else qu='SETRANGE' end local qv
+if((0<y)and(Y<=(y*2)))or(wE or((ta<Y)or(8192<ta)))then qv='SET' else qv=qu end aH=cL(u,1,eU)..gt dG=ta ev=qv qF=eU lr=gt
+else local wV=T+gp local dZ=U+hO local bK local ap if 2^32<=dZ then bK=dZ-2^32 ap=wV+1 else bK=dZ ap=wV end
+local jC=ap%2^32 local be=t%16777216 local hY=jC%65536 local gv=bK%65536 local eW=(t-be)/16777216 local hZ=(jC-hY)/65536
+local ia=(bK-gv)/65536 local eX=eW%65536
+local mY=nE((be%256),(((be-(be%256))/256)%256),((be-(be%65536))/65536),(eX%256),((eX-(eX%256))/256),(((eW-eX)/65536)%256),((eW-(eW%16777216))/16777216),(gv%256),((gv-(gv%256))/256),(ia%256),((ia-(ia%256))/256),(hY%256),((hY-(hY%256))/256),(hZ%256),((hZ-(hZ%256))/256))
+local gw=Y+1 local xc=(15*Y)+2 local qE if((0<y)and(Y<=(y*2)))or(wE or((gw<Y)or(8192<gw)))then qE='SET' else qE='APPEND'
+end aH=cL(u,1,xc)..mY dG=gw ev=qE qF=xc lr=mY end local hf if 0<dG then local xj=dG-1
+local ne,jG,Do,xl,Dp,nf,Dq,th=q(aH,((15*xj)+10),((15*xj)+17))
+local ea=(((Dp+(256*(nf+(256*(Dq+(256*th))))))-T)*2^32)+((ne+(256*(jG+(256*(Do+(256*xl))))))-U)
+hf=(ea<0)and(ea+2^64)or ea else hf=0 end local cm if hf<=0 then cm=0 else local nj=dG-1
+local nk,fc,gx,jK,dr,Ds,gy,jL=q(aH,((15*y)+10),((15*y)+17))
+local tm=(((dr+(256*(Ds+(256*(gy+(256*jL))))))-T)*2^32)+((nk+(256*(fc+(256*(gx+(256*jK))))))-U) local rd local re
+if hf<=((tm<0)and(tm+2^64)or tm)then rd=y re=y else local xD=(0<nj)and(nj-1)or 0
+local Dt,to,Du,jN,jO,Dv,nn,fe=q(aH,((15*xD)+10),((15*xD)+17))
+local dt=(((jO+(256*(Dv+(256*(nn+(256*fe))))))-T)*2^32)+((Dt+(256*(to+(256*(Du+(256*jN))))))-U) local rc
+if((dt<0)and(dt+2^64)or dt)<hf then rc=nj else rc=y end rd=rc re=nj end local gU=re local gV=rd while gV<gU do
+local nr=((gV+gU)-((gV+gU)%2))/2 local ns,ff,ii,nt,jS,gB,Dy,Dz=q(aH,((15*nr)+10),((15*nr)+17))
+local DA=jS+(256*(gB+(256*(Dy+(256*Dz))))) local DB=ns+(256*(ff+(256*(ii+(256*nt))))) local tt=((DA-T)*2^32)+(DB-U)
+local fg=(tt<0)and(tt+2^64)or tt local fL local rk if hf<=fg then fL=gV rk=nr else local ee=nr+1 fL=ee rk=gU end
+gU,gV=rk,fL end local Em=gU local xO=gV local nv,tv,gC,gD,fh,jT,fi=q(aH,((15*xO)+3),((15*xO)+9)) if 32<=fi then return
+end local jU=((nv+(256*(tv+(256*(gC+(256*(gD+(256*(fh+(256*(jT+(256*fi))))))))))))+aa)-t cm=(0<jU)and jU or 0 end
+if 2^53<=cm then return end local jW=cm%1000 local xU=(cm<0)and(-1)or((jW==0)and(cm/1000)or(((cm-jW)/1000)+1)) local oE
+if cz=='LINE'then local cx if 0<dG then local mc=dG-1 local yy,md,yz,yA,me,yB,yC,iT=q(aH,((15*mc)+10),((15*mc)+17))
+local rW=(((me+(256*(yB+(256*(yC+(256*iT))))))-T)*2^32)+((yy+(256*(md+(256*(yz+(256*yA))))))-U)
+cx=(rW<0)and(rW+2^64)or rW else cx=0 end local rX=(cx<e)and(e-cx)or 0 local oD local ky if rX<e then local uW=rX+1
+local ej local rY=e-uW if rY<0 then ej=nil else if cx<=rY then ej=0 else local rZ=cx-rY local mf=dG-1
+local yE,yF,yG,yH,yI,yJ,yK,sa=q(aH,((15*y)+10),((15*y)+17))
+local sb=(((yI+(256*(yJ+(256*(yK+(256*sa))))))-T)*2^32)+((yE+(256*(yF+(256*(yG+(256*yH))))))-U) local oq local os
+if rZ<=((sb<0)and(sb+2^64)or sb)then oq=y os=y else local uY=(0<mf)and(mf-1)or 0
+local yL,yM,yN,yO,yP,yQ,yR,yS=q(aH,((15*uY)+10),((15*uY)+17))
+local sc=(((yP+(256*(yQ+(256*(yR+(256*yS))))))-T)*2^32)+((yL+(256*(yM+(256*(yN+(256*yO))))))-U) local op
+if((sc<0)and(sc+2^64)or sc)<rZ then op=mf else op=y end oq=op os=mf end local gI=os local gJ=oq while gJ<gI do
+local mg=((gJ+gI)-((gJ+gI)%2))/2 local yU,yV,yW,yX,yY,yZ,za,zb=q(aH,((15*mg)+10),((15*mg)+17))
+local zc=yY+(256*(yZ+(256*(za+(256*zb))))) local zd=yU+(256*(yV+(256*(yW+(256*yX))))) local sd=((zc-T)*2^32)+(zd-U)
+local ze=(sd<0)and(sd+2^64)or sd local ot local ou if rZ<=ze then ot=gJ ou=mg else local zf=mg+1 ot=zf ou=gI end
+gI,gJ=ou,ot end local DU=gI local va=gJ local zg,iU,zh,zi,zj,mh,vb=q(aH,((15*va)+3),((15*va)+9)) if 32<=vb then return
+end local vd=((zg+(256*(iU+(256*(zh+(256*(zi+(256*(zj+(256*(mh+(256*vb))))))))))))+aa)-t ej=(0<vd)and vd or 0 end end
+local ve=ej or(-1) local oC if uW==e then oC=ve else local oB if cx<=0 then oB=0 else local mi=dG-1
+local zk,zl,zm,zn,zo,zp,zq,zr=q(aH,((15*y)+10),((15*y)+17))
+local se=(((zo+(256*(zp+(256*(zq+(256*zr))))))-T)*2^32)+((zk+(256*(zl+(256*(zm+(256*zn))))))-U) local ox local oy
+if cx<=((se<0)and(se+2^64)or se)then ox=y oy=y else local vf=(0<mi)and(mi-1)or 0
+local zs,zt,zu,zv,zw,zx,zy,zz=q(aH,((15*vf)+10),((15*vf)+17))
+local sf=(((zw+(256*(zx+(256*(zy+(256*zz))))))-T)*2^32)+((zs+(256*(zt+(256*(zu+(256*zv))))))-U) local ow
+if((sf<0)and(sf+2^64)or sf)<cx then ow=mi else ow=y end ox=ow oy=mi end local gK=oy local gL=ox while gL<gK do
+local mj=((gL+gK)-((gL+gK)%2))/2 local zA,zB,zC,zD,zE,zF,zG,zH=q(aH,((15*mj)+10),((15*mj)+17))
+local zI=zE+(256*(zF+(256*(zG+(256*zH))))) local zJ=zA+(256*(zB+(256*(zC+(256*zD))))) local sg=((zI-T)*2^32)+(zJ-U)
+local zK=(sg<0)and(sg+2^64)or sg local oz local oA if cx<=zK then oz=gL oA=mj else local zL=mj+1 oz=zL oA=gK end
+gK,gL=oA,oz end local DV=gK local vg=gL local zM,zN,zO,zP,zQ,zR,vh=q(aH,((15*vg)+3),((15*vg)+9)) if 32<=vh then return
+end local vi=((zM+(256*(zN+(256*(zO+(256*(zP+(256*(zQ+(256*(zR+(256*vh))))))))))))+aa)-t oB=(0<vi)and vi or 0 end oC=oB
+end oD=ve ky=oC else oD=0 ky=0 end if 2^53<=ky then return end
+local zS=b('1 %d %d %d %d 0 %d %d 0 %d 0 %d',aD,xU,e,rX,oD,ky,t,cc) oE=zS else if cz then return end oE={1,aD,xU} end
+if not redis.REDIS_VERSION_NUM then return end local vj=d('PEXPIRETIME',Q) local vk=(0<=vj)and vj or nil local kz
+if vk then kz=vk else kz=nil end local fm if kz then if(3*aa)<=(2*(kz-t))then fm=nil else fm=t+(2*aa) end else
+fm=t+(2*aa) end if ev=='SET'then return else if ev=='APPEND'then local DW=d('APPEND',Q,lr) if fm then
+local zT=b('%d',fm) local DX=d('PEXPIREAT',Q,zT) end else local DY=d('SETRANGE',Q,b('%d',qF),lr) if fm then
+local zU=b('%d',fm) local DZ=d('PEXPIREAT',Q,zU) end end end kF=oE else local qJ if 0<aD then
+local Dl,tf,na,eY,Dm,nb,xf=q(u,((15*B)+3),((15*B)+9)) if 32<=xf then return end
+qJ=t<(Dl+(256*(tf+(256*(na+(256*(eY+(256*(Dm+(256*(nb+(256*xf)))))))))))) else qJ=false end if qJ then return end
+local DD,DE,DF,tw,DG,xV,DH,DI=q(u,((15*B)+10),((15*B)+17))
+local bX=(((DG+(256*(xV+(256*(DH+(256*DI))))))-T)*2^32)+((DD+(256*(DE+(256*(DF+(256*tw))))))-U)
+local bY=(bX<0)and(bX+2^64)or bX local bg local bZ=e-cc if bZ<0 then bg=nil else if bY<=bZ then bg=0 else local ny=bY-bZ
+local DK,nz,DL,DM,gE,jZ,DN,il=q(u,((15*y)+10),((15*y)+17))
+local io=(((gE+(256*(jZ+(256*(DN+(256*il))))))-T)*2^32)+((DK+(256*(nz+(256*(DL+(256*DM))))))-U) local nI local nJ
+if ny<=((io<0)and(io+2^64)or io)then nI=y nJ=y else local kd=(0<B)and(B-1)or 0
+local fj,ke,DO,DP,nB,DQ,nC,fk=q(u,((15*kd)+10),((15*kd)+17))
+local fO=(((nB+(256*(DQ+(256*(nC+(256*fk))))))-T)*2^32)+((fj+(256*(ke+(256*(DO+(256*DP))))))-U) local nH
+if((fO<0)and(fO+2^64)or fO)<ny then nH=B else nH=y end nI=nH nJ=B end local gG=nJ local gH=nI while gH<gG do
+local cM=((gH+gG)-((gH+gG)%2))/2 local lK,lL,hm,lM,lN,yg,yh,yi=q(u,((15*cM)+10),((15*cM)+17))
+local dJ=lN+(256*(yg+(256*(yh+(256*yi))))) local yj=lK+(256*(lL+(256*(hm+(256*lM))))) local rC=((dJ-T)*2^32)+(yj-U)
+local iK=(rC<0)and(rC+2^64)or rC local nK local nL if ny<=iK then nK=gH nL=cM else local cN=cM+1 nK=cN nL=gG end
+gG,gH=nL,nK end local rD=gG local tM=gH local lO,yk,lP,eC,yl,ym,iL=q(u,((15*tM)+3),((15*tM)+9)) if 32<=iL then return
+end local iM=((lO+(256*(yk+(256*(lP+(256*(eC+(256*(yl+(256*(ym+(256*iL))))))))))))+aa)-t bg=(0<iM)and iM or 0 end end
+local ko if bg then if 2^53<=bg then return end local tR=bg%1000
+local iN=(bg<0)and(-1)or((tR==0)and(bg/1000)or(((bg-tR)/1000)+1)) ko=iN else ko=-1 end local tS=(ko==0)and 1 or ko
+local pc if cz=='LINE'then local zV,zW,zX,zY,zZ,Aa,Ab,Ac=q(u,((15*B)+10),((15*B)+17))
+local sh=(((zZ+(256*(Aa+(256*(Ab+(256*Ac))))))-T)*2^32)+((zV+(256*(zW+(256*(zX+(256*zY))))))-U)
+local cO=(sh<0)and(sh+2^64)or sh local si=(cO<e)and(e-cO)or 0 local kA if bZ<0 then kA=nil else if cO<=bZ then kA=0 else
+local sj=cO-bZ local Ad,Ae,Af,Ag,Ah,Ai,Aj,Ak=q(u,((15*y)+10),((15*y)+17))
+local sk=(((Ah+(256*(Ai+(256*(Aj+(256*Ak))))))-T)*2^32)+((Ad+(256*(Ae+(256*(Af+(256*Ag))))))-U) local oG local oH
+if sj<=((sk<0)and(sk+2^64)or sk)then oG=y oH=y else local vl=(0<B)and(B-1)or 0
+local Al,Am,An,Ao,Ap,Aq,Ar,As=q(u,((15*vl)+10),((15*vl)+17))
+local sl=(((Ap+(256*(Aq+(256*(Ar+(256*As))))))-T)*2^32)+((Al+(256*(Am+(256*(An+(256*Ao))))))-U) local oF
+if((sl<0)and(sl+2^64)or sl)<sj then oF=B else oF=y end oG=oF oH=B end local gM=oH local gN=oG while gN<gM do
+local mk=((gN+gM)-((gN+gM)%2))/2 local At,Au,Av,Aw,Ax,Ay,Az,AA=q(u,((15*mk)+10),((15*mk)+17))
+local AB=Ax+(256*(Ay+(256*(Az+(256*AA))))) local AC=At+(256*(Au+(256*(Av+(256*Aw))))) local sm=((AB-T)*2^32)+(AC-U)
+local AD=(sm<0)and(sm+2^64)or sm local oI local oJ if sj<=AD then oI=gN oJ=mk else local AE=mk+1 oI=AE oJ=gM end
+gM,gN=oJ,oI end local Ea=gM local vn=gN local AF,AG,AH,AI,AJ,AK,vp=q(u,((15*vn)+3),((15*vn)+9)) if 32<=vp then return
+end local vq=((AF+(256*(AG+(256*(AH+(256*(AI+(256*(AJ+(256*(AK+(256*vp))))))))))))+aa)-t kA=(0<vq)and vq or 0 end end
+local vr=kA or(-1) local pb local kC if si<e then local vs=si+1 local kB local sn=e-vs if sn<0 then kB=nil else
+if cO<=sn then kB=0 else local so=cO-sn local AL,AM,AN,AO,AP,AQ,AR,AS=q(u,((15*y)+10),((15*y)+17))
+local sp=(((AP+(256*(AQ+(256*(AR+(256*AS))))))-T)*2^32)+((AL+(256*(AM+(256*(AN+(256*AO))))))-U) local oL local oM
+if so<=((sp<0)and(sp+2^64)or sp)then oL=y oM=y else local vu=(0<B)and(B-1)or 0
+local AT,AU,AV,AW,AX,AY,AZ,Ba=q(u,((15*vu)+10),((15*vu)+17))
+local sq=(((AX+(256*(AY+(256*(AZ+(256*Ba))))))-T)*2^32)+((AT+(256*(AU+(256*(AV+(256*AW))))))-U) local oK
+if((sq<0)and(sq+2^64)or sq)<so then oK=B else oK=y end oL=oK oM=B end local gO=oM local gP=oL while gP<gO do
+local mo=((gP+gO)-((gP+gO)%2))/2 local Bb,Bc,Bd,Be,Bf,Bg,Bh,Bi=q(u,((15*mo)+10),((15*mo)+17))
+local Bj=Bf+(256*(Bg+(256*(Bh+(256*Bi))))) local Bk=Bb+(256*(Bc+(256*(Bd+(256*Be))))) local sr=((Bj-T)*2^32)+(Bk-U)
+local Bl=(sr<0)and(sr+2^64)or sr local oN local oO if so<=Bl then oN=gP oO=mo else local Bm=mo+1 oN=Bm oO=gO end
+gO,gP=oO,oN end local Eb=gO local vv=gP local Bn,Bo,Bp,Bq,Br,Bs,vw=q(u,((15*vv)+3),((15*vv)+9)) if 32<=vw then return
+end local vx=((Bn+(256*(Bo+(256*(Bp+(256*(Bq+(256*(Br+(256*(Bs+(256*vw))))))))))))+aa)-t kB=(0<vx)and vx or 0 end end
+local vy=kB or(-1) local pa if vs==e then pa=vy else local oZ if cO<=0 then oZ=0 else
+local Bt,Bu,Bv,Bw,Bx,By,Bz,BA=q(u,((15*y)+10),((15*y)+17))
+local ss=(((Bx+(256*(By+(256*(Bz+(256*BA))))))-T)*2^32)+((Bt+(256*(Bu+(256*(Bv+(256*Bw))))))-U) local oU local oV
+if cO<=((ss<0)and(ss+2^64)or ss)then oU=y oV=y else local vz=(0<B)and(B-1)or 0
+local BB,BC,BD,BE,BF,BG,BH,BI=q(u,((15*vz)+10),((15*vz)+17))
+local st=(((BF+(256*(BG+(256*(BH+(256*BI))))))-T)*2^32)+((BB+(256*(BC+(256*(BD+(256*BE))))))-U) local oT
+if((st<0)and(st+2^64)or st)<cO then oT=B else oT=y end oU=oT oV=B end local gQ=oV local gR=oU while gR<gQ do
+local mp=((gR+gQ)-((gR+gQ)%2))/2 local BJ,BK,BL,BM,BN,BO,BP,BQ=q(u,((15*mp)+10),((15*mp)+17))
+local BR=BN+(256*(BO+(256*(BP+(256*BQ))))) local BS=BJ+(256*(BK+(256*(BL+(256*BM))))) local su=((BR-T)*2^32)+(BS-U)
+local BT=(su<0)and(su+2^64)or su local oX local oY if cO<=BT then oX=gR oY=mp else local BU=mp+1 oX=BU oY=gQ end
+gQ,gR=oY,oX end local Ec=gQ local vC=gR local BV,BW,BX,BY,BZ,Ca,vD=q(u,((15*vC)+3),((15*vC)+9)) if 32<=vD then return
+end local vE=((BV+(256*(BW+(256*(BX+(256*(BY+(256*(BZ+(256*(Ca+(256*vD))))))))))))+aa)-t oZ=(0<vE)and vE or 0 end pa=oZ
+end pb=vy kC=pa else pb=0 kC=0 end if(2^53<=vr)or(2^53<=kC)then return end
+local Cb=b('0 %d %d %d %d %d %d %d 0 %d 0 0',aD,tS,e,si,vr,pb,kC,t) pc=Cb else if cz then return end pc={0,aD,tS} end
+if not redis.REDIS_VERSION_NUM then return end local vF=d('PEXPIRETIME',Q) local vG=(0<=vF)and vF or nil local kD
+if vG then kD=vG else kD=nil end local iu if kD then if(3*aa)<=(2*(kD-t))then iu=nil else iu=t+(2*aa) end else
+iu=t+(2*aa) end local Cc,Cd,Ce,Cf,Cg,Ch,Ci,Cj=q(u,((15*B)+10),((15*B)+17))
+local sw=(((Cg+(256*(Ch+(256*(Ci+(256*Cj))))))-T)*2^32)+((Cc+(256*(Cd+(256*(Ce+(256*Cf))))))-U)
+if not(((sw<0)and(sw+2^64)or sw)==0)then if iu then local Ck=b('%d',iu) local Ed=d('PEXPIREAT',Q,Ck) end end kF=pc end
+else local bP=cc<=e if bP then local fP=cc%2^32 local lQ=(cc-fP)/2^32 local hq=t%16777216 local lR=lQ%65536
+local fQ=fP%65536 local lS=(t-hq)/16777216 local rH=(lQ-lR)/65536 local rI=(fP-fQ)/65536 local lT=lS%65536
+local dL=cL('R:',1,2)..nE((hq%256),(((hq-(hq%256))/256)%256),((hq-(hq%65536))/65536),(lT%256),((lT-(lT%256))/256),(((lS-lT)/65536)%256),((lS-(lS%16777216))/16777216),(fQ%256),((fQ-(fQ%256))/256),(rI%256),((rI-(rI%256))/256),(lR%256),((lR-(lR%256))/256),(rH%256),((rH-(rH%256))/256))
+local yo,lU,lV,lW,yp,yq,lX,yr=q(dL,10,17)
+local rM=((yp+(256*(yq+(256*(lX+(256*yr))))))*2^32)+(yo+(256*(lU+(256*(lV+(256*lW)))))) local og
+if((rM<0)and(rM+2^64)or rM)<=0 then og=0 else local yt,fS,yu,yv,fT,iQ,uH=q(dL,3,9) if 32<=uH then return end
+local uK=((yt+(256*(fS+(256*(yu+(256*(yv+(256*(fT+(256*(iQ+(256*uH))))))))))))+aa)-t og=(0<uK)and uK or 0 end
+if 2^53<=og then return end if cz=='LINE'then local Cl,Cm,Cn,Co,Cp,Cq,Cr,Cs=q(dL,10,17)
+local sx=((Cp+(256*(Cq+(256*(Cr+(256*Cs))))))*2^32)+(Cl+(256*(Cm+(256*(Cn+(256*Co)))))) local mq=(sx<0)and(sx+2^64)or sx
+local vH=(mq<e)and(e-mq)or 0 local pf if vH<e then local vI=vH+1 local kE local vJ=e-vI if vJ<0 then kE=nil else
+if mq<=vJ then kE=0 else local Ct,Cu,Cv,Cw,Cx,Cy,vL=q(dL,3,9) if 32<=vL then return end
+local vM=((Ct+(256*(Cu+(256*(Cv+(256*(Cw+(256*(Cx+(256*(Cy+(256*vL))))))))))))+aa)-t kE=(0<vM)and vM or 0 end end
+local Cz=kE or(-1) local pe if vI==e then pe=Cz else local pd if mq<=0 then pd=0 else
+local CA,CB,CC,CD,CE,CF,vN=q(dL,3,9) if 32<=vN then return end
+local vO=((CA+(256*(CB+(256*(CC+(256*(CD+(256*(CE+(256*(CF+(256*vN))))))))))))+aa)-t pd=(0<vO)and vO or 0 end pe=pd end
+pf=pe else pf=0 end if 2^53<=pf then return end else if cz then return end end return else local eh local dM=e-cc
+if dM<0 then eh=nil else eh=0 end local ei if eh then if 2^53<=eh then return end local uS=eh%1000
+local yx=(eh<0)and(-1)or((uS==0)and(eh/1000)or(((eh-uS)/1000)+1)) ei=yx else ei=-1 end local uT=(ei==0)and 1 or ei
+local ph if cz=='LINE'then local pg if dM<0 then pg=nil else pg=0 end local vP=pg or(-1) if 2^53<=vP then return end
+ph=b('0 0 %d %d %d %d 0 0 0 %d 0 0',uT,e,e,vP,t) else if cz then return end ph={0,0,uT} end kF=ph end end else return
+end else return end return kF end, LEASE=function(K,f)
+local S,m,ab,b,d=math.ceil,string.find,string.match,string.format,redis.call if b('%d',2^40)~='1099511627776'then return
+end local rt local aJ=f[2] local bo=f[3] local bx=f[4] if not bo then return end local fU=f[5]
+if(bx=='LINE')and(not fU)then if not(((#bo)<16)and m(bo,'^[1-9]%d*$'))then return end
+local h,ac=ab(aJ,'^([1-9]%d*)(%l*)$') if h then if(#aJ)<16 then
+local af=(ac=='')and 1000 or((ac=='ms')and 1 or((ac=='s')and 1000 or((ac=='m')and 60000 or((ac=='h')and 3.6e6 or((ac=='d')and 8.64e7 or nil)))))
+local i=af and(h*af)or af if(not i)or((i<1)or(1e15<i))then return end if not(i<9e12)then return end return else return
+end else return end else if bx then if fU then
+if not(((((f[6]=='LINE')and(not f[7]))and((#fU)<16))and(bx=='ID'))and(not(fU=='')))then return end
+if not(((#bo)<16)and m(bo,'^[1-9]%d*$'))then return end local A=bo+0 local F,e=ab(aJ,'^([1-9]%d*)(%l*)$') if F then
+if(#aJ)<16 then
+local sv=(e=='')and 1000 or((e=='ms')and 1 or((e=='s')and 1000 or((e=='m')and 60000 or((e=='h')and 3.6e6 or((e=='d')and 8.64e7 or nil)))))
+local k=sv and(F*sv)or sv if(not k)or((k<1)or(1e15<k))then return end if not(k<9e12)then return end local Y=d('TIME')
+local R=(Y[1]*1e6)+Y[2] local bR=(R-(R%1000))/1000 local w=K[1] if not w then return end if m(w,':reserved',1,true)then
+return end if not((#K)==1)then return end local fY=d('ZCARD',w) local bi if(0<fY)and(0<=bR)then if not(fY<=4000)then
+return end local fZ=d('ZREMRANGEBYSCORE',w,'-inf',b('%d',bR)) bi=fY-fZ else bi=fY end local dO=0<bi local an if dO then
+local co=d('ZSCORE',w,fU) if co then local vU=tonumber(co) local cd if vU<2^64 then local cU=S(vU) cd=(0<cU)and cU or 0
+else cd=1/0 end local ft if bR<cd then ft=cd else ft=nil end an=ft else an=nil end else an=nil end
+local cV=an and(bi-1)or bi local hB=(not(an==nil))or(cV<A) local J=bR+k if hB and(not(an==J))then
+if not((J*1000)<2^53)then return end local jc=J*1000 local sD=(R<jc)and(jc-R)or 0 local eG=sD%1e6
+local bp=(eG==0)and(sD/1e6)or(((sD-eG)/1e6)+1) if 2^53<=bp then return end local sJ=an and 0 or 1 local ji=cV+1
+local jj=A-ji local dS=(0<jj)and jj or 0 local az local bL if dS<A then local my=dS+1 local ld local jl=A-my
+if jl<0 then ld=nil else if ji<=jl then ld=0 else local df=(ji-jl)-1 local iA if df<cV then local kV local iy
+local eL=b('%d',df) local eM=d('ZRANGE',w,eL,eL,'WITHSCORES') local aD=eM[2] if aD then local dg=tonumber(aD) local pC
+if dg<2^64 then local jm=S(dg) pC=(0<jm)and jm or 0 else pC=1/0 end iy=pC else iy=1/0 end if an then local er
+if an<=iy then local eq local jn=b('%d',(df+1)) local mA=d('ZRANGE',w,jn,jn,'WITHSCORES') local mB=mA[2] if mB then
+local dV=tonumber(mB) local aG if dV<2^64 then local mD=S(dV) aG=(0<mD)and mD or 0 else aG=1/0 end eq=aG else eq=1/0 end
+er=eq else er=iy end kV=er else kV=iy end if kV<=J then iA=kV else local pS if 0<df then local dh=df-1 local la local dB
+local hK=b('%d',dh) local CY=d('ZRANGE',w,hK,hK,'WITHSCORES') local bU=CY[2] if bU then local bb=tonumber(bU) local fz
+if bb<2^64 then local mE=S(bb) fz=(0<mE)and mE or 0 else fz=1/0 end dB=fz else dB=1/0 end if an then local pR
+if an<=dB then local pQ local jp=b('%d',(dh+1)) local bC=d('ZRANGE',w,jp,jp,'WITHSCORES') local hL=bC[2] if hL then
+local gl=tonumber(hL) local pP if gl<2^64 then local mJ=S(gl) pP=(0<mJ)and mJ or 0 else pP=1/0 end pQ=pP else pQ=1/0 end
+pR=pQ else pR=dB end la=pR else la=dB end pS=(la<J)and J or la else pS=J end iA=pS end else local dD if 0<df then
+local bV=df-1 local bk local iz local sU=b('%d',bV) local mL=d('ZRANGE',w,sU,sU,'WITHSCORES') local mM=mL[2] if mM then
+local ww=tonumber(mM) local bt if ww<2^64 then local wx=S(ww) bt=(0<wx)and wx or 0 else bt=1/0 end iz=bt else iz=1/0 end
+if an then local fC if an<=iz then local qa local hP=b('%d',(bV+1)) local Db=d('ZRANGE',w,hP,hP,'WITHSCORES')
+local wy=Db[2] if wy then local eO=tonumber(wy) local pZ if eO<2^64 then local mN=S(eO) pZ=(0<mN)and mN or 0 else pZ=1/0
+end qa=pZ else qa=1/0 end fC=qa else fC=iz end bk=fC else bk=iz end dD=(bk<J)and J or bk else dD=J end iA=dD end
+local cE if not(iA==(1/0))then cE=iA else cE=nil end local qd if cE then local qc if 2^53<=cE then qc=1/0 else
+local wB=cE-bR qc=(0<wB)and wB or 0 end qd=qc else qd=cE end ld=qd end end local dk=ld or(-1) local fG if my==A then
+fG=dk else local fF if ji<=0 then fF=0 else local gq=ji-1 local iC if gq<cV then local lg local aV local aE=b('%d',gq)
+local dl=d('ZRANGE',w,aE,aE,'WITHSCORES') local eS=dl[2] if eS then local cu=tonumber(eS) local fD if cu<2^64 then
+local jv=S(cu) fD=(0<jv)and jv or 0 else fD=1/0 end aV=fD else aV=1/0 end if an then local qj if an<=aV then local bI
+local mU=b('%d',(gq+1)) local mV=d('ZRANGE',w,mU,mU,'WITHSCORES') local hT=mV[2] if hT then local wJ=tonumber(hT)
+local qi if wJ<2^64 then local wK=S(wJ) qi=(0<wK)and wK or 0 else qi=1/0 end bI=qi else bI=1/0 end qj=bI else qj=aV end
+lg=qj else lg=aV end if lg<=J then iC=lg else local eu if 0<gq then local jw=gq-1 local aW local iB local wM=b('%d',jw)
+local Dh=d('ZRANGE',w,wM,wM,'WITHSCORES') local wN=Dh[2] if wN then local wO=tonumber(wN) local qm if wO<2^64 then
+local jy=S(wO) qm=(0<jy)and jy or 0 else qm=1/0 end iB=qm else iB=1/0 end if an then local qs if an<=iB then local bJ
+local bd=b('%d',(jw+1)) local gt=d('ZRANGE',w,bd,bd,'WITHSCORES') local jz=gt[2] if jz then local hW=tonumber(jz)
+local qr if hW<2^64 then local eT=S(hW) qr=(0<eT)and eT or 0 else qr=1/0 end bJ=qr else bJ=1/0 end qs=bJ else qs=iB end
+aW=qs else aW=iB end eu=(aW<J)and J or aW else eu=J end iC=eu end else local qB if 0<gq then local jA=gq-1 local lp
+local bl local dY=b('%d',jA) local Dj=d('ZRANGE',w,dY,dY,'WITHSCORES') local eV=Dj[2] if eV then local dZ=tonumber(eV)
+local ap if dZ<2^64 then local jB=S(dZ) ap=(0<jB)and jB or 0 else ap=1/0 end bl=ap else bl=1/0 end if an then local qA
+if an<=bl then local qz local be=b('%d',(jA+1)) local hY=d('ZRANGE',w,be,be,'WITHSCORES') local gu=hY[2] if gu then
+local gv=tonumber(gu) local qy if gv<2^64 then local jD=S(gv) qy=(0<jD)and jD or 0 else qy=1/0 end qz=qy else qz=1/0 end
+qA=qz else qA=bl end lp=qA else lp=bl end qB=(lp<J)and J or lp else qB=J end iC=qB end local cH if not(iC==(1/0))then
+cH=iC else cH=nil end local fE if cH then local qD if 2^53<=cH then qD=1/0 else local jE=cH-bR qD=(0<jE)and jE or 0 end
+fE=qD else fE=cH end fF=fE end fG=fF or(-1) end az=dk bL=fG else az=0 bL=0 end
+if(not((az-az)==0))or((not((bL-bL)==0))or(2^53<=bL))then return end
+local Dk=b('1 %d %d %d %d 0 %d %d 0 %d 0 %d',cV,bp,A,dS,az,bL,bR,sJ) local iD if dO then
+if not redis.REDIS_VERSION_NUM then return end local eY=d('PEXPIRETIME',w) local nb=(0<=eY)and eY or nil local qG
+if nb then qG=nb else qG=nil end iD=qG else iD=nil end if an then local Ek=d('ZADD',w,'XX',b('%d',J),fU) else
+local El=d('ZADD',w,b('%d',J),fU) end if cV==0 then if(2^53<=J)or(not(iD==J))then local qL if J<9223372036854775808 then
+qL=b('%d',J) else qL='9223372036854775807' end local jF=d('PEXPIREAT',w,qL) end else
+local Dn=d('ZRANGE',w,'-1','-1','WITHSCORES') local ib=Dn[2] if ib then local eZ=tonumber(ib) local bN if eZ<2^64 then
+local xh=S(eZ) bN=(0<xh)and xh or 0 else bN=1/0 end if(2^53<=bN)or(not(iD==bN))then local aI
+if bN<9223372036854775808 then aI=b('%d',bN) else aI='9223372036854775807' end local xl=d('PEXPIREAT',w,aI) end else
+if(2^53<=ib)or(not(iD==ib))then local qM if ib<9223372036854775808 then qM=b('%d',ib) else qM='9223372036854775807' end
+local ng=d('PEXPIREAT',w,qM) end end end rt=Dk else local py if hB then if not((J*1000)<2^53)then return end
+local V=J*1000 local eH=(R<V)and(V-R)or 0 local hC=eH%1e6 local mu=(hC==0)and(eH/1e6)or(((eH-hC)/1e6)+1)
+if 2^53<=mu then return end py=mu else local ao local O=A-1 if O<0 then ao=nil else if bi<=O then ao=0 else
+local sG=(bi-O)-1 local kM local wb=b('%d',sG) local CO=d('ZRANGE',w,wb,wb,'WITHSCORES') local cp=CO[2] if cp then
+local eJ=tonumber(cp) local pt if eJ<2^64 then local eK=S(eJ) pt=(0<eK)and eK or 0 else pt=1/0 end kM=pt else kM=1/0 end
+local gZ if not(kM==(1/0))then gZ=kM else gZ=nil end local en if gZ then local pv if 2^53<=gZ then pv=1/0 else
+local hF=gZ-bR pv=(0<hF)and hF or 0 end en=pv else en=gZ end ao=en end end local kN if ao then
+if(not((ao-ao)==0))or(2^53<=ao)then return end local hG=ao%1000
+local dc=(ao<0)and(-1)or((hG==0)and(ao/1000)or(((ao-hG)/1000)+1)) kN=dc else kN=-1 end local mw=(kN==0)and 1 or kN py=mw
+end local jI=A-bi local ni=(0<jI)and jI or 0 local cI if not hB then local ci local eb=A-1 if eb<0 then ci=nil else
+if bi<=eb then ci=0 else local tk=(bi-eb)-1 local lw local gx=b('%d',tk) local jK=d('ZRANGE',w,gx,gx,'WITHSCORES')
+local dr=jK[2] if dr then local gy=tonumber(dr) local qP if gy<2^64 then local fd=S(gy) qP=(0<fd)and fd or 0 else qP=1/0
+end lw=qP else lw=1/0 end local hg if not(lw==(1/0))then hg=lw else hg=nil end local qQ if hg then local bO
+if 2^53<=hg then bO=1/0 else local xx=hg-bR bO=(0<xx)and xx or 0 end qQ=bO else qQ=hg end ci=qQ end end
+local nm=ci or(-1) cI=nm else cI=0 end local cK local hi if ni<A then local bs=ni+1 local ck local tn=A-bs if tn<0 then
+ck=nil else if bi<=tn then ck=0 else local to=(bi-tn)-1 local ez local nn=b('%d',to)
+local fe=d('ZRANGE',w,nn,nn,'WITHSCORES') local ed=fe[2] if ed then local xE=tonumber(ed) local qX if xE<2^64 then
+local jQ=S(xE) qX=(0<jQ)and jQ or 0 else qX=1/0 end ez=qX else ez=1/0 end local cj if not(ez==(1/0))then cj=ez else
+cj=nil end local ra if cj then local qZ if 2^53<=cj then qZ=1/0 else local xF=cj-bR qZ=(0<xF)and xF or 0 end ra=qZ else
+ra=cj end ck=ra end end local gA=ck or(-1) local fK if bs==A then fK=gA else local fJ if bi<=0 then fJ=0 else
+local Dw=bi-1 local lB local ff=b('%d',Dw) local ii=d('ZRANGE',w,ff,ff,'WITHSCORES') local nt=ii[2] if nt then
+local gB=tonumber(nt) local ri if gB<2^64 then local xJ=S(gB) ri=(0<xJ)and xJ or 0 else ri=1/0 end lB=ri else lB=1/0 end
+local hh if not(lB==(1/0))then hh=lB else hh=nil end local cl if hh then local rj if 2^53<=hh then rj=1/0 else
+local ik=hh-bR rj=(0<ik)and ik or 0 end cl=rj else cl=hh end fJ=cl end fK=fJ or(-1) end cK=gA hi=fK else cK=0 hi=0 end
+if(not((cI-cI)==0))or((not((cK-cK)==0))or((not((hi-hi)==0))or((2^53<=cI)or(2^53<=hi))))then return end
+local ee=b('%d %d %d %d %d %d %d %d 0 %d 0 0',(hB and 1 or 0),cV,py,A,ni,cI,cK,hi,bR) if dO then
+local gD=d('ZRANGE',w,'-1','-1','WITHSCORES') local fh=gD[2] if fh then local fi=tonumber(fh) local hj if fi<2^64 then
+local xQ=S(fi) hj=(0<xQ)and xQ or 0 else hj=1/0 end if not redis.REDIS_VERSION_NUM then return end
+local xR=d('PEXPIRETIME',w) if(2^53<=hj)or(not(((0<=xR)and xR or nil)==hj))then local rq if hj<9223372036854775808 then
+rq=b('%d',hj) else rq='9223372036854775807' end local En=d('PEXPIREAT',w,rq) end else
+if not redis.REDIS_VERSION_NUM then return end local xT=d('PEXPIRETIME',w)
+if(2^53<=fh)or(not(((0<=xT)and xT or nil)==fh))then local rs if fh<9223372036854775808 then rs=b('%d',fh) else
+rs='9223372036854775807' end local Ep=d('PEXPIREAT',w,rs) end end end rt=ee end else return end else return end else
+return end else if not(((#bo)<16)and m(bo,'^[1-9]%d*$'))then return end local vK,bz=ab(aJ,'^([1-9]%d*)(%l*)$')
+if vK then if(#aJ)<16 then
+local aM=(bz=='')and 1000 or((bz=='ms')and 1 or((bz=='s')and 1000 or((bz=='m')and 60000 or((bz=='h')and 3.6e6 or((bz=='d')and 8.64e7 or nil)))))
+local aN=aM and(vK*aM)or aM if(not aN)or((aN<1)or(1e15<aN))then return end if not(aN<9e12)then return end return else
+return end else return end end end return rt end, LOCKOUT=function(K,f)
+local m,ab,b,d=string.find,string.match,string.format,redis.call if b('%d',2^40)~='1099511627776'then return end
+local iE local aX=f[2] local aq=f[3] local aJ=f[4] if not aq then return end local aL=f[5] local s local n local W
+if(aJ=='LINE')and(not aL)then s=5 n=1 W='LINE' else local aQ local aR local aS if aJ then if aL then
+if not(((((f[6]=='LINE')and(not f[7]))and((#aL)<16))and(aJ=='COST'))and m(aL,'^[1-9]%d*$'))then return end aQ=7 aR=aL+0
+aS='LINE' else if(((f[6]=='LINE')and(not f[7]))and(aJ=='COST'))and m('','^[1-9]%d*$')then return end return end else
+aQ=4 aR=1 aS=nil end s=aQ n=aR W=aS end if not(((#aq)<16)and m(aq,'^[1-9]%d*$'))then return end local h=aq+0
+local ac,by=ab(aX,'^([1-9]%d*)(%l*)$') if ac then if(#aX)<16 then
+local G=(by=='')and 1000 or((by=='ms')and 1 or((by=='s')and 1000 or((by=='m')and 60000 or((by=='h')and 3.6e6 or((by=='d')and 8.64e7 or nil)))))
+local E=G and(ac*G)or G if(not E)or((E<1)or(1e15<E))then return end if not(E<9e12)then return end
+local A=(E<8.64e7)and 8.64e7 or E if A<E then return end local iZ=f[s] if iZ then return end local l=d('TIME')
+local bz=(l[1]*1e6)+l[2] local r=(bz-(bz%1000))/1000 local aN=K[1] if not aN then return end
+if m(aN,':reserved',1,true)then return end if not((#K)==1)then return end local x=d('GET',aN) if x then
+local sy,hu,hv,aY,Q=ab(x,'^O:(%d+):(%d+):(%d+):(%d+):(%d+)$') if not sy then return else if m(x,':0%d')then return else
+local Z=((#aY)<17)and(aY+0) if not((#sy)<16)then return end if not((#hu)<16)then return end if not((#hv)<16)then return
+end if Z then if not(Z<9e15)then return end local Y=sy+0 local v=hu+0 local z=hv+0 if(2<(#Q))or(64<(Q+0))then return
+else local pi if z<v then pi=true else pi=1e15<Z end if pi then return else local vT=Q+0 if not(z<=r)then return end
+local fq local fr local jb=(0<Z)and(z+Z)or(v+E) if(r<jb)and(0<Y)then fq=Y fr=v else fq=0 fr=r end local cU=fq+n
+local hz=r<(z+Z) if(not hz)and(cU<=h)then local vW=(r-z)-Z local ba=(0<vW)and vW or 0 local ek if Z==0 then ek=vT else
+local nF=0 local kg=E while kg<A do local J=nF+1 local sC=2*kg nF,kg=J,sC end local as=nF local bS=kg local jc=vT+1
+ek=(jc<as)and jc or as end local bp=ek-((ba-(ba%A))/A) local ga=(0<bp)and bp or 0 local cB if cU==h then
+local V=E*(2^ga) cB=(V<A)and V or A else cB=0 end local pn local po local cZ=(0<cB)and(r+cB)or(fr+E)
+if(r<cZ)and(0<cU)then pn=cU po=fr else pn=0 po=r end local vY=r<(r+cB) local kK local pp if vY then local CM=r+cB kK=0
+pp=CM else local da=h-pn local bT=po+E kK=(0<da)and da or 0 pp=bT end local gX if(h<=kK)and(0<kK)then gX=0 else
+local sF=pp-r gX=sF end local wa=gX%1000 local hD=(gX<0)and(-1)or((wa==0)and(gX/1000)or(((gX-wa)/1000)+1)) local aG
+if W=='LINE'then local pz local cD if(r<cZ)and(0<cU)then pz=cU cD=fr else pz=0 cD=r end local aU local bF if vY then
+local jl=r+cB aU=0 bF=jl else local bB=h-pz local CX=cD+E aU=(0<bB)and bB or 0 bF=CX end local pE local kT if aU<h then
+local eL=aU+1 local bG if h<eL then bG=nil else if(eL<=aU)and(0<aU)then bG=0 else local mz=bF-r bG=mz end end
+local dU=bG or(-1) local pD if eL==h then pD=dU else local gi=bF-r pD=gi end pE=dU kT=pD else pE=0 kT=0 end
+if 2^53<=kT then return end local dV=b('1 %d %d %d %d 0 %d %d 0 %d 0 %d',fq,hD,h,aU,pE,kT,r,n) aG=dV else if W then
+return end aG={1,fq,hD} end local dh=b('%d',fr) local di=b('%d',cB) local kZ if cB==0 then kZ=ga else local ef=0
+local dv=E while dv<A do local mH=ef+1 local sR=2*dv ef,dv=mH,sR end local bc=ef local jp=dv local bC=ga+1
+kZ=(bC<bc)and bC or bc end if not((kZ*A)<2^53)then return end local gm=kZ*A local gn=r+cB if not((gn+gm)<2^53)then
+return end local go=gn+gm local hM=fr+E
+local hN=d('SET',aN,b('O:%s:%s:%s:%s:%d',b('%d',cU),dh,b('%d',r),di,ga),'PXAT',b('%d',((go<hM)and hM or go))) iE=aG else
+local aw local em if(r<jb)and(0<Y)then aw=Y em=v else aw=0 em=r end local en local ao if hz then en=0 ao=z+Z else
+local at=h-aw local hF=em+E en=(0<at)and at or 0 ao=hF end local ax if h<n then ax=nil else if(n<=en)and(0<en)then ax=0
+else local dd=ao-r ax=dd end end local kO if ax then if 2^53<=ax then return end local jf=ax%1000
+local sJ=(ax<0)and(-1)or((jf==0)and(ax/1000)or(((ax-jf)/1000)+1)) kO=sJ else kO=-1 end local we=(kO==0)and 1 or kO
+local qh if W=='LINE'then local pX local es if(r<jb)and(0<Y)then pX=Y es=v else pX=0 es=r end local bk local dD
+if hz then bk=0 dD=z+Z else local mO=h-pX local br=es+E bk=(0<mO)and mO or 0 dD=br end local cF if h<n then cF=nil else
+if(n<=bk)and(0<bk)then cF=0 else local au=dD-r cF=au end end local wC=cF or(-1) local qf local bu if bk<h then
+local mR=bk+1 local dE if h<mR then dE=nil else if(mR<=bk)and(0<bk)then dE=0 else local jt=dD-r dE=jt end end
+local eP=dE or(-1) local qe if mR==h then qe=eP else local eQ=dD-r qe=eQ end qf=eP bu=qe else qf=0 bu=0 end
+if(2^53<=wC)or(2^53<=bu)then return end local mS=b('0 %d %d %d %d %d %d %d 0 %d 0 0',fq,we,h,bk,wC,qf,bu,r) qh=mS else
+if W then return end qh={0,fq,we} end iE=qh end end end else return end end end else local mW=n<=h if mW then local cG
+if n==h then cG=(E<A)and E or A else cG=0 end local qn local bW=(0<cG)and(r+cG)or(r+E) if r<bW then qn=n else qn=0 end
+local al=r<(r+cG) local ll local qq if al then local bd=r+cG ll=0 qq=bd else local gt=h-qn ll=(0<gt)and gt or 0 qq=r+E
+end local aW if(h<=ll)and(0<ll)then aW=0 else local aP=qq-r aW=aP end local wT=aW%1000
+local jA=(aW<0)and(-1)or((wT==0)and(aW/1000)or(((aW-wT)/1000)+1)) local qK if W=='LINE'then local qC if r<bW then qC=n
+else qC=0 end local bM local lq if al then local mZ=r+cG bM=0 lq=mZ else local gw=h-qC bM=(0<gw)and gw or 0 lq=r+E end
+local ch local lt if bM<h then local te=bM+1 local ls if h<te then ls=nil else if(te<=bM)and(0<bM)then ls=0 else
+local tf=lq-r ls=tf end end local eY=ls or(-1) local qH if te==h then qH=eY else local nc=lq-r qH=nc end ch=eY lt=qH
+else ch=0 lt=0 end if 2^53<=lt then return end local nd=b('1 0 %d %d %d 0 %d %d 0 %d 0 %d',jA,h,bM,ch,lt,r,n) qK=nd else
+if W then return end qK={1,0,jA} end local th=b('%d',n) local Dr=b('%d',cG) local dI if cG==0 then dI=0 else local nG=0
+local kl=E while kl<A do local jH=nG+1 local nh=2*kl nG,kl=jH,nh end local jI=nG local ni=kl dI=(1<jI)and 1 or jI end
+if not((dI*A)<2^53)then return end local jJ=dI*A local xs=r+cG if not((xs+jJ)<2^53)then return end local id=xs+jJ
+local ie=r+E local eb=d('SET',aN,b('O:%s:%s:%s:%s:0',th,b('%d',r),b('%d',r),Dr),'PXAT',b('%d',((id<ie)and ie or id)))
+iE=qK else local qV if W=='LINE'then qV=b('0 0 -1 %d %d -1 0 0 0 %d 0 0',h,h,r) else if W then return end qV={0,0,(-1)}
+end iE=qV end end else return end else return end return iE end,
 }
 local function fail_with(text)
   error({ err = text }, 0)
@@ -2067,38 +2011,41 @@ local function build_algorithm(word)
   elseif word == 'SLIDING' then
     local function load(r, purpose)
       load_set(r, '0', r.now_ms - r.window_ms, purpose)
+      r.oldest, r.newest, r.held = nil, nil, nil
       r.may_move = 500
       if purpose == 'write' then
         moved_left = (moved_left - moved_left % 2) / 2
         r.may_move = moved_left
       end
     end
+    local function oldest_of(r)
+      r.oldest = r.oldest or r.exists and score_at(r.key, 0) or 0
+      return r.oldest
+    end
+    local function newest_of(r)
+      r.newest = r.newest or r.exists and score_at(r.key, -1) or 0
+      return r.newest
+    end
+    local function held_by(r)
+      r.held = r.held or r.exists and expiry_of(r.key, r.now_ms) or 0
+      return r.held
+    end
     local function decide(r, cost)
-      local key, len = r.key, r.len
+      local len = r.len
       local allowed = len + (cost == 0 and 1 or cost) <= r.limit
       r.allowed, r.count, r.ttl, r.change = allowed, len, seconds_of(r.window_ms), 'keep'
       if allowed and cost > 0 then
         r.change, r.after = 'charge', { add = cost }
-      elseif not allowed and len > 0 and call('ZCOUNT', key, '(' .. format('%.0f', r.now_ms), '+inf') > 0 then
+      elseif not allowed and newest_of(r) > r.now_ms then
         r.change, r.after = 'rebase', { to_now = true }
       end
     end
-    local function never_leaving(r)
-      local key = r.key
-      local lowest = r.exists and score_at(key, 0)
-      return lowest and lowest < 0 and call('ZCOUNT', key, '-inf', '(0') or 0
-    end
     local function made_at(r, rank)
-      local score = rank >= 0 and rank < r.len + r.expired and score_at(r.key, rank)
+      local score = rank == 0 and oldest_of(r) or rank >= 0 and rank < r.len + r.expired and score_at(r.key, rank)
       return score and math.max(0, math.ceil(score))
     end
-    local function leaves_at(r, n)
+    local function made_out_of_order(r, rank)
       local now_ms, added = r.now_ms, r.added
-      r.never = r.never or never_leaving(r)
-      if n >= r.len + added - r.never then
-        return nil
-      end
-      local rank = n + r.never + r.expired
       local at = made_at(r, rank)
       if at and added > 0 and at > now_ms then
         at = nil
@@ -2111,20 +2058,32 @@ local function build_algorithm(word)
         r.moved = r.moved or call('ZCOUNT', r.key, '-inf', text_of(now_ms)) + r.may_move
         at = rank < r.moved and math.min(at, now_ms) or at
       end
-      return at + r.window_ms
+      return at
+    end
+    local function leaves_at(r, n)
+      if n >= r.len + r.added - r.never then
+        return nil
+      end
+      local rank = n + r.never + r.expired
+      if newest_of(r) > r.now_ms then
+        return made_out_of_order(r, rank) + r.window_ms
+      end
+      return (rank < r.len + r.expired and made_at(r, rank) or r.now_ms) + r.window_ms
     end
     local function forecast(r, change, after)
-      r.never, r.moved, r.added, r.rebased = nil, nil, change == 'charge' and after.add or 0, change == 'rebase'
+      r.moved, r.added, r.rebased = nil, change == 'charge' and after.add or 0, change == 'rebase'
       local remaining = r.limit - r.len - r.added
-      r.remaining = remaining > 0 and remaining or 0
-      r.held = r.exists and expiry_of(r.key, r.now_ms) or nil
+      r.remaining, r.never = remaining > 0 and remaining or 0, 0
+      if oldest_of(r) < 0 then
+        r.never = call('ZCOUNT', r.key, '-inf', '(0')
+      end
     end
     local function wait(r, cost)
-      return wait_in_order(r, cost, r.len + r.added, leaves_at, (new_log_expiry(r, r.held) or r.held) + 1)
+      return wait_in_order(r, cost, r.len + r.added, leaves_at, (new_log_expiry(r, held_by(r)) or held_by(r)) + 1)
     end
-    local function add_members(key, ms, count)
-      local score = format('%.0f', ms)
-      local n = call('ZCOUNT', key, score, score)
+    local function add_members(r, ms, count)
+      local key, score = r.key, format('%.0f', ms)
+      local n = r.newest and r.newest < ms and 0 or call('ZCOUNT', key, score, score)
       while count > 1 do
         local part = {}
         for _ = 1, math.min(count, 1000) do
@@ -2145,7 +2104,7 @@ local function build_algorithm(word)
         call('UNLINK', key)
         return
       end
-      local expires_at = new_log_expiry(r, r.exists and expiry_of(key, r.now_ms) or nil)
+      local expires_at = new_log_expiry(r, held_by(r))
       if after.to_now then
         local score = format('%.0f', r.now_ms)
         rescore(key, score, call('ZRANGEBYSCORE', key, '(' .. score, '+inf', 'LIMIT', '0', text_of(r.may_move)))
@@ -2168,13 +2127,13 @@ local function build_algorithm(word)
     local function commit(r, change, after)
       local key = r.key
       if change == 'charge' then
-        local expires_at = new_log_expiry(r, r.exists and expiry_of(key, r.now_ms) or nil)
-        add_members(key, after.earlier or r.now_ms, after.add)
+        local expires_at = new_log_expiry(r, held_by(r))
+        add_members(r, after.earlier or r.now_ms, after.add)
         set_expiry(key, expires_at)
       elseif change ~= 'keep' then
         commit_rare(r, change, after)
       elseif r.exists then
-        set_expiry(key, new_log_expiry(r, expiry_of(key, r.now_ms)))
+        set_expiry(key, new_log_expiry(r, held_by(r)))
       end
     end
     local function refund(r, at_ms, cost)

@@ -1,5 +1,5 @@
 -- RL.ROLLING, without the module: docs/lua.md. Put together by scripts/generate-lua; do not edit.
-local function lq(bb) local dV,w local ag,z,bk,bX=string.find,string.format,string.match,string.sub
+local function lq(bb) local dV,w local ag,x,bk,bX=string.find,string.format,string.match,string.sub
 local function hM(aC) return aC==''and 1000 or aC=='ms'and 1 or aC=='s'and 1000 or aC=='m'and 60000
 or aC=='h'and 3600000 or aC=='d'and 86400000 or nil end local function kW(N,h,af) local cD,aV,B=N[h],N[h+1],N[h+2]
 if not aV then w().A('ARITY') end local a={ l='', ak=0, now_ms=0, x=0, at=0, limit=0, u=0, d=1, form=nil, delay=0,
@@ -61,7 +61,7 @@ cL(a,Q,Q=='keep'and a.f or Q~='delete'and a.q or nil) local bc,dZ,aA,aK,br=a.rem
 local j=a.r aA=L(a,a.n or(j==0 and 1 or j))or-1 if a.G and aA>=0 then aA=math.max(aA,a.G) end end if bc<dZ then
 aK=L(a,bc+1)or-1 br=bc+1==dZ and aK or L(a,dZ)or-1 end
 if aA-aA~=0 or aK-aK~=0 or br-br~=0 or aA>=(2^53)or br>=(2^53)then w().A('INEXACT_REPLY') end return bc,aA,aK,br,0 end
-local function kA(a,am) local bc,aA,aK,br,ke=cK(a) local lp=a.D and 1 or 0 return z(
+local function kA(a,am) local bc,aA,aK,br,ke=cK(a) local lp=a.D and 1 or 0 return x(
 '%.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f %d %.0f',
 a.allowed and(a.PARTIAL and w().U(a)or 1)or 0,a.count,a.ttl,a.u,bc,aA,aK,br, ke,a.now_ms,lp,am ) end
 local function ld(a,am) local bi=a.form if bi=='LINE'then return kA(a,am) elseif bi then return w().al(a,am) end
@@ -70,10 +70,10 @@ end if a.h~='charge'then return 0 elseif a.ALWAYS then return a.r elseif not a.a
 return 0 end return a.r end local function hm(p,S) if not redis.REDIS_VERSION_NUM then return w().ac(p,S) end
 local h=s('PEXPIRETIME',p) return h>=0 and h or nil end local function kJ(a,ae) local S,H=a.now_ms,a.x
 if ae and 2*(ae-S)>=3*H then return nil end return S+2*H end local function ar(c) if c-c~=0 then return w().ar(c) end
-return z('%.0f',c) end local function fR(p,U) if U then s('PEXPIREAT',p,ar(U)) end end local function hh(a,Q,o)
+return x('%.0f',c) end local function fR(p,U) if U then s('PEXPIREAT',p,ar(U)) end end local function hh(a,Q,o)
 local p,ac=a.l,a.f if Q=='delete'then s('UNLINK',p) return end local ae=ac and not a.V and hm(p,a.now_ms)or nil
 local at=kJ(a,ae) if Q~='keep'then local jG=o.write if jG=='SET'or a.K then w().ap(a,o,at,ae) return
-elseif jG=='APPEND'then s('APPEND',p,o.E) else s('SETRANGE',p,z('%d',o.S),o.E) end elseif cz(ac)==0 then return end
+elseif jG=='APPEND'then s('APPEND',p,o.E) else s('SETRANGE',p,x('%d',o.S),o.E) end elseif cz(ac)==0 then return end
 fR(p,at) end local function ll(av,N)
 local a=kU(N,' form COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE ') kY(a,av,a.RESERVE)
 if a.RESERVE then w().ah(a) else hv(a,'write') kc(a) end local jQ=ld(a,jW(a)) if a.SHADOW or a.RESERVE then
@@ -137,16 +137,16 @@ if not hu(g,f)then return 0 end g=by(g) local hk,dY={},0 for c=1,#f do local an=
 hk[c]=an+dY*(2^24) end return cM(hk) end local function ca(f,g) if f-f==0 and g-g==0 then return f>g and f-g or 0 end
 return lr(f,g) end local function kg(f,g) local fL=0 while not en(f,g)do
 local ba=math.max(1,math.floor(he(f)/he(g)*(1-2^-45))) ba=cM(by(ba)) fL=hd(fL,ba) f=ca(f,bU(ba,g)) end return fL,f end
-local function lu(c) local fT='' while c-c~=0 do local M c,M=cn(c,10000000) fT=z('%07.0f',M)..fT end
-return z('%.0f',c)..fT end local function ki(p,S) local ao=s('PTTL',p) return ao>=0 and S+ao or nil end
+local function lu(c) local fT='' while c-c~=0 do local M c,M=cn(c,10000000) fT=x('%07.0f',M)..fT end
+return x('%.0f',c)..fT end local function ki(p,S) local ao=s('PTTL',p) return ao>=0 and S+ao or nil end
 local function ck(f,g) for h=1,math.min(#f,#g)do local jH,jI=f:byte(h),g:byte(h) if jH~=jI then return jH<jI end end
 return#f<#g end local function cI(d,ak) if d~='0'and not ag(d,'^[1-9]%d*$')then return nil end
 return(#d<#ak or(#d==#ak and not ck(ak,d)))and d or nil end local function ef(C)
 if#C<=15 or(#C==16 and ck(C,'9007199254740992'))then return C+0 end local ei=#C%7 local c=ei>0 and C:sub(1,ei)+0 or 0
 for h=ei+1,#C,7 do c=hd(bU(c,10000000),C:sub(h,h+6)+0) end return c end local function hF(aJ,d,ht)
 local C=d and cI(d,'9223372036854775807') local c=C and ef(C) if not c or c==0 and ht>0 then
-au(z('ERR invalid %s: expected an integer from %d to 9223372036854775807',aJ,ht)) elseif c-c~=0 then
-au(z('ERR invalid %s: the Lua library takes integers up to 9007199254740991',aJ)) end return c end local hb={
+au(x('ERR invalid %s: expected an integer from %d to 9223372036854775807',aJ,ht)) elseif c-c~=0 then
+au(x('ERR invalid %s: the Lua library takes integers up to 9007199254740991',aJ)) end return c end local hb={
 {'COST','COST n','RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take'}, {'PARTIAL','PARTIAL','RL.<ALGO> and RL.PEEK take'},
 {'ALWAYS','ALWAYS','RL.<ALGO> and RL.PEEK take'}, {'RESERVED','RESERVED n','RL.SETTLE takes'},
 {'ACTUAL','ACTUAL m','RL.SETTLE takes'}, {'AT','AT ms','RL.REFUND and RL.SETTLE take'},
@@ -166,9 +166,9 @@ if bj(af,ah[1])and hQ(a,ah[1])then bn[#bn+1]=ah[2] end end for O,bi in ipairs({'
 end for O,B in ipairs(bn)do if kw(T:upper(),bk(B,'^%u+'))then au('ERR syntax error: no such option, but there is '..B)
 end end local l=table.remove(bn) local lz=table.concat(bn,', ')
 au('ERR syntax error: after limit come '..lz..' or '..l..', each at most once') end local function lf(ah,a,af)
-local B,tD=ah[1],a.av if not bj(af,B)then au(z('ERR invalid %s: only %s it',B,ah[3])) elseif not hQ(a,B)then
-au(z('ERR invalid %s: %s takes none',B,('ROLLING'))) elseif a[B]~=nil then
-au(z('ERR syntax error: %s comes at most once',ah[2])) end end local function hH(d) local aw,aC=bk(d,'^(%d+)(%l*)$')
+local B,tD=ah[1],a.av if not bj(af,B)then au(x('ERR invalid %s: only %s it',B,ah[3])) elseif not hQ(a,B)then
+au(x('ERR invalid %s: %s takes none',B,('ROLLING'))) elseif a[B]~=nil then
+au(x('ERR syntax error: %s comes at most once',ah[2])) end end local function hH(d) local aw,aC=bk(d,'^(%d+)(%l*)$')
 local cw=aw and hM(aC) local R=cw and cI(aw,'18446744073709551615')and aw*cw return R and R>=1 and R<=1e15 and R or nil
 end local function hG(d,ak) return d and#d>=1 and#d<=ak and d end local function hy(f,g) return en(g,f)and g or f end
 local jL=setmetatable({(2^24)-1,(2^24)-1,2^16-1},ha) local function kX(B,d,dp) if B=='RESERVE'then
@@ -187,7 +187,7 @@ local jK={DAY=86400000,WEEK=7*86400000,MONTH=31*86400000,YEAR=366*86400000} loca
 if not H then a.as=d:upper() H=jK[a.as] if not H then
 X(bj((' COST PARTIAL ALWAYS RESERVE RESERVATION '),'ANCHOR')and'CALENDAR_WINDOW'or'WINDOW')
 elseif not bj((' COST PARTIAL ALWAYS RESERVE RESERVATION '),'ANCHOR')then
-au(z('ERR invalid window: %s takes no windows of the calendar',('ROLLING'))) end end return H end local function kt(p)
+au(x('ERR invalid window: %s takes no windows of the calendar',('ROLLING'))) end end return H end local function kt(p)
 return p:sub(-9)==':reserved'or p:sub(-14)==':reserved:ends' end local function lg(p) if kt(p)then X('RESERVED_KEY') end
 end local function ls(a,av,h,p) local cN,bA=av[h]or'',av[h+1] local aJ=((nil)and(nil)(a)or'')..':reserved'
 if(cN~=p..aJ and cN~='{'..p..'}'..aJ)or bA~=cN..':ends'then X('KEYS') end a.ag,a.m=cN,bA return h+2 end
@@ -204,12 +204,12 @@ a.r=j if a.ALWAYS then ka(a) else cH(a,j) end end local function cl(a) return a.
 local C=cI(d,'9223372036854775807')or X('FOREIGN_RESERVATION') local c=ef(C) return c-c==0 and c or X('INEXACT_STATE')
 end local function cm(d) local j,jU,cp,cl,aj=bk(d,'^(%d*):(%d+):(%d+):(%d+):(%d+)$')
 if not j or#aj>16 or tonumber(aj)>1e15 or aj=='0'then X('FOREIGN_RESERVATION') end return{ d=j~=''and bV(j)or nil,
-j=bV(jU), b=bV(cp), t=bV(cl), ttl=bV(aj), } end local function lm(p,dn) dn=z('%.0f',dn)
+j=bV(jU), b=bV(cp), t=bV(cl), ttl=bV(aj), } end local function lm(p,dn) dn=x('%.0f',dn)
 local hN=s('ZRANGE',p,dn,dn,'WITHSCORES')[2] return hN and tonumber(hN) end local tE,bz,dr,tF=4000,1000,1000,2*500
 local function fP(b,W) b.k,b.z={},{} for O,v in ipairs(W)do if v.i.d then b.k[#b.k+1]={id=v.id,p=v.i}
 elseif v.id~=b.id then b.z[#b.z+1]=v.id end end bz=math.max(0,bz-#b.k-#b.z) table.sort(b.k,function(f,g)
 if f.p.j~=g.p.j then return f.p.j<g.p.j end return ck(f.id,g.id) end) b.aw=true end local function lj(b)
-local D=s('ZRANGE',b.m,'0',z('%.0f',bz),'WITHSCORES') local bC,bA,W,ez={},{},{},false b.v=nil for c=1,#D,2 do
+local D=s('ZRANGE',b.m,'0',x('%.0f',bz),'WITHSCORES') local bC,bA,W,ez={},{},{},false b.v=nil for c=1,#D,2 do
 local cp=tonumber(D[c+1]) if cp>b.now_ms or#bC==bz then b.v=cp break end bC[#bC+1],bA[#bA+1]=D[c],cp end
 local bd=#bC>0 and s('HMGET',b.l,unpack(bC))or{} for c,Z in ipairs(bC)do local Y=bd[c]and cm(bd[c])
 if not Y or Y.b~=bA[c]then return false end W[c]={id=Z,i=Y} ez=ez or Z==b.id end
@@ -283,25 +283,26 @@ return a.s and a.s.d or a.D and a.d or a.r end local function hn(a) if not a.all
 return a.PARTIAL and hI(a)or 1 end local function ko(a,am) local bc,lh,aK,fO,kf=cK(a) return{ 'allowed',hn(a),
 'count',a.count, 'ttl',a.ttl, 'limit',a.u, 'remaining',bc, 'retry_after_ms',lh, 'next_ms',aK, 'reset_ms',fO,
 'delay_ms',kf, 'now_ms',a.now_ms, 'shadow',a.D and 1 or 0, 'charged',am, } end local function kI(cv) local cc={}
-for O,a in ipairs(cv)do local D,aw=a.AS or('ROLLING'):lower(),2 a.B=D while cc[a.B]do a.B=z('%s-%d',D,aw) aw=aw+1 end
-cc[a.B]=true end end local function cP(c) return z('%.0f',hy(c,999999999999999)) end local function kZ(a)
+for O,a in ipairs(cv)do local D,aw=a.AS or('ROLLING'):lower(),2 a.B=D while cc[a.B]do a.B=x('%s-%d',D,aw) aw=aw+1 end
+cc[a.B]=true end end local function cP(c) return x('%.0f',hy(c,999999999999999)) end local function kZ(a)
 local H=(nil)and(nil)(a)or a.x local ec,M=1000,H%1000 while M>0 do ec,M=M,ec%M end local jF=1000/ec
-local cD=cn(bU(H,jF),1000) return z('"%s";q=%s;w=%s',a.B,cP(bU(a.limit,jF)),cP(cD)) end local function ky(v,ew)
+local cD=cn(bU(H,jF),1000) return x('"%s";q=%s;w=%s',a.B,cP(bU(a.limit,jF)),cP(cD)) end local function ky(v,ew)
 if v.allowed~=ew.allowed then return not v.allowed end local L,ex=v.retry_after_ms,ew.retry_after_ms if L~=ex then
 return L<0 or(ex>=0 and L>ex) end return v.remaining<ew.remaining end local function ku(cv) local fS,hJ=cv[1],{} kI(cv)
 for c,a in ipairs(cv)do hJ[c]=kZ(a) a.remaining,a.retry_after_ms,a.next_ms,a.reset_ms=cK(a) if ky(a,fS)then fS=a end end
-local a=fS local bd={ 'X-RateLimit-Limit', z('%.0f',a.u), 'X-RateLimit-Remaining', z('%.0f',a.remaining), }
+local a=fS local bd={ 'X-RateLimit-Limit', x('%.0f',a.u), 'X-RateLimit-Remaining', x('%.0f',a.remaining), }
 local function cO(aJ,aO) bd[#bd+1]=aJ bd[#bd+1]=aO end if a.reset_ms>=0 then
-cO('X-RateLimit-Reset',z('%.0f',aN(a.now_ms+a.reset_ms))) end cO('RateLimit-Policy',table.concat(hJ,', '))
-local kF=a.next_ms>=0 and';t='..cP(aN(a.next_ms))or'' cO('RateLimit',z('"%s";r=%s%s',a.B,cP(a.remaining),kF))
-if not a.allowed and a.retry_after_ms>=0 then cO('Retry-After',z('%.0f',aN(a.retry_after_ms))) end return bd end
+cO('X-RateLimit-Reset',x('%.0f',aN(a.now_ms+a.reset_ms))) end cO('RateLimit-Policy',table.concat(hJ,', '))
+local kF=a.next_ms>=0 and';t='..cP(aN(a.next_ms))or'' cO('RateLimit',x('"%s";r=%s%s',a.B,cP(a.remaining),kF))
+if not a.allowed and a.retry_after_ms>=0 then cO('Retry-After',x('%.0f',aN(a.retry_after_ms))) end return bd end
 local function kR(a,am) if a.form=='FULL'then return ko(a,am) end return{hn(a),a.count,a.ttl,ku({a})} end
 dV={W=jV,X=jZ,Y=hi,Z=kb,aa=kg,error_reply=kh,ac=ki,A=X,ad=kj,ae=kk,ah=kC,aj=kG,Q=kH,al=kR,am=hF,an=kV,U=hI,ao=lg,ap=ln,aq=ls,ar=lu,au=tB}
 end return dV end if bb then return w().error_reply(bb) end local cJ,bY=pcall(ll,KEYS,ARGV)
 return cJ and bY or w().error_reply(bY) end local function kl(gZ,aF)
-local jM,i,eb,ag,bk,ca,z,s=math.abs,string.byte,string.char,string.find,string.match,string.sub,string.format,redis.call
-local df local iz=aF[1] local dC=aF[2] local dD=aF[3] if not dC then return end local cB=aF[4] local fk local ap
-local ay if(dD=='LINE')and(not cB)then fk=4 ap=1 ay='LINE' else local fe local fi local fj if dD then if cB then
+local jM,i,eb,ag,bk,ca,x,s=math.abs,string.byte,string.char,string.find,string.match,string.sub,string.format,redis.call
+if x('%d',2^40)~='1099511627776'then return end local df local iz=aF[1] local dC=aF[2] local dD=aF[3] if not dC then
+return end local cB=aF[4] local fk local ap local ay if(dD=='LINE')and(not cB)then fk=4 ap=1 ay='LINE' else local fe
+local fi local fj if dD then if cB then
 if not(((((aF[5]=='LINE')and(not aF[6]))and((#cB)<16))and(dD=='COST'))and ag(cB,'^[1-9]%d*$'))then return end fe=6
 fi=cB+0 fj='LINE' else if(((aF[5]=='LINE')and(not aF[6]))and(dD=='COST'))and ag('','^[1-9]%d*$')then return end return
 end else fe=3 fi=1 fj=nil end fk=fe ap=fi ay=fj end if not(((#dC)<16)and ag(dC,'^[1-9]%d*$'))then return end
@@ -310,7 +311,7 @@ local gA=(cf=='')and 1000 or((cf=='ms')and 1 or((cf=='s')and 1000 or((cf=='m')an
 local F=gA and(iJ*gA)or gA if(not F)or((F<1)or(1e15<F))then return end if not(F<9e12)then return end local qj=aF[fk]
 if qj then return end local iR=s('TIME') local iS=(iR[1]*1e6)+iR[2] local r=(iS-(iS%1000))/1000 local aE=gZ[1]
 if not aE then return end if ag(aE,':reserved',1,true)then return end if not((#gZ)==1)then return end
-local q=s('GET',aE) if q then local m local x local y local V=((#q)-2)/15
+local q=s('GET',aE) if q then local m local y local z local V=((#q)-2)/15
 if(not(ca(q,1,2)=='R:'))or((not((V%1)==0))or((V<1)or(8192<V)))then return end local cC=r-F local fw if 0<=cC then
 local qx,qy,qz,qA,qB,qC,iW=i(q,3,9) if 32<=iW then return end
 fw=(qx+(256*(qy+(256*(qz+(256*(qA+(256*(qB+(256*(qC+(256*iW))))))))))))<=cC else fw=false end if fw then local dg
@@ -324,8 +325,8 @@ dg=((qS+(256*(qT+(256*(qU+(256*(qV+(256*(qW+(256*(qX+(256*ja))))))))))))<=cC)and
 local qY,qZ,ra,rb,rc,rd,re,rf=i(q,((15*jb)+10),((15*jb)+17)) local gD=rc+(256*(rd+(256*(re+(256*rf)))))
 local jc=qY+(256*(qZ+(256*(ra+(256*rb))))) local rg,rh,ri,rj,rk,rl,rm,rn=i(q,((15*dH)+10),((15*dH)+17))
 local jd=rk+(256*(rl+(256*(rm+(256*rn))))) if(jd<gD)or((jd==gD)and((rg+(256*(rh+(256*(ri+(256*rj))))))<jc))then return
-end m=dg x=gD y=jc else m=0 x=0 y=0 end local u=V-1 local ro,rp,rq,rr,rs,rt,ru,rv=i(q,((15*u)+10),((15*u)+17))
-local gE=(((rs+(256*(rt+(256*(ru+(256*rv))))))-x)*2^32)+((ro+(256*(rp+(256*(rq+(256*rr))))))-y)
+end m=dg y=gD z=jc else m=0 y=0 z=0 end local u=V-1 local ro,rp,rq,rr,rs,rt,ru,rv=i(q,((15*u)+10),((15*u)+17))
+local gE=(((rs+(256*(rt+(256*(ru+(256*rv))))))-y)*2^32)+((ro+(256*(rp+(256*(rq+(256*rr))))))-z)
 local bv=(gE<0)and(gE+2^64)or gE local rw=(bv+ap)<=K if 2^53<=bv then return end if rw then local ab local aM local dl
 local fE local dm local fz local rx,ry,rz,rA,rB,rC,je=i(q,((15*u)+3),((15*u)+9)) if 32<=je then return end
 if(rx+(256*(ry+(256*(rz+(256*(rA+(256*(rB+(256*(rC+(256*je))))))))))))<=r then fz=V else local cr=0 local bR=V
@@ -346,125 +347,125 @@ local gK=(di-dM)/65536 local dO=dN%65536
 local jp=eb((cg%256),(((cg-(cg%256))/256)%256),((cg-(cg%65536))/65536),(dO%256),((dO-(dO%256))/256),(((dN-dO)/65536)%256),((dN-(dN%16777216))/16777216),(dM%256),((dM-(dM%256))/256),(gK%256),((gK-(gK%256))/256),(dL%256),((dL-(dL%256))/256),(gJ%256),((gJ-(gJ%256))/256))
 local gL=gI+1 local jq=(15*gI)+2 local fA if gI==V then fA='APPEND' else fA='SETRANGE' end local fB
 if((0<m)and(V<=(m*2)))or(jl or((gL<V)or(8192<gL)))then fB='SET' else fB=fA end ab=ca(q,1,jq)..jp aM=gL dl=fB fE=jq dm=jp
-else local jr=x+ji local gM=y+gG local dk local fC if 2^32<=gM then dk=gM-2^32 fC=jr+1 else dk=gM fC=jr end
+else local jr=y+ji local gM=z+gG local dk local fC if 2^32<=gM then dk=gM-2^32 fC=jr+1 else dk=gM fC=jr end
 local js=fC%2^32 local ch=r%16777216 local dP=js%65536 local dQ=dk%65536 local dR=(r-ch)/16777216 local gN=(js-dP)/65536
 local gO=(dk-dQ)/65536 local dS=dR%65536
 local jt=eb((ch%256),(((ch-(ch%256))/256)%256),((ch-(ch%65536))/65536),(dS%256),((dS-(dS%256))/256),(((dR-dS)/65536)%256),((dR-(dR%16777216))/16777216),(dQ%256),((dQ-(dQ%256))/256),(gO%256),((gO-(gO%256))/256),(dP%256),((dP-(dP%256))/256),(gN%256),((gN-(gN%256))/256))
 local gP=V+1 local ju=(15*V)+2 local fD if((0<m)and(V<=(m*2)))or(jl or((gP<V)or(8192<gP)))then fD='SET' else fD='APPEND'
 end ab=ca(q,1,ju)..jt aM=gP dl=fD fE=ju dm=jt end local bW if 0<aM then local jw=aM-1
 local sm,sn,so,sp,sq,sr,ss,st=i(ab,((15*jw)+10),((15*jw)+17))
-local gQ=(((sq+(256*(sr+(256*(ss+(256*st))))))-x)*2^32)+((sm+(256*(sn+(256*(so+(256*sp))))))-y)
+local gQ=(((sq+(256*(sr+(256*(ss+(256*st))))))-y)*2^32)+((sm+(256*(sn+(256*(so+(256*sp))))))-z)
 bW=(gQ<0)and(gQ+2^64)or gQ else bW=0 end local bq if bW<=0 then bq=0 else local dT=aM-1
 local su,sv,sw,sx,sy,sz,sA,sB=i(ab,((15*m)+10),((15*m)+17))
-local gR=(((sy+(256*(sz+(256*(sA+(256*sB))))))-x)*2^32)+((su+(256*(sv+(256*(sw+(256*sx))))))-y) local fH local fI
+local gR=(((sy+(256*(sz+(256*(sA+(256*sB))))))-y)*2^32)+((su+(256*(sv+(256*(sw+(256*sx))))))-z) local fH local fI
 if bW<=((gR<0)and(gR+2^64)or gR)then fH=m fI=m else local jx=(0<dT)and(dT-1)or 0
 local sC,sD,sE,sF,sG,sH,sI,sJ=i(ab,((15*jx)+10),((15*jx)+17))
-local gS=(((sG+(256*(sH+(256*(sI+(256*sJ))))))-x)*2^32)+((sC+(256*(sD+(256*(sE+(256*sF))))))-y) local fG
+local gS=(((sG+(256*(sH+(256*(sI+(256*sJ))))))-y)*2^32)+((sC+(256*(sD+(256*(sE+(256*sF))))))-z) local fG
 if((gS<0)and(gS+2^64)or gS)<bW then fG=dT else fG=m end fH=fG fI=dT end local bS=fI local bT=fH while bT<bS do
 local dU=((bT+bS)-((bT+bS)%2))/2 local sK,sL,sM,sN,sO,sP,sQ,sR=i(ab,((15*dU)+10),((15*dU)+17))
-local sS=sO+(256*(sP+(256*(sQ+(256*sR))))) local sT=sK+(256*(sL+(256*(sM+(256*sN))))) local gT=((sS-x)*2^32)+(sT-y)
+local sS=sO+(256*(sP+(256*(sQ+(256*sR))))) local sT=sK+(256*(sL+(256*(sM+(256*sN))))) local gT=((sS-y)*2^32)+(sT-z)
 local sU=(gT<0)and(gT+2^64)or gT local fJ local fK if bW<=sU then fJ=bT fK=dU else local sV=dU+1 fJ=sV fK=bS end
 bS,bT=fK,fJ end local tT=bS local jy=bT local sW,sX,sY,sZ,ta,tb,jz=i(ab,((15*jy)+3),((15*jy)+9)) if 32<=jz then return
 end local jA=((sW+(256*(sX+(256*(sY+(256*(sZ+(256*(ta+(256*(tb+(256*jz))))))))))))+F)-r bq=(0<jA)and jA or 0 end
 if 2^53<=bq then return end local jB=bq%1000 local jC=(bq<0)and(-1)or((jB==0)and(bq/1000)or(((bq-jB)/1000)+1)) local eT
 if ay=='LINE'then local ax if 0<aM then local ie=aM-1 local mj,mk,ml,mm,mn,mo,mp,mq=i(ab,((15*ie)+10),((15*ie)+17))
-local gb=(((mn+(256*(mo+(256*(mp+(256*mq))))))-x)*2^32)+((mj+(256*(mk+(256*(ml+(256*mm))))))-y)
+local gb=(((mn+(256*(mo+(256*(mp+(256*mq))))))-y)*2^32)+((mj+(256*(mk+(256*(ml+(256*mm))))))-z)
 ax=(gb<0)and(gb+2^64)or gb else ax=0 end local gc=(ax<K)and(K-ax)or 0 local eS local cY if gc<K then local ig=gc+1
 local cX local gd=K-ig if gd<0 then cX=nil else if ax<=gd then cX=0 else local ge=ax-gd local dx=aM-1
 local mr,ms,mt,mu,mv,mw,mx,my=i(ab,((15*m)+10),((15*m)+17))
-local gf=(((mv+(256*(mw+(256*(mx+(256*my))))))-x)*2^32)+((mr+(256*(ms+(256*(mt+(256*mu))))))-y) local eH local eI
+local gf=(((mv+(256*(mw+(256*(mx+(256*my))))))-y)*2^32)+((mr+(256*(ms+(256*(mt+(256*mu))))))-z) local eH local eI
 if ge<=((gf<0)and(gf+2^64)or gf)then eH=m eI=m else local ih=(0<dx)and(dx-1)or 0
 local mz,mA,mB,mC,mD,mE,mF,mG=i(ab,((15*ih)+10),((15*ih)+17))
-local gg=(((mD+(256*(mE+(256*(mF+(256*mG))))))-x)*2^32)+((mz+(256*(mA+(256*(mB+(256*mC))))))-y) local eG
+local gg=(((mD+(256*(mE+(256*(mF+(256*mG))))))-y)*2^32)+((mz+(256*(mA+(256*(mB+(256*mC))))))-z) local eG
 if((gg<0)and(gg+2^64)or gg)<ge then eG=dx else eG=m end eH=eG eI=dx end local bG=eI local bH=eH while bH<bG do
 local dy=((bH+bG)-((bH+bG)%2))/2 local mH,mI,mJ,mK,mL,mM,mN,mO=i(ab,((15*dy)+10),((15*dy)+17))
-local mP=mL+(256*(mM+(256*(mN+(256*mO))))) local mQ=mH+(256*(mI+(256*(mJ+(256*mK))))) local gh=((mP-x)*2^32)+(mQ-y)
+local mP=mL+(256*(mM+(256*(mN+(256*mO))))) local mQ=mH+(256*(mI+(256*(mJ+(256*mK))))) local gh=((mP-y)*2^32)+(mQ-z)
 local mR=(gh<0)and(gh+2^64)or gh local eJ local eK if ge<=mR then eJ=bH eK=dy else local mS=dy+1 eJ=mS eK=bG end
 bG,bH=eK,eJ end local tH=bG local ii=bH local mT,mU,mV,mW,mX,mY,ij=i(ab,((15*ii)+3),((15*ii)+9)) if 32<=ij then return
 end local ik=((mT+(256*(mU+(256*(mV+(256*(mW+(256*(mX+(256*(mY+(256*ij))))))))))))+F)-r cX=(0<ik)and ik or 0 end end
 local il=cX or(-1) local eR if ig==K then eR=il else local eQ if ax<=0 then eQ=0 else local dz=aM-1
 local mZ,na,nb,nc,nd,ne,nf,ng=i(ab,((15*m)+10),((15*m)+17))
-local gi=(((nd+(256*(ne+(256*(nf+(256*ng))))))-x)*2^32)+((mZ+(256*(na+(256*(nb+(256*nc))))))-y) local eM local eN
+local gi=(((nd+(256*(ne+(256*(nf+(256*ng))))))-y)*2^32)+((mZ+(256*(na+(256*(nb+(256*nc))))))-z) local eM local eN
 if ax<=((gi<0)and(gi+2^64)or gi)then eM=m eN=m else local im=(0<dz)and(dz-1)or 0
 local nh,ni,nj,nk,nl,nm,nn,no=i(ab,((15*im)+10),((15*im)+17))
-local gj=(((nl+(256*(nm+(256*(nn+(256*no))))))-x)*2^32)+((nh+(256*(ni+(256*(nj+(256*nk))))))-y) local eL
+local gj=(((nl+(256*(nm+(256*(nn+(256*no))))))-y)*2^32)+((nh+(256*(ni+(256*(nj+(256*nk))))))-z) local eL
 if((gj<0)and(gj+2^64)or gj)<ax then eL=dz else eL=m end eM=eL eN=dz end local bI=eN local bJ=eM while bJ<bI do
 local dA=((bJ+bI)-((bJ+bI)%2))/2 local np,nq,nr,ns,nt,nu,nv,nw=i(ab,((15*dA)+10),((15*dA)+17))
-local nx=nt+(256*(nu+(256*(nv+(256*nw))))) local ny=np+(256*(nq+(256*(nr+(256*ns))))) local gk=((nx-x)*2^32)+(ny-y)
+local nx=nt+(256*(nu+(256*(nv+(256*nw))))) local ny=np+(256*(nq+(256*(nr+(256*ns))))) local gk=((nx-y)*2^32)+(ny-z)
 local nz=(gk<0)and(gk+2^64)or gk local eO local eP if ax<=nz then eO=bJ eP=dA else local nA=dA+1 eO=nA eP=bI end
 bI,bJ=eP,eO end local tI=bI local io=bJ local nB,nC,nD,nE,nF,nG,ip=i(ab,((15*io)+3),((15*io)+9)) if 32<=ip then return
 end local iq=((nB+(256*(nC+(256*(nD+(256*(nE+(256*(nF+(256*(nG+(256*ip))))))))))))+F)-r eQ=(0<iq)and iq or 0 end eR=eQ
 end eS=il cY=eR else eS=0 cY=0 end if 2^53<=cY then return end
-local nH=z('1 %.0f %.0f %.0f %.0f 0 %.0f %.0f 0 %.0f 0 %.0f',bv,jC,K,gc,eS,cY,r,ap) eT=nH else if ay then return end
-eT={1,bv,jC} end if not redis.REDIS_VERSION_NUM then return end local ir=s('PEXPIRETIME',aE)
-local is=(0<=ir)and ir or nil local cZ if is then cZ=is else cZ=nil end local bp if cZ then if(3*F)<=(2*(cZ-r))then
-bp=nil else bp=r+(2*F) end else bp=r+(2*F) end if dl=='SET'then return else if dl=='APPEND'then
-local tJ=s('APPEND',aE,dm) if bp then local nI=z('%.0f',bp) local tK=s('PEXPIREAT',aE,nI) end else
-local tL=s('SETRANGE',aE,z('%d',fE),dm) if bp then local nJ=z('%.0f',bp) local tM=s('PEXPIREAT',aE,nJ) end end end df=eT
-else local fF if 0<bv then local sg,sh,si,sj,sk,sl,jv=i(q,((15*u)+3),((15*u)+9)) if 32<=jv then return end
+local nH=x('1 %d %d %d %d 0 %d %d 0 %d 0 %d',bv,jC,K,gc,eS,cY,r,ap) eT=nH else if ay then return end eT={1,bv,jC} end
+if not redis.REDIS_VERSION_NUM then return end local ir=s('PEXPIRETIME',aE) local is=(0<=ir)and ir or nil local cZ
+if is then cZ=is else cZ=nil end local bp if cZ then if(3*F)<=(2*(cZ-r))then bp=nil else bp=r+(2*F) end else bp=r+(2*F)
+end if dl=='SET'then return else if dl=='APPEND'then local tJ=s('APPEND',aE,dm) if bp then local nI=x('%d',bp)
+local tK=s('PEXPIREAT',aE,nI) end else local tL=s('SETRANGE',aE,x('%d',fE),dm) if bp then local nJ=x('%d',bp)
+local tM=s('PEXPIREAT',aE,nJ) end end end df=eT else local fF if 0<bv then
+local sg,sh,si,sj,sk,sl,jv=i(q,((15*u)+3),((15*u)+9)) if 32<=jv then return end
 fF=r<(sg+(256*(sh+(256*(si+(256*(sj+(256*(sk+(256*(sl+(256*jv)))))))))))) else fF=false end if fF then return end
 local tc,td,te,tf,tg,th,ti,tj=i(q,((15*u)+10),((15*u)+17))
-local gU=(((tg+(256*(th+(256*(ti+(256*tj))))))-x)*2^32)+((tc+(256*(td+(256*(te+(256*tf))))))-y)
+local gU=(((tg+(256*(th+(256*(ti+(256*tj))))))-y)*2^32)+((tc+(256*(td+(256*(te+(256*tf))))))-z)
 local jD=(gU<0)and(gU+2^64)or gU local aL local ci=K-ap if ci<0 then aL=nil else if jD<=ci then aL=0 else local gV=jD-ci
 local tk,tl,tm,tn,to,tp,tq,tr=i(q,((15*m)+10),((15*m)+17))
-local gW=(((to+(256*(tp+(256*(tq+(256*tr))))))-x)*2^32)+((tk+(256*(tl+(256*(tm+(256*tn))))))-y) local eB local eC
+local gW=(((to+(256*(tp+(256*(tq+(256*tr))))))-y)*2^32)+((tk+(256*(tl+(256*(tm+(256*tn))))))-z) local eB local eC
 if gV<=((gW<0)and(gW+2^64)or gW)then eB=m eC=m else local jE=(0<u)and(u-1)or 0
 local ts,tt,tu,tv,tw,tx,ty,tz=i(q,((15*jE)+10),((15*jE)+17))
-local fV=(((tw+(256*(tx+(256*(ty+(256*tz))))))-x)*2^32)+((ts+(256*(tt+(256*(tu+(256*tv))))))-y) local eA
+local fV=(((tw+(256*(tx+(256*(ty+(256*tz))))))-y)*2^32)+((ts+(256*(tt+(256*(tu+(256*tv))))))-z) local eA
 if((fV<0)and(fV+2^64)or fV)<gV then eA=u else eA=m end eB=eA eC=u end local bE=eC local bF=eB while bF<bE do
 local ds=((bF+bE)-((bF+bE)%2))/2 local lA,lB,lC,lD,lE,lF,lG,lH=i(q,((15*ds)+10),((15*ds)+17))
-local lI=lE+(256*(lF+(256*(lG+(256*lH))))) local lJ=lA+(256*(lB+(256*(lC+(256*lD))))) local fW=((lI-x)*2^32)+(lJ-y)
+local lI=lE+(256*(lF+(256*(lG+(256*lH))))) local lJ=lA+(256*(lB+(256*(lC+(256*lD))))) local fW=((lI-y)*2^32)+(lJ-z)
 local lK=(fW<0)and(fW+2^64)or fW local eD local eE if gV<=lK then eD=bF eE=ds else local lL=ds+1 eD=lL eE=bE end
 bE,bF=eE,eD end local tG=bE local hT=bF local lM,lN,lO,lP,lQ,lR,hU=i(q,((15*hT)+3),((15*hT)+9)) if 32<=hU then return
 end local hV=((lM+(256*(lN+(256*(lO+(256*(lP+(256*(lQ+(256*(lR+(256*hU))))))))))))+F)-r aL=(0<hV)and hV or 0 end end
 local cV if aL then if 2^53<=aL then return end local hW=aL%1000
 local lS=(aL<0)and(-1)or((hW==0)and(aL/1000)or(((aL-hW)/1000)+1)) cV=lS else cV=-1 end local hX=(cV==0)and 1 or cV
 local fq if ay=='LINE'then local nK,nL,nM,nN,nO,nP,nQ,nR=i(q,((15*u)+10),((15*u)+17))
-local gl=(((nO+(256*(nP+(256*(nQ+(256*nR))))))-x)*2^32)+((nK+(256*(nL+(256*(nM+(256*nN))))))-y)
+local gl=(((nO+(256*(nP+(256*(nQ+(256*nR))))))-y)*2^32)+((nK+(256*(nL+(256*(nM+(256*nN))))))-z)
 local aD=(gl<0)and(gl+2^64)or gl local gm=(aD<K)and(K-aD)or 0 local da if ci<0 then da=nil else if aD<=ci then da=0 else
 local gn=aD-ci local nS,nT,nU,nV,nW,nX,nY,nZ=i(q,((15*m)+10),((15*m)+17))
-local go=(((nW+(256*(nX+(256*(nY+(256*nZ))))))-x)*2^32)+((nS+(256*(nT+(256*(nU+(256*nV))))))-y) local eV local eW
+local go=(((nW+(256*(nX+(256*(nY+(256*nZ))))))-y)*2^32)+((nS+(256*(nT+(256*(nU+(256*nV))))))-z) local eV local eW
 if gn<=((go<0)and(go+2^64)or go)then eV=m eW=m else local it=(0<u)and(u-1)or 0
 local oa,ob,oc,od,oe,of,og,oh=i(q,((15*it)+10),((15*it)+17))
-local gp=(((oe+(256*(of+(256*(og+(256*oh))))))-x)*2^32)+((oa+(256*(ob+(256*(oc+(256*od))))))-y) local eU
+local gp=(((oe+(256*(of+(256*(og+(256*oh))))))-y)*2^32)+((oa+(256*(ob+(256*(oc+(256*od))))))-z) local eU
 if((gp<0)and(gp+2^64)or gp)<gn then eU=u else eU=m end eV=eU eW=u end local bK=eW local bL=eV while bL<bK do
 local dB=((bL+bK)-((bL+bK)%2))/2 local oi,oj,ok,ol,om,on,oo,op=i(q,((15*dB)+10),((15*dB)+17))
-local oq=om+(256*(on+(256*(oo+(256*op))))) local os=oi+(256*(oj+(256*(ok+(256*ol))))) local gq=((oq-x)*2^32)+(os-y)
+local oq=om+(256*(on+(256*(oo+(256*op))))) local os=oi+(256*(oj+(256*(ok+(256*ol))))) local gq=((oq-y)*2^32)+(os-z)
 local ot=(gq<0)and(gq+2^64)or gq local eX local eY if gn<=ot then eX=bL eY=dB else local ou=dB+1 eX=ou eY=bK end
 bK,bL=eY,eX end local tN=bK local iu=bL local ov,ow,ox,oy,oz,oA,iv=i(q,((15*iu)+3),((15*iu)+9)) if 32<=iv then return
 end local iw=((ov+(256*(ow+(256*(ox+(256*(oy+(256*(oz+(256*(oA+(256*iv))))))))))))+F)-r da=(0<iw)and iw or 0 end end
 local ix=da or(-1) local fp local dc if gm<K then local iy=gm+1 local db local gr=K-iy if gr<0 then db=nil else
 if aD<=gr then db=0 else local gs=aD-gr local oB,oC,oD,oE,oF,oG,oH,oI=i(q,((15*m)+10),((15*m)+17))
-local gt=(((oF+(256*(oG+(256*(oH+(256*oI))))))-x)*2^32)+((oB+(256*(oC+(256*(oD+(256*oE))))))-y) local fa local fb
+local gt=(((oF+(256*(oG+(256*(oH+(256*oI))))))-y)*2^32)+((oB+(256*(oC+(256*(oD+(256*oE))))))-z) local fa local fb
 if gs<=((gt<0)and(gt+2^64)or gt)then fa=m fb=m else local iA=(0<u)and(u-1)or 0
 local oJ,oK,oL,oM,oN,oO,oP,oQ=i(q,((15*iA)+10),((15*iA)+17))
-local gu=(((oN+(256*(oO+(256*(oP+(256*oQ))))))-x)*2^32)+((oJ+(256*(oK+(256*(oL+(256*oM))))))-y) local eZ
+local gu=(((oN+(256*(oO+(256*(oP+(256*oQ))))))-y)*2^32)+((oJ+(256*(oK+(256*(oL+(256*oM))))))-z) local eZ
 if((gu<0)and(gu+2^64)or gu)<gs then eZ=u else eZ=m end fa=eZ fb=u end local bM=fb local bN=fa while bN<bM do
 local dE=((bN+bM)-((bN+bM)%2))/2 local oR,oS,oT,oU,oV,oW,oX,oY=i(q,((15*dE)+10),((15*dE)+17))
-local oZ=oV+(256*(oW+(256*(oX+(256*oY))))) local pa=oR+(256*(oS+(256*(oT+(256*oU))))) local gv=((oZ-x)*2^32)+(pa-y)
+local oZ=oV+(256*(oW+(256*(oX+(256*oY))))) local pa=oR+(256*(oS+(256*(oT+(256*oU))))) local gv=((oZ-y)*2^32)+(pa-z)
 local pb=(gv<0)and(gv+2^64)or gv local fc local fd if gs<=pb then fc=bN fd=dE else local pc=dE+1 fc=pc fd=bM end
 bM,bN=fd,fc end local tO=bM local iB=bN local pd,pe,pf,pg,ph,pi,iC=i(q,((15*iB)+3),((15*iB)+9)) if 32<=iC then return
 end local iD=((pd+(256*(pe+(256*(pf+(256*(pg+(256*(ph+(256*(pi+(256*iC))))))))))))+F)-r db=(0<iD)and iD or 0 end end
 local iE=db or(-1) local fo if iy==K then fo=iE else local fn if aD<=0 then fn=0 else
 local pj,pk,pl,pm,pn,po,pp,pq=i(q,((15*m)+10),((15*m)+17))
-local gw=(((pn+(256*(po+(256*(pp+(256*pq))))))-x)*2^32)+((pj+(256*(pk+(256*(pl+(256*pm))))))-y) local fg local fh
+local gw=(((pn+(256*(po+(256*(pp+(256*pq))))))-y)*2^32)+((pj+(256*(pk+(256*(pl+(256*pm))))))-z) local fg local fh
 if aD<=((gw<0)and(gw+2^64)or gw)then fg=m fh=m else local iF=(0<u)and(u-1)or 0
 local pr,ps,pt,pu,pv,pw,px,py=i(q,((15*iF)+10),((15*iF)+17))
-local gx=(((pv+(256*(pw+(256*(px+(256*py))))))-x)*2^32)+((pr+(256*(ps+(256*(pt+(256*pu))))))-y) local ff
+local gx=(((pv+(256*(pw+(256*(px+(256*py))))))-y)*2^32)+((pr+(256*(ps+(256*(pt+(256*pu))))))-z) local ff
 if((gx<0)and(gx+2^64)or gx)<aD then ff=u else ff=m end fg=ff fh=u end local bO=fh local bP=fg while bP<bO do
 local dF=((bP+bO)-((bP+bO)%2))/2 local pz,pA,pB,pC,pD,pE,pF,pG=i(q,((15*dF)+10),((15*dF)+17))
-local pH=pD+(256*(pE+(256*(pF+(256*pG))))) local pI=pz+(256*(pA+(256*(pB+(256*pC))))) local gy=((pH-x)*2^32)+(pI-y)
+local pH=pD+(256*(pE+(256*(pF+(256*pG))))) local pI=pz+(256*(pA+(256*(pB+(256*pC))))) local gy=((pH-y)*2^32)+(pI-z)
 local pJ=(gy<0)and(gy+2^64)or gy local fl local fm if aD<=pJ then fl=bP fm=dF else local pK=dF+1 fl=pK fm=bO end
 bO,bP=fm,fl end local tP=bO local iG=bP local pL,pM,pN,pO,pP,pQ,iH=i(q,((15*iG)+3),((15*iG)+9)) if 32<=iH then return
 end local iI=((pL+(256*(pM+(256*(pN+(256*(pO+(256*(pP+(256*(pQ+(256*iH))))))))))))+F)-r fn=(0<iI)and iI or 0 end fo=fn
 end fp=iE dc=fo else fp=0 dc=0 end if(2^53<=ix)or(2^53<=dc)then return end
-local pR=z('0 %.0f %.0f %.0f %.0f %.0f %.0f %.0f 0 %.0f 0 0',bv,hX,K,gm,ix,fp,dc,r) fq=pR else if ay then return end
-fq={0,bv,hX} end if not redis.REDIS_VERSION_NUM then return end local iK=s('PEXPIRETIME',aE)
-local iL=(0<=iK)and iK or nil local dd if iL then dd=iL else dd=nil end local ct if dd then if(3*F)<=(2*(dd-r))then
-ct=nil else ct=r+(2*F) end else ct=r+(2*F) end local pS,pT,pU,pV,pW,pX,pY,pZ=i(q,((15*u)+10),((15*u)+17))
-local gz=(((pW+(256*(pX+(256*(pY+(256*pZ))))))-x)*2^32)+((pS+(256*(pT+(256*(pU+(256*pV))))))-y)
-if not(((gz<0)and(gz+2^64)or gz)==0)then if ct then local qa=z('%.0f',ct) local tQ=s('PEXPIREAT',aE,qa) end end df=fq
-end else local lT=ap<=K if lT then local fX=ap%2^32 local hY=(ap-fX)/2^32 local ce=r%16777216 local dt=hY%65536
+local pR=x('0 %d %d %d %d %d %d %d 0 %d 0 0',bv,hX,K,gm,ix,fp,dc,r) fq=pR else if ay then return end fq={0,bv,hX} end
+if not redis.REDIS_VERSION_NUM then return end local iK=s('PEXPIRETIME',aE) local iL=(0<=iK)and iK or nil local dd
+if iL then dd=iL else dd=nil end local ct if dd then if(3*F)<=(2*(dd-r))then ct=nil else ct=r+(2*F) end else ct=r+(2*F)
+end local pS,pT,pU,pV,pW,pX,pY,pZ=i(q,((15*u)+10),((15*u)+17))
+local gz=(((pW+(256*(pX+(256*(pY+(256*pZ))))))-y)*2^32)+((pS+(256*(pT+(256*(pU+(256*pV))))))-z)
+if not(((gz<0)and(gz+2^64)or gz)==0)then if ct then local qa=x('%d',ct) local tQ=s('PEXPIREAT',aE,qa) end end df=fq end
+else local lT=ap<=K if lT then local fX=ap%2^32 local hY=(ap-fX)/2^32 local ce=r%16777216 local dt=hY%65536
 local du=fX%65536 local dv=(r-ce)/16777216 local fY=(hY-dt)/65536 local fZ=(fX-du)/65536 local dw=dv%65536
 local cA=ca('R:',1,2)..eb((ce%256),(((ce-(ce%256))/256)%256),((ce-(ce%65536))/65536),(dw%256),((dw-(dw%256))/256),(((dv-dw)/65536)%256),((dv-(dv%16777216))/16777216),(du%256),((du-(du%256))/256),(fZ%256),((fZ-(fZ%256))/256),(dt%256),((dt-(dt%256))/256),(fY%256),((fY-(fY%256))/256))
 local lU,lV,lW,lX,lY,lZ,ma,mb=i(cA,10,17)
@@ -483,6 +484,6 @@ ft=fs else ft=0 end if 2^53<=ft then return end else if ay then return end end r
 if ib<0 then aZ=nil else aZ=0 end local cW if aZ then if 2^53<=aZ then return end local ic=aZ%1000
 local mi=(aZ<0)and(-1)or((ic==0)and(aZ/1000)or(((aZ-ic)/1000)+1)) cW=mi else cW=-1 end local id=(cW==0)and 1 or cW
 local fv if ay=='LINE'then local fu if ib<0 then fu=nil else fu=0 end local iV=fu or(-1) if 2^53<=iV then return end
-fv=z('0 0 %.0f %.0f %.0f %.0f 0 0 0 %.0f 0 0',id,K,K,iV,r) else if ay then return end fv={0,0,id} end df=fv end end else
-return end else return end return df end local cJ,bY=pcall(kl,KEYS,ARGV) if cJ and bY then return bY end
+fv=x('0 0 %d %d %d %d 0 0 0 %d 0 0',id,K,K,iV,r) else if ay then return end fv={0,0,id} end df=fv end end else return
+end else return end return df end local cJ,bY=pcall(kl,KEYS,ARGV) if cJ and bY then return bY end
 return lq(not cJ and bY)

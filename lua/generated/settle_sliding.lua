@@ -1,61 +1,61 @@
 -- RL.SETTLE SLIDING, without the module: docs/lua.md. Put together by scripts/generate-lua; do not edit.
-local aI,h local W,i,bc,dt=string.find,string.format,string.match,string.sub local function bM(O) return O==''and 1000
+local aI,h local W,i,bb,dw=string.find,string.format,string.match,string.sub local function bP(O) return O==''and 1000
 or O=='ms'and 1 or O=='s'and 1000 or O=='m'and 60000 or O=='h'and 3600000 or O=='d'and 86400000 or nil end
-local function cS(q,e,y) local au,ak,j=q[e],q[e+1],q[e+2] if not ak then h().h('ARITY') end local a={ c='', K=0,
-now_ms=0, g=0, V=0, limit=0, b=0, a=1, form=nil, delay=0, f=nil, j=nil, allowed=false, count=0, ttl=0, d='keep',
-remaining=0, k=1, } e=e+2 if j=='LINE'and not q[e+1]and y~=' COST BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE 'then
-a.form,e=j,e+1 elseif j then local af=q[e+1]or''
-local bx=y==' form COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE 'and q[e+2]=='LINE'and not q[e+3]and#af<16
-if bx and j=='COST'and(' COST PARTIAL ')~=' ID 'and W(af,'^[1-9]%d*$')then a.form,a.a,e='LINE',af+0,e+3
-elseif bx and j=='ID'and(' COST PARTIAL ')==' ID 'and af~=''then a.form,a.ID,e='LINE',af,e+3 else e=h().O(a,q,e,y)
-a.a=a.COST or 1 end end local cA=#ak<16 and W(ak,'^[1-9]%d*$') a.limit=cA and ak+0 or h().N('limit',ak,0)
-local L,O=bc(au,'^([1-9]%d*)(%l*)$') local aq=L and#au<16 and bM(O) local v=aq and L*aq if not v or v<1 or v>1e15 then
-v=h().W(a,au) end a.g,a.V,a.b=v,v<9e12 and v*1000 or h().J(v,1000),a.BURST or a.limit return a,e end
-local function cP(q,y) local a,e=cS(q,1,y) if q[e]then h().F(a,y,q[e]) end if true and a.a>1000 then
-h().x(h().I(a),'LOG_COST') end return a end local function cQ(q,y) if not q[1+1]then h().h('ARITY') end return cP(q,y)
-end local r=redis.call local function cX(a) local bT=r('TIME') local bd=bT[1]*1000000+bT[2]
-a.K,a.now_ms=bd,(bd-bd%1000)/1000 end local function dl(a,ah,e,bV,aW) local f=ah[e] if not f then h().h('KEYS') end
-a.c,e=f,e+1 if aW then a.i=f elseif W(f,':reserved',1,true)then h().R(f) end return e end local function cV(a,ah,bV,aW)
-cX(a) if#ah~=dl(a,ah,1,bV,aW)-1 then h().h('KEYS') end end local aS,ds,dv,aD=4000,1000,1000,2*500
-local function cE(a,X,bS,an) local f=a.c local u,V=r('ZCARD',f),0 if u>0 and bS>=0 and an~='delete'then
-local t=i('%.0f',bS) local K=an=='read'and 0 or aS if u<=K then local Y=r('ZREMRANGEBYSCORE',f,X,t) u,aS=u-Y,K-Y else
-u,V=h().Q(f,X,t,u,K) end end a.e,a.q,a.l=u-V,V,u>0 end local function bB(a,an) cE(a,'0',a.now_ms-a.g,an) a.r=500
-if an=='write'then aD=(aD-aD%2)/2 a.r=aD end end local function bP(m,n,aL) if m=='keep'then return aL end
-return m~='delete'and n or nil end local function aC(c,d) if c-c==0 and d-d==0 then return c<d end return h().H(c,d) end
-local function ae(H) local C=H%1000 return H<0 and-1 or C==0 and H/1000 or(H-C)/1000+1 end local function bp(c,d)
-if c-c==0 and d-d==0 and c+d<(2^53)then return c+d end return h().z(c,d) end local function aO(a,g) local f,aZ=a.c,a.e
-local aK=aZ+(g==0 and 1 or g)<=a.limit a.allowed,a.count,a.ttl,a.d=aK,aZ,ae(a.g),'keep' if aK and g>0 then
-a.d,a.j='charge',{m=g} elseif not aK and aZ>0 and r('ZCOUNT',f,'('..i('%.0f',a.now_ms),'+inf')>0 then
-a.d,a.j='rebase',{T=true} end end local function bs(a) if a.PARTIAL or a.ALWAYS then h().C(a) else local g=a.a a.k=g
-aO(a,g) end if a.SHADOW then h().B(a) end end local function bN(f,F) F=i('%.0f',F)
-local x=r('ZRANGE',f,F,F,'WITHSCORES')[2] return x and tonumber(x) end local function cL(a) local f=a.c
-local X=a.l and bN(f,0) return X and X<0 and r('ZCOUNT',f,'-inf','(0')or 0 end local function bC(a,F)
-local x=F>=0 and F<a.e+a.q and bN(a.c,F) return x and math.max(0,math.ceil(x)) end local function as(b) if b-b~=0 then
-return h().S(b) end return i('%.0f',b) end local function aY(a,b) local E,aJ=a.now_ms,a.p a.n=a.n or cL(a)
-if b>=a.e+aJ-a.n then return nil end local F=b+a.n+a.q local e=bC(a,F) if e and aJ>0 and e>E then e=nil end
-if not e then local aX=bC(a,F-aJ) e=aX and aX>E and aX or E end if a.P then a.s=a.s or r('ZCOUNT',a.c,'-inf',as(E))+a.r
-e=F<a.s and math.min(e,E)or e end return e+a.g end local function dp(a,g,A,aY,aU) local bj=a.limit-g if bj<0 then
-return nil elseif A<=bj then return 0 end local S=aY(a,A-bj-1) if aU and(not S or aU<S)then S=aU end
-return S and(S>=(2^53)and(1/0)or math.max(0,S-a.now_ms)) end local function aF(a,bw) local E,v=a.now_ms,a.g
-if bw and 2*(bw-E)>=3*v then return nil end return E+2*v end local function z(a,g)
-return dp(a,g,a.e+a.p,aY,(aF(a,a.u)or a.u)+1) end local function ax(f,E) if not redis.REDIS_VERSION_NUM then
-return h().E(f,E) end local e=r('PEXPIRETIME',f) return e>=0 and e or nil end local function aT(a,m,n)
-a.n,a.s,a.p,a.P=nil,nil,m=='charge'and n.m or 0,m=='rebase' local I=a.limit-a.e-a.p a.remaining=I>0 and I or 0
-a.u=a.l and ax(a.c,a.now_ms)or nil end local function ay(a) local m,z=a.d,z
-aT(a,m,m=='keep'and a.f or m~='delete'and a.j or nil) local I,aN,M,T,ad=a.remaining,a.b,0,0,0 if not a.allowed then
-local g=a.k M=z(a,a.v or(g==0 and 1 or g))or-1 if a.G and M>=0 then M=math.max(M,a.G) end end if I<aN then
-T=z(a,I+1)or-1 ad=I+1==aN and T or z(a,aN)or-1 end if M-M~=0 or T-T~=0 or ad-ad~=0 or M>=(2^53)or ad>=(2^53)then
-h().h('INEXACT_REPLY') end return I,M,T,ad,0 end local function cC(a,A) local I,M,T,ad,co=ay(a) local di=a.o and 1 or 0
+local function cV(q,e,z) local av,ak,j=q[e],q[e+1],q[e+2] if not ak then h().h('ARITY') end local a={ b='', N=0,
+now_ms=0, e=0, X=0, limit=0, c=0, a=1, form=nil, delay=0, g=nil, j=nil, allowed=false, count=0, ttl=0, f='keep',
+remaining=0, k=1, } e=e+2 if j=='LINE'and not q[e+1]and z~=' COST BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE 'then
+a.form,e=j,e+1 elseif j then local ae=q[e+1]or''
+local by=z==' form COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE 'and q[e+2]=='LINE'and not q[e+3]and#ae<16
+if by and j=='COST'and(' COST PARTIAL ')~=' ID 'and W(ae,'^[1-9]%d*$')then a.form,a.a,e='LINE',ae+0,e+3
+elseif by and j=='ID'and(' COST PARTIAL ')==' ID 'and ae~=''then a.form,a.ID,e='LINE',ae,e+3 else e=h().R(a,q,e,z)
+a.a=a.COST or 1 end end local cD=#ak<16 and W(ak,'^[1-9]%d*$') a.limit=cD and ak+0 or h().Q('limit',ak,0)
+local L,O=bb(av,'^([1-9]%d*)(%l*)$') local ar=L and#av<16 and bP(O) local v=ar and L*ar if not v or v<1 or v>1e15 then
+v=h().Y(a,av) end a.e,a.X,a.c=v,v<9e12 and v*1000 or h().M(v,1000),a.BURST or a.limit return a,e end
+local function cS(q,z) local a,e=cV(q,1,z) if q[e]then h().H(a,z,q[e]) end if true and a.a>1000 then
+h().z(h().L(a),'LOG_COST') end return a end local function cT(q,z) if not q[1+1]then h().h('ARITY') end return cS(q,z)
+end local t=redis.call local function da(a) local bV=t('TIME') local bc=bV[1]*1000000+bV[2]
+a.N,a.now_ms=bc,(bc-bc%1000)/1000 end local function dp(a,ag,e,bX,aV) local f=ag[e] if not f then h().h('KEYS') end
+a.b,e=f,e+1 if aV then a.i=f elseif W(f,':reserved',1,true)then h().U(f) end return e end local function cY(a,ag,bX,aV)
+da(a) if#ag~=dp(a,ag,1,bX,aV)-1 then h().h('KEYS') end end local aR,dv,dy,aD=4000,1000,1000,2*500
+local function cH(a,al,bU,ao) local f=a.b local u,V=t('ZCARD',f),0 if u>0 and bU>=0 and ao~='delete'then
+local s=i('%.0f',bU) local K=ao=='read'and 0 or aR if u<=K then local X=t('ZREMRANGEBYSCORE',f,al,s) u,aR=u-X,K-X else
+u,V=h().T(f,al,s,u,K) end end a.d,a.p,a.o=u-V,V,u>0 end local function bD(a,ao) cH(a,'0',a.now_ms-a.e,ao)
+a.v,a.l,a.r=nil,nil,nil a.s=500 if ao=='write'then aD=(aD-aD%2)/2 a.s=aD end end local function bR(m,n,aK)
+if m=='keep'then return aK end return m~='delete'and n or nil end local function aC(c,d) if c-c==0 and d-d==0 then
+return c<d end return h().J(c,d) end local function ad(F) local D=F%1000
+return F<0 and-1 or D==0 and F/1000 or(F-D)/1000+1 end local function bp(c,d) if c-c==0 and d-d==0 and c+d<(2^53)then
+return c+d end return h().B(c,d) end local function bj(f,x) x=i('%.0f',x) local y=t('ZRANGE',f,x,x,'WITHSCORES')[2]
+return y and tonumber(y) end local function bH(a) a.l=a.l or a.o and bj(a.b,-1)or 0 return a.l end
+local function aN(a,g) local bB=a.d local aJ=bB+(g==0 and 1 or g)<=a.limit
+a.allowed,a.count,a.ttl,a.f=aJ,bB,ad(a.e),'keep' if aJ and g>0 then a.f,a.j='charge',{m=g}
+elseif not aJ and bH(a)>a.now_ms then a.f,a.j='rebase',{V=true} end end local function bt(a)
+if a.PARTIAL or a.ALWAYS then h().E(a) else local g=a.a a.k=g aN(a,g) end if a.SHADOW then h().D(a) end end
+local function bI(a) a.v=a.v or a.o and bj(a.b,0)or 0 return a.v end local function aZ(a,x)
+local y=x==0 and bI(a)or x>=0 and x<a.d+a.p and bj(a.b,x) return y and math.max(0,math.ceil(y)) end
+local function aX(a,b) if b>=a.d+a.n-a.u then return nil end local x=b+a.u+a.p if bH(a)>a.now_ms then
+return h().K(a,x)+a.e end return(x<a.d+a.p and aZ(a,x)or a.now_ms)+a.e end local function ds(a,g,B,aX,aT)
+local bi=a.limit-g if bi<0 then return nil elseif B<=bi then return 0 end local S=aX(a,B-bi-1)
+if aT and(not S or aT<S)then S=aT end return S and(S>=(2^53)and(1/0)or math.max(0,S-a.now_ms)) end
+local function aF(a,bx) local G,v=a.now_ms,a.e if bx and 2*(bx-G)>=3*v then return nil end return G+2*v end
+local function cw(f,G) if not redis.REDIS_VERSION_NUM then return h().G(f,G) end local e=t('PEXPIRETIME',f)
+return e>=0 and e or nil end local function aj(a) a.r=a.r or a.o and cw(a.b,a.now_ms)or 0 return a.r end
+local function A(a,g) return ds(a,g,a.d+a.n,aX,(aF(a,aj(a))or aj(a))+1) end local function aS(a,m,n)
+a.t,a.n,a.S=nil,m=='charge'and n.m or 0,m=='rebase' local I=a.limit-a.d-a.n a.remaining,a.u=I>0 and I or 0,0
+if bI(a)<0 then a.u=t('ZCOUNT',a.b,'-inf','(0') end end local function ay(a) local m,A=a.f,A
+aS(a,m,m=='keep'and a.g or m~='delete'and a.j or nil) local I,aM,M,T,ac=a.remaining,a.c,0,0,0 if not a.allowed then
+local g=a.k M=A(a,a.x or(g==0 and 1 or g))or-1 if a.I and M>=0 then M=math.max(M,a.I) end end if I<aM then
+T=A(a,I+1)or-1 ac=I+1==aM and T or A(a,aM)or-1 end if M-M~=0 or T-T~=0 or ac-ac~=0 or M>=(2^53)or ac>=(2^53)then
+h().h('INEXACT_REPLY') end return I,M,T,ac,0 end local function cF(a,B) local I,M,T,ac,cq=ay(a) local dl=a.q and 1 or 0
 return i( '%.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f %d %.0f',
-a.allowed and(a.PARTIAL and h().w(a)or 1)or 0,a.count,a.ttl,a.b,I,M,T,ad, co,a.now_ms,di,A ) end local function bK(a,A)
-local aa=a.form if aa=='LINE'then return cC(a,A) elseif aa then return h().L(a,A) end
-return{a.allowed and(a.PARTIAL and h().w(a)or 1)or 0,a.count,a.ttl} end local function ck(a,m,n,A) local aw
-if not true then local Z,aL,ar=nil,a.f,bP(m,n,a.f) if Z and aC(Z,a.now_ms)then ar=nil end a.f=ar bs(a) aw=bK(a,A) a.f=aL
-end if not a.Y then h().A(a,m,n) end if not aw then bB(a,'read') bs(a) aw=bK(a,A) end return aw end
-local function dh(ah,q) local a=cQ(q,' form AT RESERVED ACTUAL BURST ANCHOR RESERVATION ')
-local bh,av=a.RESERVED,a.ACTUAL if not bh or not av then h().h('SETTLEMENT') end local aj=math.abs(bh-av)
-h().x(true and aj or 0,'LOG_DIFFERENCE') cV(a,ah) bB(a,'write') local cl=av<bh and h().refund or h().M
-local m,n=cl(a,a.AT,aj) return ck(a,m,n,av) end function h() if not aI then local p={}
+a.allowed and(a.PARTIAL and h().y(a)or 1)or 0,a.count,a.ttl,a.c,I,M,T,ac, cq,a.now_ms,dl,B ) end local function bN(a,B)
+local Z=a.form if Z=='LINE'then return cF(a,B) elseif Z then return h().O(a,B) end
+return{a.allowed and(a.PARTIAL and h().y(a)or 1)or 0,a.count,a.ttl} end local function cm(a,m,n,B) local ax
+if not true then local Y,aK,as=nil,a.g,bR(m,n,a.g) if Y and aC(Y,a.now_ms)then as=nil end a.g=as bt(a) ax=bN(a,B) a.g=aK
+end if not a.aa then h().C(a,m,n) end if not ax then bD(a,'read') bt(a) ax=bN(a,B) end return ax end
+local function dk(ag,q) local a=cT(q,' form AT RESERVED ACTUAL BURST ANCHOR RESERVATION ')
+local bg,aw=a.RESERVED,a.ACTUAL if not bg or not aw then h().h('SETTLEMENT') end local ai=math.abs(bg-aw)
+h().z(true and ai or 0,'LOG_DIFFERENCE') cY(a,ag) bD(a,'write') local cn=aw<bg and h().refund or h().P
+local m,n=cn(a,a.AT,ai) return cm(a,m,n,aw) end function h() if not aI then local p={}
 p.AT='ERR invalid AT: expected an integer of Unix milliseconds from 0 to 9223372036854775807'
 p.ANCHOR='ERR invalid ANCHOR: expected an integer of Unix seconds from 0 to 253402300799'
 p.ID='ERR invalid ID: expected 1 to 512 bytes'
@@ -81,39 +81,43 @@ p.LOG_COST='ERR invalid COST: RL.SLIDING takes at most 1000 units a call, over a
 ..'COUNTER, TOKEN, LEAKY or GCRA for more'
 p.LOG_DIFFERENCE='ERR invalid ACTUAL: RL.SLIDING is corrected by at most 1000 units a call; use ROLLING, '
 ..'COUNTER, TOKEN, LEAKY or GCRA for more'
-p.KEYS='ERR invalid KEYS: expected those that this call needs; see docs/lua.md' local function cY(a,Q,g)
-local o=math.min(a.e,g) if o==0 then return'keep' end return'refund',{remove=o,y=Q} end local function bG(a,Q,g)
-if g==0 then return'keep' elseif not Q or not aC(Q,a.now_ms)then return'charge',{m=g} elseif Q<=a.now_ms-a.g then
-return'keep' end return'charge',{m=g,D=Q} end local function R(k) error({err=k},0) end local function J(ai) R(p[ai]) end
-local function cs(ao) if type(ao)=='table'then return ao elseif W(ao,'^%u+ ')then return redis.error_reply(ao) end
-error(ao,0) end local function bA(c,d) local bo,ce=c-c==0,d-d==0 if bo or ce then return bo elseif#c~=#d then
-return#c<#d end for b=#c,1,-1 do if c[b]~=d[b]then return c[b]<d[b] end end return false end local function ag(b)
-if b-b~=0 then return b end local l,o={},0 while b>0 do local G=b%(2^24) o=o+1 l[o]=G b=(b-G)/(2^24) end return l end
-local bm={ __sub=function() return 1 end, } local function az(l) local o=#l while o>0 and l[o]==0 do l[o]=nil o=o-1 end
+p.KEYS='ERR invalid KEYS: expected those that this call needs; see docs/lua.md' local function br(b) if b-b==0 then
+return b end local N=0 for cB=#b,1,-1 do N=N*(2^24)+b[cB] end return N end local bm={ __sub=function() return 1 end, }
+local function az(l) local o=#l while o>0 and l[o]==0 do l[o]=nil o=o-1 end
 if o>3 or(o==3 and l[3]>=(2^53)/(2^24)/(2^24))then return setmetatable(l,bm) end
-return(l[1]or 0)+(l[2]or 0)*(2^24)+(l[3]or 0)*(2^24)*(2^24) end local function cb(c,d) c,d=ag(c),ag(d) local N,U={},0
-for b=1,math.max(#c,#d)+1 do local G=(c[b]or 0)+(d[b]or 0)+U U=G>=(2^24)and 1 or 0 N[b]=G-U*(2^24) end return az(N) end
-local function bE(c,d) c,d=ag(c),ag(d) local am={} for b=1,#c+#d do am[b]=0 end for b=1,#c do local U=0 for ba=1,#d do
-local G=am[b+ba-1]+c[b]*d[ba]+U U=math.floor(G/(2^24)) am[b+ba-1]=G-U*(2^24) end am[b+#d]=U end return az(am) end
-local function bq(b) if b-b==0 then return b end local N=0 for cy=#b,1,-1 do N=N*(2^24)+b[cy] end return N end
-local function dk(c,d) if not bA(d,c)then return 0 end d=ag(d) local aj,aM={},0 for b=1,#c do local G=c[b]-(d[b]or 0)-aM
-aM=G<0 and 1 or 0 aj[b]=G+aM*(2^24) end return az(aj) end local function dj(c,d) if c-c==0 and d-d==0 then
-return c>d and c-d or 0 end return dk(c,d) end local function aE(c,d) if c-c==0 and d-d==0 and c*d<(2^53)then return c*d
-end return bE(c,d) end local function cq(c,d) local bg=0 while not aC(c,d)do
-local B=math.max(1,math.floor(bq(c)/bq(d)*(1-2^-45))) B=az(ag(B)) bg=bp(bg,B) c=dj(c,aE(B,d)) end return bg,c end
-local function aQ(c,d) if c-c==0 and d-d==0 then local C=c%d return(c-C)/d,C end return cq(c,d) end local function dm(b)
-local bl='' while b-b~=0 do local C b,C=aQ(b,10000000) bl=i('%07.0f',C)..bl end return i('%.0f',b)..bl end
-local function ct(f,E) local S=r('PTTL',f) return S>=0 and E+S or nil end local function da(f,X,t,u,K)
-local V=r('ZCOUNT',f,X,t) local Y=math.min(V,K) if Y>0 then local s=X=='0'and r('ZCOUNT',f,'-inf','(0')or 0
-r('ZREMRANGEBYRANK',f,i('%.0f',s),i('%.0f',s+Y-1)) u,V,aS=u-Y,V-Y,K-Y end return u,V end local function br(c,d)
-for e=1,math.min(#c,#d)do local bW,bX=c:byte(e),d:byte(e) if bW~=bX then return bW<bX end end return#c<#d end
-local function aP(k,K) if k~='0'and not W(k,'^[1-9]%d*$')then return nil end
-return(#k<#K or(#k==#K and not br(K,k)))and k or nil end local function bv(l)
-if#l<=15 or(#l==16 and br(l,'9007199254740992'))then return l+0 end local aV=#l%7 local b=aV>0 and l:sub(1,aV)+0 or 0
-for e=aV+1,#l,7 do b=bp(aE(b,10000000),l:sub(e,e+6)+0) end return b end local function bH(ai,k,bz)
-local l=k and aP(k,'9223372036854775807') local b=l and bv(l) if not b or b==0 and bz>0 then
-R(i('ERR invalid %s: expected an integer from %d to 9223372036854775807',ai,bz)) elseif b-b~=0 then
-R(i('ERR invalid %s: the Lua library takes integers up to 9007199254740991',ai)) end return b end local bn={
+return(l[1]or 0)+(l[2]or 0)*(2^24)+(l[3]or 0)*(2^24)*(2^24) end local function af(b) if b-b~=0 then return b end
+local l,o={},0 while b>0 do local H=b%(2^24) o=o+1 l[o]=H b=(b-H)/(2^24) end return l end local function bC(c,d)
+local bo,cg=c-c==0,d-d==0 if bo or cg then return bo elseif#c~=#d then return#c<#d end for b=#c,1,-1 do
+if c[b]~=d[b]then return c[b]<d[b] end end return false end local function dn(c,d) if not bC(d,c)then return 0 end
+d=af(d) local ai,aL={},0 for b=1,#c do local H=c[b]-(d[b]or 0)-aL aL=H<0 and 1 or 0 ai[b]=H+aL*(2^24) end return az(ai)
+end local function dm(c,d) if c-c==0 and d-d==0 then return c>d and c-d or 0 end return dn(c,d) end
+local function bF(c,d) c,d=af(c),af(d) local an={} for b=1,#c+#d do an[b]=0 end for b=1,#c do local U=0 for aY=1,#d do
+local H=an[b+aY-1]+c[b]*d[aY]+U U=math.floor(H/(2^24)) an[b+aY-1]=H-U*(2^24) end an[b+#d]=U end return az(an) end
+local function aE(c,d) if c-c==0 and d-d==0 and c*d<(2^53)then return c*d end return bF(c,d) end local function cs(c,d)
+local bf=0 while not aC(c,d)do local C=math.max(1,math.floor(br(c)/br(d)*(1-2^-45))) C=az(af(C)) bf=bp(bf,C)
+c=dm(c,aE(C,d)) end return bf,c end local function aP(c,d) if c-c==0 and d-d==0 then local D=c%d return(c-D)/d,D end
+return cs(c,d) end local function dq(b) local bl='' while b-b~=0 do local D b,D=aP(b,10000000) bl=i('%07.0f',D)..bl end
+return i('%.0f',b)..bl end local function at(b) if b-b~=0 then return dq(b) end return i('%.0f',b) end
+local function cJ(a,x) local G,bq=a.now_ms,a.n local e=aZ(a,x) if e and bq>0 and e>G then e=nil end if not e then
+local aW=aZ(a,x-bq) e=aW and aW>G and aW or G end if a.S then a.t=a.t or t('ZCOUNT',a.b,'-inf',at(G))+a.s
+e=x<a.t and math.min(e,G)or e end return e end local function db(a,Q,g) local o=math.min(a.d,g) if o==0 then
+return'keep' end return'refund',{remove=o,A=Q} end local function bJ(a,Q,g) if g==0 then return'keep'
+elseif not Q or not aC(Q,a.now_ms)then return'charge',{m=g} elseif Q<=a.now_ms-a.e then return'keep' end
+return'charge',{m=g,F=Q} end local function R(k) error({err=k},0) end local function J(ah) R(p[ah]) end
+local function cu(ap) if type(ap)=='table'then return ap elseif W(ap,'^%u+ ')then return redis.error_reply(ap) end
+error(ap,0) end local function cd(c,d) c,d=af(c),af(d) local N,U={},0 for b=1,math.max(#c,#d)+1 do
+local H=(c[b]or 0)+(d[b]or 0)+U U=H>=(2^24)and 1 or 0 N[b]=H-U*(2^24) end return az(N) end local function cv(f,G)
+local S=t('PTTL',f) return S>=0 and G+S or nil end local function dd(f,al,s,u,K) local V=t('ZCOUNT',f,al,s)
+local X=math.min(V,K) if X>0 then local r=al=='0'and t('ZCOUNT',f,'-inf','(0')or 0
+t('ZREMRANGEBYRANK',f,i('%.0f',r),i('%.0f',r+X-1)) u,V,aR=u-X,V-X,K-X end return u,V end local function bs(c,d)
+for e=1,math.min(#c,#d)do local bY,bZ=c:byte(e),d:byte(e) if bY~=bZ then return bY<bZ end end return#c<#d end
+local function aO(k,K) if k~='0'and not W(k,'^[1-9]%d*$')then return nil end
+return(#k<#K or(#k==#K and not bs(K,k)))and k or nil end local function bw(l)
+if#l<=15 or(#l==16 and bs(l,'9007199254740992'))then return l+0 end local aU=#l%7 local b=aU>0 and l:sub(1,aU)+0 or 0
+for e=aU+1,#l,7 do b=bp(aE(b,10000000),l:sub(e,e+6)+0) end return b end local function bK(ah,k,bA)
+local l=k and aO(k,'9223372036854775807') local b=l and bw(l) if not b or b==0 and bA>0 then
+R(i('ERR invalid %s: expected an integer from %d to 9223372036854775807',ah,bA)) elseif b-b~=0 then
+R(i('ERR invalid %s: the Lua library takes integers up to 9007199254740991',ah)) end return b end local bn={
 {'COST','COST n','RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take'}, {'PARTIAL','PARTIAL','RL.<ALGO> and RL.PEEK take'},
 {'ALWAYS','ALWAYS','RL.<ALGO> and RL.PEEK take'}, {'RESERVED','RESERVED n','RL.SETTLE takes'},
 {'ACTUAL','ACTUAL m','RL.SETTLE takes'}, {'AT','AT ms','RL.REFUND and RL.SETTLE take'},
@@ -123,75 +127,74 @@ R(i('ERR invalid %s: the Lua library takes integers up to 9007199254740991',ai))
 {'ANCHOR','ANCHOR t','RL.<ALGO>, RL.PEEK, RL.MULTI, RL.REFUND, RL.SETTLE and RL.RESET take'},
 {'ID','ID id','RL.<ALGO>, RL.PEEK and RL.MULTI take'}, {'AS','AS name','RL.<ALGO>, RL.PEEK and RL.MULTI take'},
 {'SHADOW','SHADOW','RL.<ALGO>, RL.PEEK and RL.MULTI take'}, {'RESERVE','RESERVE id ttl','RL.<ALGO> and RL.MULTI take'},
-{'RESERVATION','RESERVATION id','RL.SETTLE takes'}, } local function ab(cD,w)
-return not W(w,' ',1,true)and W(cD,' '..w..' ',1,true)~=nil end local function bR(a,j)
-return not ab(' COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID RESERVE RESERVATION ',j)or ab((' COST PARTIAL '),j) end
-local function cz(w,j) local s,t=0,0 local bO,cF=math.min(#w,#j),math.max(#w,#j)
-while s<bO and w:byte(s+1)==j:byte(s+1)do s=s+1 end while t<bO-s and w:byte(-1-t)==j:byte(-1-t)do t=t+1 end
-return s+t>=2 and cF-s-t<=2 end local function cu(a,y,w) local ac={} for P,D in ipairs(bn)do
-if ab(y,D[1])and bR(a,D[1])then ac[#ac+1]=D[2] end end for P,aa in ipairs({'FULL','LINE','HEADERS'})do ac[#ac+1]=aa end
-for P,j in ipairs(ac)do if cz(w:upper(),bc(j,'^%u+'))then R('ERR syntax error: no such option, but there is '..j) end
-end local t=table.remove(ac) local dn=table.concat(ac,', ')
-R('ERR syntax error: after limit come '..dn..' or '..t..', each at most once') end local function dd(D,a,y)
-local j,dr=D[1],a.X if not ab(y,j)then R(i('ERR invalid %s: only %s it',j,D[3])) elseif not bR(a,j)then
+{'RESERVATION','RESERVATION id','RL.SETTLE takes'}, } local function aa(cG,w)
+return not W(w,' ',1,true)and W(cG,' '..w..' ',1,true)~=nil end local function bT(a,j)
+return not aa(' COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID RESERVE RESERVATION ',j)or aa((' COST PARTIAL '),j) end
+local function cC(w,j) local r,s=0,0 local bQ,cI=math.min(#w,#j),math.max(#w,#j)
+while r<bQ and w:byte(r+1)==j:byte(r+1)do r=r+1 end while s<bQ-r and w:byte(-1-s)==j:byte(-1-s)do s=s+1 end
+return r+s>=2 and cI-r-s<=2 end local function cx(a,z,w) local ab={} for P,E in ipairs(bn)do
+if aa(z,E[1])and bT(a,E[1])then ab[#ab+1]=E[2] end end for P,Z in ipairs({'FULL','LINE','HEADERS'})do ab[#ab+1]=Z end
+for P,j in ipairs(ab)do if cC(w:upper(),bb(j,'^%u+'))then R('ERR syntax error: no such option, but there is '..j) end
+end local s=table.remove(ab) local dr=table.concat(ab,', ')
+R('ERR syntax error: after limit come '..dr..' or '..s..', each at most once') end local function dg(E,a,z)
+local j,du=E[1],a.Z if not aa(z,j)then R(i('ERR invalid %s: only %s it',j,E[3])) elseif not bT(a,j)then
 R(i('ERR invalid %s: %s takes none',j,('SLIDING'))) elseif a[j]~=nil then
-R(i('ERR syntax error: %s comes at most once',D[2])) end end local function bD(c,d) return aC(d,c)and d or c end
-local ca=setmetatable({(2^24)-1,(2^24)-1,2^16-1},bm) local function cT(j,k,du) if j=='AS'then
+R(i('ERR syntax error: %s comes at most once',E[2])) end end local function bE(c,d) return aC(d,c)and d or c end
+local cc=setmetatable({(2^24)-1,(2^24)-1,2^16-1},bm) local function cW(j,k,dx) if j=='AS'then
 return k and#k>=1 and#k<=64 and not W(k,'[^%w._-]')and k or J('AS') elseif j=='AT'then
-local l=k and aP(k,'9223372036854775807') return l and bD(bv(l),(aQ(ca,1000)))or J('AT') end
-return bH(j,k,j=='BURST'and 1 or 0) end local function db(a) if a.ALWAYS and(a.PARTIAL or a.RESERVE)then
+local l=k and aO(k,'9223372036854775807') return l and bE(bw(l),(aP(cc,1000)))or J('AT') end
+return bK(j,k,j=='BURST'and 1 or 0) end local function de(a) if a.ALWAYS and(a.PARTIAL or a.RESERVE)then
 J(a.PARTIAL and'PARTIAL_AND_ALWAYS'or'RESERVE_AND_ALWAYS') elseif a.RESERVATION and(a.RESERVED or a.AT)then
-J(a.RESERVED and'RESERVATION_AND_RESERVED'or'RESERVATION_AND_AT') end end local bY={FULL=true,LINE=true,HEADERS=true}
-local function cM(aa,bF) if aa then J(aa==bF and'FORM_TWICE'or'TWO_FORMS') end return bF end local function cR(a,q,e,y)
-while q[e]do local w,D=q[e]:upper(),nil for P,by in ipairs(bn)do D=by[1]==w and by or D end if D then dd(D,a,y)
-if D[2]==w then a[w]=true e=e+1 else a[w]=cT(w,q[e+1],q[e+2]) e=e+(w=='RESERVE'and 3 or 2) end db(a)
-elseif bY[w]and ab(y,'form')then a.form=cM(a.form,w) e=e+1 else return e end end return e end local function cU(k)
-local L,O=bc(k,'^(%d+)(%l*)$') local aq=L and bM(O) local H=aq and aP(L,'18446744073709551615')and L*aq
-return H and H>=1 and H<=1e15 and H or nil end
-local bZ={DAY=86400000,WEEK=7*86400000,MONTH=31*86400000,YEAR=366*86400000} local function dq(a,k) local v=cU(k)
-if not v then a.U=k:upper() v=bZ[a.U] if not v then J(ab((' COST PARTIAL '),'ANCHOR')and'CALENDAR_WINDOW'or'WINDOW')
-elseif not ab((' COST PARTIAL '),'ANCHOR')then
-R(i('ERR invalid window: %s takes no windows of the calendar',('SLIDING'))) end end return v end local function cI(a)
-if not true then return 0 elseif a.b<a.a then return a.PARTIAL and a.b or 0 end return a.a end local function dc(u,k)
-if u>1000 then J(k) end end local function cw(f) return f:sub(-9)==':reserved'or f:sub(-14)==':reserved:ends' end
-local function de(f) if cw(f)then J('RESERVED_KEY') end end local function cj(a) local cN=a.PARTIAL and a.k<a.a
-a.o=a.SHADOW and not a.t and(cN or not a.allowed) if not a.allowed and(a.o or a.t)then a.allowed=true if not true then
-local P,P,P,bi=ay(a) a.ttl=ae(bi) end end end local function cZ(a) aT(a,'keep',a.f) return a.remaining end
-local function cK(g) return g==0 and 1 or g end local function bt(b) if b-b~=0 or b>=(2^53)then J('INEXACT_REPLY') end
-return b end local function cm(a) local g=a.a aO(a,0) local m,n=bG(a,nil,g) if g>0 then a.d,a.j=m,n end
-local ar=bP(a.d,a.j,a.f) aT(a,a.d,ar) a.allowed=a.b>0 and z(a,0)==0 a.v=a.b>0 and g or cK(g) if(nil)then
-a.count,a.ttl=(nil)(ar,a.now_ms) elseif a.allowed then a.ttl=ae(bt(z(a,a.b))) else local z=z(a,a.v)
-a.ttl=z and math.max(1,ae(bt(z)))or-1 end end local function cn(a) local g=a.a if a.PARTIAL then g=math.min(g,cZ(a)) end
-a.k=g if a.ALWAYS then cm(a) else aO(a,g) end end local function cc(f,H,o) local x=i('%.0f',H) local b=r('ZCOUNT',f,x,x)
-while o>1 do local B={} for P=1,math.min(o,1000)do B[#B+1]=x B[#B+1]=i('%s-0.%.0f',x,b) b=b+1 end
-o=o-r('ZADD',f,'NX',unpack(B)) end while o>0 do o=o-r('ZADD',f,'NX',x,x..'-0.'..as(b)) b=b+1 end end
-local function aH(f,Q) if Q then r('PEXPIREAT',f,as(Q)) end end local function cf(cd,bb) local N=0 for s=1,#bb,1000 do
-local B={unpack(cd)} for b=s,math.min(s+999,#bb)do B[#B+1]=bb[b] end N=N+r(unpack(B)) end return N end
-local function df(f,x,u) local al={} for P,cG in ipairs(u)do al[#al+1]=x al[#al+1]=cG end cf({'ZADD',f,'XX'},al) end
-local function ci(a,m,n) local f=a.c if m=='delete'then r('UNLINK',f) return end
-local Z=aF(a,a.l and ax(f,a.now_ms)or nil) if n.T then local x=i('%.0f',a.now_ms)
-df(f,x,r('ZRANGEBYSCORE',f,'('..x,'+inf','LIMIT','0',as(a.r))) aH(f,Z) return end local u=a.e+a.q
-local s,t=u-n.remove,u-1 if n.y then t=r('ZCOUNT',f,'-inf',as(n.y))-1 s=math.max(0,t+1-n.remove) end
-if t<0 or s>0 or t+1<u then aH(f,Z) end if t>=0 then r('ZREMRANGEBYRANK',f,i('%.0f',s),i('%.0f',t)) end end
-local function cg(a,m,n) local f=a.c if m=='charge'then local Z=aF(a,a.l and ax(f,a.now_ms)or nil)
-cc(f,n.D or a.now_ms,n.m) aH(f,Z) elseif m~='keep'then ci(a,m,n) elseif a.l then aH(f,aF(a,ax(f,a.now_ms))) end end
-local function ch(a,m,n) cg(a,m,n) end local function bI(a) return a.t and a.t.a or a.o and a.a or a.k end
-local function bu(a) if not a.allowed then return 0 end return a.PARTIAL and bI(a)or 1 end local function cv(a,A)
-local I,dg,T,bi,cp=ay(a) return{ 'allowed',bu(a), 'count',a.count, 'ttl',a.ttl, 'limit',a.b, 'remaining',I,
-'retry_after_ms',dg, 'next_ms',T, 'reset_ms',bi, 'delay_ms',cp, 'now_ms',a.now_ms, 'shadow',a.o and 1 or 0, 'charged',A,
-} end local function cJ(ap) local bQ={} for P,a in ipairs(ap)do local s,L=a.AS or('SLIDING'):lower(),2 a.i=s
-while bQ[a.i]do a.i=i('%s-%d',s,L) L=L+1 end bQ[a.i]=true end end local function aB(b)
-return i('%.0f',bD(b,999999999999999)) end local function cW(a) local v=(nil)and(nil)(a)or a.g local aR,C=1000,v%1000
-while C>0 do aR,C=C,aR%C end local bU=1000/aR local au=aQ(aE(v,bU),1000)
-return i('"%s";q=%s;w=%s',a.i,aB(aE(a.limit,bU)),aB(au)) end local function cB(aG,be) if aG.allowed~=be.allowed then
-return not aG.allowed end local z,bf=aG.retry_after_ms,be.retry_after_ms if z~=bf then return z<0 or(bf>=0 and z>bf) end
-return aG.remaining<be.remaining end local function cx(ap) local bk,bJ=ap[1],{} cJ(ap) for b,a in ipairs(ap)do
-bJ[b]=cW(a) a.remaining,a.retry_after_ms,a.next_ms,a.reset_ms=ay(a) if cB(a,bk)then bk=a end end local a=bk local at={
-'X-RateLimit-Limit', i('%.0f',a.b), 'X-RateLimit-Remaining', i('%.0f',a.remaining), } local function aA(ai,af)
-at[#at+1]=ai at[#at+1]=af end if a.reset_ms>=0 then aA('X-RateLimit-Reset',i('%.0f',ae(a.now_ms+a.reset_ms))) end
-aA('RateLimit-Policy',table.concat(bJ,', ')) local cH=a.next_ms>=0 and';t='..aB(ae(a.next_ms))or''
-aA('RateLimit',i('"%s";r=%s%s',a.i,aB(a.remaining),cH)) if not a.allowed and a.retry_after_ms>=0 then
-aA('Retry-After',i('%.0f',ae(a.retry_after_ms))) end return at end local function cO(a,A) if a.form=='FULL'then
-return cv(a,A) end return{bu(a),a.count,a.ttl,cx({a})} end
-aI={z=cb,A=ch,B=cj,C=cn,error_reply=cs,E=ct,h=J,F=cu,H=bA,I=cI,J=bE,L=cO,M=bG,N=bH,O=cR,w=bI,refund=cY,Q=da,x=dc,R=de,S=dm,W=dq}
-end return aI end local cr,bL=pcall(dh,KEYS,ARGV) return cr and bL or h().error_reply(bL)
+J(a.RESERVED and'RESERVATION_AND_RESERVED'or'RESERVATION_AND_AT') end end local ca={FULL=true,LINE=true,HEADERS=true}
+local function cP(Z,bG) if Z then J(Z==bG and'FORM_TWICE'or'TWO_FORMS') end return bG end local function cU(a,q,e,z)
+while q[e]do local w,E=q[e]:upper(),nil for P,bz in ipairs(bn)do E=bz[1]==w and bz or E end if E then dg(E,a,z)
+if E[2]==w then a[w]=true e=e+1 else a[w]=cW(w,q[e+1],q[e+2]) e=e+(w=='RESERVE'and 3 or 2) end de(a)
+elseif ca[w]and aa(z,'form')then a.form=cP(a.form,w) e=e+1 else return e end end return e end local function cX(k)
+local L,O=bb(k,'^(%d+)(%l*)$') local ar=L and bP(O) local F=ar and aO(L,'18446744073709551615')and L*ar
+return F and F>=1 and F<=1e15 and F or nil end
+local cb={DAY=86400000,WEEK=7*86400000,MONTH=31*86400000,YEAR=366*86400000} local function dt(a,k) local v=cX(k)
+if not v then a.W=k:upper() v=cb[a.W] if not v then J(aa((' COST PARTIAL '),'ANCHOR')and'CALENDAR_WINDOW'or'WINDOW')
+elseif not aa((' COST PARTIAL '),'ANCHOR')then
+R(i('ERR invalid window: %s takes no windows of the calendar',('SLIDING'))) end end return v end local function cM(a)
+if not true then return 0 elseif a.c<a.a then return a.PARTIAL and a.c or 0 end return a.a end local function df(u,k)
+if u>1000 then J(k) end end local function cz(f) return f:sub(-9)==':reserved'or f:sub(-14)==':reserved:ends' end
+local function dh(f) if cz(f)then J('RESERVED_KEY') end end local function cl(a) local cQ=a.PARTIAL and a.k<a.a
+a.q=a.SHADOW and not a.w and(cQ or not a.allowed) if not a.allowed and(a.q or a.w)then a.allowed=true if not true then
+local P,P,P,bh=ay(a) a.ttl=ad(bh) end end end local function dc(a) aS(a,'keep',a.g) return a.remaining end
+local function cO(g) return g==0 and 1 or g end local function bu(b) if b-b~=0 or b>=(2^53)then J('INEXACT_REPLY') end
+return b end local function co(a) local g=a.a aN(a,0) local m,n=bJ(a,nil,g) if g>0 then a.f,a.j=m,n end
+local as=bR(a.f,a.j,a.g) aS(a,a.f,as) a.allowed=a.c>0 and A(a,0)==0 a.x=a.c>0 and g or cO(g) if(nil)then
+a.count,a.ttl=(nil)(as,a.now_ms) elseif a.allowed then a.ttl=ad(bu(A(a,a.c))) else local A=A(a,a.x)
+a.ttl=A and math.max(1,ad(bu(A)))or-1 end end local function cp(a) local g=a.a if a.PARTIAL then g=math.min(g,dc(a)) end
+a.k=g if a.ALWAYS then co(a) else aN(a,g) end end local function ce(a,F,o) local f,y=a.b,i('%.0f',F)
+local b=a.l and a.l<F and 0 or t('ZCOUNT',f,y,y) while o>1 do local C={} for P=1,math.min(o,1000)do C[#C+1]=y
+C[#C+1]=i('%s-0.%.0f',y,b) b=b+1 end o=o-t('ZADD',f,'NX',unpack(C)) end while o>0 do
+o=o-t('ZADD',f,'NX',y,y..'-0.'..at(b)) b=b+1 end end local function aH(f,Q) if Q then t('PEXPIREAT',f,at(Q)) end end
+local function ch(cf,ba) local N=0 for r=1,#ba,1000 do local C={unpack(cf)} for b=r,math.min(r+999,#ba)do C[#C+1]=ba[b]
+end N=N+t(unpack(C)) end return N end local function di(f,y,u) local am={} for P,cK in ipairs(u)do am[#am+1]=y
+am[#am+1]=cK end ch({'ZADD',f,'XX'},am) end local function ck(a,m,n) local f=a.b if m=='delete'then t('UNLINK',f) return
+end local Y=aF(a,aj(a)) if n.V then local y=i('%.0f',a.now_ms)
+di(f,y,t('ZRANGEBYSCORE',f,'('..y,'+inf','LIMIT','0',at(a.s))) aH(f,Y) return end local u=a.d+a.p
+local r,s=u-n.remove,u-1 if n.A then s=t('ZCOUNT',f,'-inf',at(n.A))-1 r=math.max(0,s+1-n.remove) end
+if s<0 or r>0 or s+1<u then aH(f,Y) end if s>=0 then t('ZREMRANGEBYRANK',f,i('%.0f',r),i('%.0f',s)) end end
+local function ci(a,m,n) local f=a.b if m=='charge'then local Y=aF(a,aj(a)) ce(a,n.F or a.now_ms,n.m) aH(f,Y)
+elseif m~='keep'then ck(a,m,n) elseif a.o then aH(f,aF(a,aj(a))) end end local function cj(a,m,n) ci(a,m,n) end
+local function bL(a) return a.w and a.w.a or a.q and a.a or a.k end local function bv(a) if not a.allowed then return 0
+end return a.PARTIAL and bL(a)or 1 end local function cy(a,B) local I,dj,T,bh,cr=ay(a) return{ 'allowed',bv(a),
+'count',a.count, 'ttl',a.ttl, 'limit',a.c, 'remaining',I, 'retry_after_ms',dj, 'next_ms',T, 'reset_ms',bh,
+'delay_ms',cr, 'now_ms',a.now_ms, 'shadow',a.q and 1 or 0, 'charged',B, } end local function cN(aq) local bS={}
+for P,a in ipairs(aq)do local r,L=a.AS or('SLIDING'):lower(),2 a.i=r while bS[a.i]do a.i=i('%s-%d',r,L) L=L+1 end
+bS[a.i]=true end end local function aB(b) return i('%.0f',bE(b,999999999999999)) end local function cZ(a)
+local v=(nil)and(nil)(a)or a.e local aQ,D=1000,v%1000 while D>0 do aQ,D=D,aQ%D end local bW=1000/aQ
+local av=aP(aE(v,bW),1000) return i('"%s";q=%s;w=%s',a.i,aB(aE(a.limit,bW)),aB(av)) end local function cE(aG,bd)
+if aG.allowed~=bd.allowed then return not aG.allowed end local A,be=aG.retry_after_ms,bd.retry_after_ms if A~=be then
+return A<0 or(be>=0 and A>be) end return aG.remaining<bd.remaining end local function cA(aq) local bk,bM=aq[1],{} cN(aq)
+for b,a in ipairs(aq)do bM[b]=cZ(a) a.remaining,a.retry_after_ms,a.next_ms,a.reset_ms=ay(a) if cE(a,bk)then bk=a end end
+local a=bk local au={ 'X-RateLimit-Limit', i('%.0f',a.c), 'X-RateLimit-Remaining', i('%.0f',a.remaining), }
+local function aA(ah,ae) au[#au+1]=ah au[#au+1]=ae end if a.reset_ms>=0 then
+aA('X-RateLimit-Reset',i('%.0f',ad(a.now_ms+a.reset_ms))) end aA('RateLimit-Policy',table.concat(bM,', '))
+local cL=a.next_ms>=0 and';t='..aB(ad(a.next_ms))or'' aA('RateLimit',i('"%s";r=%s%s',a.i,aB(a.remaining),cL))
+if not a.allowed and a.retry_after_ms>=0 then aA('Retry-After',i('%.0f',ad(a.retry_after_ms))) end return au end
+local function cR(a,B) if a.form=='FULL'then return cy(a,B) end return{bv(a),a.count,a.ttl,cA({a})} end
+aI={B=cd,C=cj,D=cl,E=cp,error_reply=cu,G=cv,h=J,H=cx,J=bC,K=cJ,L=cM,M=bF,O=cR,P=bJ,Q=bK,R=cU,y=bL,refund=db,T=dd,z=df,U=dh,Y=dt}
+end return aI end local ct,bO=pcall(dk,KEYS,ARGV) return ct and bO or h().error_reply(bO)

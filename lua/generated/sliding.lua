@@ -1,64 +1,63 @@
 -- RL.SLIDING, without the module: docs/lua.md. Put together by scripts/generate-lua; do not edit.
-local function iS(an) local cE,p local J,g,bc,kr=string.find,string.format,string.match,string.sub local function fh(ac)
-return ac==''and 1000 or ac=='ms'and 1 or ac=='s'and 1000 or ac=='m'and 60000 or ac=='h'and 3600000
-or ac=='d'and 86400000 or nil end local function iB(z,j,I) local bK,bb,n=z[j],z[j+1],z[j+2] if not bb then
-p().m('ARITY') end local a={ d='', I=0, now_ms=0, g=0, U=0, limit=0, c=0, b=1, form=nil, delay=0, t=nil, e=nil,
-allowed=false, count=0, ttl=0, a='keep', remaining=0, f=1, } j=j+2
-if n=='LINE'and not z[j+1]and I~=' COST BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE 'then a.form,j=n,j+1 elseif n then
-local aE=z[j+1]or''
-local eW=I==' form COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE 'and z[j+2]=='LINE'and not z[j+3]and#aE<16
-if eW and n=='COST'and(' COST PARTIAL ')~=' ID 'and J(aE,'^[1-9]%d*$')then a.form,a.b,j='LINE',aE+0,j+3
-elseif eW and n=='ID'and(' COST PARTIAL ')==' ID 'and aE~=''then a.form,a.ID,j='LINE',aE,j+3 else j=p().L(a,z,j,I)
-a.b=a.COST or 1 end end local ih=#bb<16 and J(bb,'^[1-9]%d*$') a.limit=ih and bb+0 or p().K('limit',bb,0)
-local Z,ac=bc(bK,'^([1-9]%d*)(%l*)$') local bG=Z and#bK<16 and fh(ac) local y=bG and Z*bG if not y or y<1 or y>1e15 then
-y=p().V(a,bK) end a.g,a.U,a.c=y,y<9e12 and y*1000 or p().H(y,1000),a.BURST or a.limit return a,j end
-local function iz(z,I) local a,j=iB(z,1,I) if z[j]then p().E(a,I,z[j]) end if true and a.b>1000 then
-p().O(p().G(a),'LOG_COST') end return a end local c=redis.call local function iG(a) local fo=c('TIME')
-local cX=fo[1]*1000000+fo[2] a.I,a.now_ms=cX,(cX-cX%1000)/1000 end local function iW(a,aG,j,hz,cQ) local k=aG[j]
-if not k then p().m('KEYS') end a.d,j=k,j+1 if cQ then a.i=k elseif J(k,':reserved',1,true)then p().P(k) end return j
-end local function iE(a,aG,hz,cQ) iG(a) if#aG~=iW(a,aG,1,hz,cQ)-1 then p().m('KEYS') end end
-local cM,kq,kt,bW=4000,1000,1000,2*500 local function im(a,ak,fn,bE) local k=a.d local u,aj=c('ZCARD',k),0
-if u>0 and fn>=0 and bE~='delete'then local s=g('%.0f',fn) local Y=bE=='read'and 0 or cM if u<=Y then
-local ao=c('ZREMRANGEBYSCORE',k,ak,s) u,cM=u-ao,Y-ao else u,aj=p().N(k,ak,s,u,Y) end end a.h,a.p,a.j=u-aj,aj,u>0 end
-local function il(a,bE) im(a,'0',a.now_ms-a.g,bE) a.q=500 if bE=='write'then bW=(bW-bW%2)/2 a.q=bW end end
-local function aD(R) local K=R%1000 return R<0 and-1 or K==0 and R/1000 or(R-K)/1000+1 end local function eN(f,h)
-if f-f==0 and h-h==0 and f+h<(2^53)then return f+h end return p().x(f,h) end local function cI(a,m) local k,cT=a.d,a.h
-local ba=cT+(m==0 and 1 or m)<=a.limit a.allowed,a.count,a.ttl,a.a=ba,cT,aD(a.g),'keep' if ba and m>0 then
-a.a,a.e='charge',{l=m} elseif not ba and cT>0 and c('ZCOUNT',k,'('..g('%.0f',a.now_ms),'+inf')>0 then
-a.a,a.e='rebase',{R=true} end end local function hT(a) if a.PARTIAL or a.ALWAYS then p().B(a) else local m=a.b a.f=m
-cI(a,m) end if a.SHADOW then p().A(a) end end local function fi(k,O) O=g('%.0f',O)
-local C=c('ZRANGE',k,O,O,'WITHSCORES')[2] return C and tonumber(C) end local function iu(a) local k=a.d
-local ak=a.j and fi(k,0) return ak and ak<0 and c('ZCOUNT',k,'-inf','(0')or 0 end local function fa(a,O)
-local C=O>=0 and O<a.h+a.p and fi(a.d,O) return C and math.max(0,math.ceil(C)) end local function bH(e) if e-e~=0 then
-return p().Q(e) end return g('%.0f',e) end local function cS(a,e) local M,cF=a.now_ms,a.o a.n=a.n or iu(a)
-if e>=a.h+cF-a.n then return nil end local O=e+a.n+a.p local j=fa(a,O) if j and cF>0 and j>M then j=nil end
-if not j then local cR=fa(a,O-cF) j=cR and cR>M and cR or M end if a.M then a.r=a.r or c('ZCOUNT',a.d,'-inf',bH(M))+a.q
-j=O<a.r and math.min(j,M)or j end return j+a.g end local function kn(a,m,P,cS,cO) local el=a.limit-m if el<0 then
-return nil elseif P<=el then return 0 end local ag=cS(a,P-el-1) if cO and(not ag or cO<ag)then ag=cO end
-return ag and(ag>=(2^53)and(1/0)or math.max(0,ag-a.now_ms)) end local function bY(a,eV) local M,y=a.now_ms,a.g
-if eV and 2*(eV-M)>=3*y then return nil end return M+2*y end local function F(a,m)
-return kn(a,m,a.h+a.o,cS,(bY(a,a.u)or a.u)+1) end local function bN(k,M) if not redis.REDIS_VERSION_NUM then
-return p().D(k,M) end local j=c('PEXPIRETIME',k) return j>=0 and j or nil end local function cN(a,v,B)
-a.n,a.r,a.o,a.M=nil,nil,v=='charge'and B.l or 0,v=='rebase' local W=a.limit-a.h-a.o a.remaining=W>0 and W or 0
-a.u=a.j and bN(a.d,a.now_ms)or nil end local function bO(a) local v,F=a.a,F
-cN(a,v,v=='keep'and a.t or v~='delete'and a.e or nil) local W,cH,aa,ah,aC=a.remaining,a.c,0,0,0 if not a.allowed then
-local m=a.f aa=F(a,a.v or(m==0 and 1 or m))or-1 if a.F and aa>=0 then aa=math.max(aa,a.F) end end if W<cH then
-ah=F(a,W+1)or-1 aC=W+1==cH and ah or F(a,cH)or-1 end if aa-aa~=0 or ah-ah~=0 or aC-aC~=0 or aa>=(2^53)or aC>=(2^53)then
-p().m('INEXACT_REPLY') end return W,aa,ah,aC,0 end local function ij(a,P) local W,aa,ah,aC,hU=bO(a)
-local iR=a.k and 1 or 0 return g( '%.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f %d %.0f',
-a.allowed and(a.PARTIAL and p().w(a)or 1)or 0,a.count,a.ttl,a.c,W,aa,ah,aC, hU,a.now_ms,iR,P ) end
-local function iJ(a,P) local aq=a.form if aq=='LINE'then return ij(a,P) elseif aq then return p().J(a,P) end
-return{a.allowed and(a.PARTIAL and p().w(a)or 1)or 0,a.count,a.ttl} end local function hM(a) if a.a~='charge'then
-return 0 elseif a.ALWAYS then return a.f elseif not a.allowed or(a.k and not a.PARTIAL)then return 0 end return a.f end
-local function hG(k,R,w) local C=g('%.0f',R) local e=c('ZCOUNT',k,C,C) while w>1 do local H={}
-for ae=1,math.min(w,1000)do H[#H+1]=C H[#H+1]=g('%s-0.%.0f',C,e) e=e+1 end w=w-c('ZADD',k,'NX',unpack(H)) end
-while w>0 do w=w-c('ZADD',k,'NX',C,C..'-0.'..bH(e)) e=e+1 end end local function ct(k,ap) if ap then
-c('PEXPIREAT',k,bH(ap)) end end local function eQ(a,v,B) local k=a.d if v=='charge'then
-local bM=bY(a,a.j and bN(k,a.now_ms)or nil) hG(k,B.C or a.now_ms,B.l) ct(k,bM) elseif v~='keep'then p().y(a,v,B)
-elseif a.j then ct(k,bY(a,bN(k,a.now_ms))) end end local function iQ(aG,z)
-local a=iz(z,' form COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE ') iE(a,aG,a.RESERVE) il(a,'write')
-hT(a) local hH=iJ(a,hM(a)) if a.SHADOW or a.RESERVE then p().z(a,true) else eQ(a,a.a,a.e) end return hH end function p()
-if not cE then local t={} t.AT='ERR invalid AT: expected an integer of Unix milliseconds from 0 to 9223372036854775807'
+local function gU(am) local ck,n local I,i,aS,hT=string.find,string.format,string.match,string.sub local function ei(X)
+return X==''and 1000 or X=='ms'and 1 or X=='s'and 1000 or X=='m'and 60000 or X=='h'and 3600000 or X=='d'and 86400000
+or nil end local function gD(y,e,H) local bl,aQ,o=y[e],y[e+1],y[e+2] if not aQ then n().p('ARITY') end local a={ c='',
+L=0, now_ms=0, f=0, X=0, limit=0, d=0, b=1, form=nil, delay=0, w=nil, e=nil, allowed=false, count=0, ttl=0, a='keep',
+remaining=0, g=1, } e=e+2 if o=='LINE'and not y[e+1]and H~=' COST BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE 'then
+a.form,e=o,e+1 elseif o then local ax=y[e+1]or''
+local dV=H==' form COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE 'and y[e+2]=='LINE'and not y[e+3]and#ax<16
+if dV and o=='COST'and(' COST PARTIAL ')~=' ID 'and I(ax,'^[1-9]%d*$')then a.form,a.b,e='LINE',ax+0,e+3
+elseif dV and o=='ID'and(' COST PARTIAL ')==' ID 'and ax~=''then a.form,a.ID,e='LINE',ax,e+3 else e=n().O(a,y,e,H)
+a.b=a.COST or 1 end end local gk=#aQ<16 and I(aQ,'^[1-9]%d*$') a.limit=gk and aQ+0 or n().N('limit',aQ,0)
+local U,X=aS(bl,'^([1-9]%d*)(%l*)$') local bf=U and#bl<16 and ei(X) local x=bf and U*bf if not x or x<1 or x>1e15 then
+x=n().Y(a,bl) end a.f,a.X,a.d=x,x<9e12 and x*1000 or n().K(x,1000),a.BURST or a.limit return a,e end
+local function gB(y,H) local a,e=gD(y,1,H) if y[e]then n().G(a,H,y[e]) end if true and a.b>1000 then
+n().R(n().J(a),'LOG_COST') end return a end local g=redis.call local function gI(a) local eo=g('TIME')
+local cC=eo[1]*1000000+eo[2] a.L,a.now_ms=cC,(cC-cC%1000)/1000 end local function gY(a,az,e,fC,cv) local j=az[e]
+if not j then n().p('KEYS') end a.c,e=j,e+1 if cv then a.i=j elseif I(j,':reserved',1,true)then n().S(j) end return e
+end local function gG(a,az,fC,cv) gI(a) if#az~=gY(a,az,1,fC,cv)-1 then n().p('KEYS') end end
+local cr,hS,hV,by=4000,1000,1000,2*500 local function gp(a,aR,en,bd) local j=a.c local u,af=g('ZCARD',j),0
+if u>0 and en>=0 and bd~='delete'then local s=i('%.0f',en) local T=bd=='read'and 0 or cr if u<=T then
+local an=g('ZREMRANGEBYSCORE',j,aR,s) u,cr=u-an,T-an else u,af=n().Q(j,aR,s,u,T) end end a.h,a.o,a.n=u-af,af,u>0 end
+local function go(a,bd) gp(a,'0',a.now_ms-a.f,bd) a.u,a.j,a.q=nil,nil,nil a.r=500 if bd=='write'then by=(by-by%2)/2
+a.r=by end end local function aw(M) local J=M%1000 return M<0 and-1 or J==0 and M/1000 or(M-J)/1000+1 end
+local function dL(c,d) if c-c==0 and d-d==0 and c+d<(2^53)then return c+d end return n().z(c,d) end
+local function dv(j,B) B=i('%.0f',B) local C=g('ZRANGE',j,B,B,'WITHSCORES')[2] return C and tonumber(C) end
+local function ed(a) a.j=a.j or a.n and dv(a.c,-1)or 0 return a.j end local function cn(a,l) local dY=a.h
+local aO=dY+(l==0 and 1 or l)<=a.limit a.allowed,a.count,a.ttl,a.a=aO,dY,aw(a.f),'keep' if aO and l>0 then
+a.a,a.e='charge',{l=l} elseif not aO and ed(a)>a.now_ms then a.a,a.e='rebase',{U=true} end end local function fW(a)
+if a.PARTIAL or a.ALWAYS then n().D(a) else local l=a.b a.g=l cn(a,l) end if a.SHADOW then n().C(a) end end
+local function ee(a) a.u=a.u or a.n and dv(a.c,0)or 0 return a.u end local function cA(a,B)
+local C=B==0 and ee(a)or B>=0 and B<a.h+a.o and dv(a.c,B) return C and math.max(0,math.ceil(C)) end
+local function cx(a,b) if b>=a.h+a.m-a.t then return nil end local B=b+a.t+a.o if ed(a)>a.now_ms then
+return n().I(a,B)+a.f end return(B<a.h+a.o and cA(a,B)or a.now_ms)+a.f end local function hP(a,l,O,cx,ct)
+local du=a.limit-l if du<0 then return nil elseif O<=du then return 0 end local ab=cx(a,O-du-1)
+if ct and(not ab or ct<ab)then ab=ct end return ab and(ab>=(2^53)and(1/0)or math.max(0,ab-a.now_ms)) end
+local function bA(a,dU) local N,x=a.now_ms,a.f if dU and 2*(dU-N)>=3*x then return nil end return N+2*x end
+local function gc(j,N) if not redis.REDIS_VERSION_NUM then return n().F(j,N) end local e=g('PEXPIRETIME',j)
+return e>=0 and e or nil end local function aP(a) a.q=a.q or a.n and gc(a.c,a.now_ms)or 0 return a.q end
+local function F(a,l) return hP(a,l,a.h+a.m,cx,(bA(a,aP(a))or aP(a))+1) end local function cs(a,v,A)
+a.s,a.m,a.P=nil,v=='charge'and A.l or 0,v=='rebase' local Q=a.limit-a.h-a.m a.remaining,a.t=Q>0 and Q or 0,0
+if ee(a)<0 then a.t=g('ZCOUNT',a.c,'-inf','(0') end end local function bo(a) local v,F=a.a,F
+cs(a,v,v=='keep'and a.w or v~='delete'and a.e or nil) local Q,cm,V,ac,av=a.remaining,a.d,0,0,0 if not a.allowed then
+local l=a.g V=F(a,a.x or(l==0 and 1 or l))or-1 if a.H and V>=0 then V=math.max(V,a.H) end end if Q<cm then
+ac=F(a,Q+1)or-1 av=Q+1==cm and ac or F(a,cm)or-1 end if V-V~=0 or ac-ac~=0 or av-av~=0 or V>=(2^53)or av>=(2^53)then
+n().p('INEXACT_REPLY') end return Q,V,ac,av,0 end local function gm(a,O) local Q,V,ac,av,fX=bo(a)
+local gT=a.k and 1 or 0 return i( '%.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f %d %.0f',
+a.allowed and(a.PARTIAL and n().y(a)or 1)or 0,a.count,a.ttl,a.d,Q,V,ac,av, fX,a.now_ms,gT,O ) end local function gL(a,O)
+local aq=a.form if aq=='LINE'then return gm(a,O) elseif aq then return n().M(a,O) end
+return{a.allowed and(a.PARTIAL and n().y(a)or 1)or 0,a.count,a.ttl} end local function fP(a) if a.a~='charge'then
+return 0 elseif a.ALWAYS then return a.g elseif not a.allowed or(a.k and not a.PARTIAL)then return 0 end return a.g end
+local function bg(b) if b-b~=0 then return n().T(b) end return i('%.0f',b) end local function fJ(a,M,w)
+local j,C=a.c,i('%.0f',M) local b=a.j and a.j<M and 0 or g('ZCOUNT',j,C,C) while w>1 do local G={}
+for Z=1,math.min(w,1000)do G[#G+1]=C G[#G+1]=i('%s-0.%.0f',C,b) b=b+1 end w=w-g('ZADD',j,'NX',unpack(G)) end
+while w>0 do w=w-g('ZADD',j,'NX',C,C..'-0.'..bg(b)) b=b+1 end end local function ca(j,ap) if ap then
+g('PEXPIREAT',j,bg(ap)) end end local function dP(a,v,A) local j=a.c if v=='charge'then local bn=bA(a,aP(a))
+fJ(a,A.E or a.now_ms,A.l) ca(j,bn) elseif v~='keep'then n().A(a,v,A) elseif a.n then ca(j,bA(a,aP(a))) end end
+local function gS(az,y) local a=gB(y,' form COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE ')
+gG(a,az,a.RESERVE) go(a,'write') fW(a) local fK=gL(a,fP(a)) if a.SHADOW or a.RESERVE then n().B(a,true) else
+dP(a,a.a,a.e) end return fK end function n() if not ck then local t={}
+t.AT='ERR invalid AT: expected an integer of Unix milliseconds from 0 to 9223372036854775807'
 t.ANCHOR='ERR invalid ANCHOR: expected an integer of Unix seconds from 0 to 253402300799'
 t.ID='ERR invalid ID: expected 1 to 512 bytes'
 t.AS='ERR invalid AS: expected a name of 1 to 64 characters of A-Z a-z 0-9 . _ -'
@@ -80,44 +79,46 @@ t.RESERVED_KEY='ERR invalid key: expected one that ends neither in :reserved nor
 t.ARITY='ERR wrong number of arguments'
 t.LOG_COST='ERR invalid COST: RL.SLIDING takes at most 1000 units a call, over all its limits; use ROLLING, '
 ..'COUNTER, TOKEN, LEAKY or GCRA for more'
-t.KEYS='ERR invalid KEYS: expected those that this call needs; see docs/lua.md' local function hL(hI,cW) local ab=0
-for r=1,#cW,1000 do local H={unpack(hI)} for e=r,math.min(r+999,#cW)do H[#H+1]=cW[e] end ab=ab+c(unpack(H)) end
-return ab end local function iO(k,C,u) local bC={} for ae,ip in ipairs(u)do bC[#bC+1]=C bC[#bC+1]=ip end
-hL({'ZADD',k,'XX'},bC) end local function hO(a,v,B) local k=a.d if v=='delete'then c('UNLINK',k) return end
-local bM=bY(a,a.j and bN(k,a.now_ms)or nil) if B.R then local C=g('%.0f',a.now_ms)
-iO(k,C,c('ZRANGEBYSCORE',k,'('..C,'+inf','LIMIT','0',bH(a.q))) ct(k,bM) return end local u=a.h+a.p
-local r,s=u-B.remove,u-1 if B.T then s=c('ZCOUNT',k,'-inf',bH(B.T))-1 r=math.max(0,s+1-B.remove) end
-if s<0 or r>0 or s+1<u then ct(k,bM) end if s>=0 then c('ZREMRANGEBYRANK',k,g('%.0f',r),g('%.0f',s)) end end
-local function af(o) error({err=o},0) end local function X(aH) af(t[aH]) end local function hX(an)
-if type(an)=='table'then return an elseif J(an,'^%u+ ')then return redis.error_reply(an) end error(an,0) end
-local function aF(e) if e-e~=0 then return e end local q,w={},0 while e>0 do local Q=e%(2^24) w=w+1 q[w]=Q
-e=(e-Q)/(2^24) end return q end local eK={ __sub=function() return 1 end, } local function bP(q) local w=#q
-while w>0 and q[w]==0 do q[w]=nil w=w-1 end if w>3 or(w==3 and q[3]>=(2^53)/(2^24)/(2^24))then return setmetatable(q,eK)
-end return(q[1]or 0)+(q[2]or 0)*(2^24)+(q[3]or 0)*(2^24)*(2^24) end local function hF(f,h) f,h=aF(f),aF(h)
-local ab,ai={},0 for e=1,math.max(#f,#h)+1 do local Q=(f[e]or 0)+(h[e]or 0)+ai ai=Q>=(2^24)and 1 or 0 ab[e]=Q-ai*(2^24)
-end return bP(ab) end local function fc(f,h) f,h=aF(f),aF(h) local bD={} for e=1,#f+#h do bD[e]=0 end for e=1,#f do
-local ai=0 for cV=1,#h do local Q=bD[e+cV-1]+f[e]*h[cV]+ai ai=math.floor(Q/(2^24)) bD[e+cV-1]=Q-ai*(2^24) end
-bD[e+#h]=ai end return bP(bD) end local function eZ(f,h) local eM,hJ=f-f==0,h-h==0 if eM or hJ then return eM
-elseif#f~=#h then return#f<#h end for e=#f,1,-1 do if f[e]~=h[e]then return f[e]<h[e] end end return false end
-local function cU(f,h) if f-f==0 and h-h==0 then return f<h end return eZ(f,h) end local function eO(e) if e-e==0 then
-return e end local ab=0 for ie=#e,1,-1 do ab=ab*(2^24)+e[ie] end return ab end local function iV(f,h) if not eZ(h,f)then
-return 0 end h=aF(h) local eR,cG={},0 for e=1,#f do local Q=f[e]-(h[e]or 0)-cG cG=Q<0 and 1 or 0 eR[e]=Q+cG*(2^24) end
-return bP(eR) end local function iU(f,h) if f-f==0 and h-h==0 then return f>h and f-h or 0 end return iV(f,h) end
-local function bX(f,h) if f-f==0 and h-h==0 and f*h<(2^53)then return f*h end return fc(f,h) end local function hW(f,h)
-local ej=0 while not cU(f,h)do local H=math.max(1,math.floor(eO(f)/eO(h)*(1-2^-45))) H=bP(aF(H)) ej=eN(ej,H)
-f=iU(f,bX(H,h)) end return ej,f end local function cK(f,h) if f-f==0 and h-h==0 then local K=f%h return(f-K)/h,K end
-return hW(f,h) end local function iX(e) local en='' while e-e~=0 do local K e,K=cK(e,10000000) en=g('%07.0f',K)..en end
-return g('%.0f',e)..en end local function hY(k,M) local ag=c('PTTL',k) return ag>=0 and M+ag or nil end
-local function iI(k,ak,s,u,Y) local aj=c('ZCOUNT',k,ak,s) local ao=math.min(aj,Y) if ao>0 then
-local r=ak=='0'and c('ZCOUNT',k,'-inf','(0')or 0 c('ZREMRANGEBYRANK',k,g('%.0f',r),g('%.0f',r+ao-1))
-u,aj,cM=u-ao,aj-ao,Y-ao end return u,aj end local function eP(f,h) for j=1,math.min(#f,#h)do
-local hA,hB=f:byte(j),h:byte(j) if hA~=hB then return hA<hB end end return#f<#h end local function cJ(o,Y)
-if o~='0'and not J(o,'^[1-9]%d*$')then return nil end return(#o<#Y or(#o==#Y and not eP(Y,o)))and o or nil end
-local function eU(q) if#q<=15 or(#q==16 and eP(q,'9007199254740992'))then return q+0 end local cP=#q%7
-local e=cP>0 and q:sub(1,cP)+0 or 0 for j=cP+1,#q,7 do e=eN(bX(e,10000000),q:sub(j,j+6)+0) end return e end
-local function fe(aH,o,eY) local q=o and cJ(o,'9223372036854775807') local e=q and eU(q) if not e or e==0 and eY>0 then
-af(g('ERR invalid %s: expected an integer from %d to 9223372036854775807',aH,eY)) elseif e-e~=0 then
-af(g('ERR invalid %s: the Lua library takes integers up to 9007199254740991',aH)) end return e end local eL={
+t.KEYS='ERR invalid KEYS: expected those that this call needs; see docs/lua.md' local function gr(a,B)
+local N,dM=a.now_ms,a.m local e=cA(a,B) if e and dM>0 and e>N then e=nil end if not e then local cw=cA(a,B-dM)
+e=cw and cw>N and cw or N end if a.P then a.s=a.s or g('ZCOUNT',a.c,'-inf',bg(N))+a.r e=B<a.s and math.min(e,N)or e end
+return e end local function fO(fL,cB) local W=0 for r=1,#cB,1000 do local G={unpack(fL)} for b=r,math.min(r+999,#cB)do
+G[#G+1]=cB[b] end W=W+g(unpack(G)) end return W end local function gQ(j,C,u) local bb={} for Z,gs in ipairs(u)do
+bb[#bb+1]=C bb[#bb+1]=gs end fO({'ZADD',j,'XX'},bb) end local function fR(a,v,A) local j=a.c if v=='delete'then
+g('UNLINK',j) return end local bn=bA(a,aP(a)) if A.U then local C=i('%.0f',a.now_ms)
+gQ(j,C,g('ZRANGEBYSCORE',j,'('..C,'+inf','LIMIT','0',bg(a.r))) ca(j,bn) return end local u=a.h+a.o
+local r,s=u-A.remove,u-1 if A.W then s=g('ZCOUNT',j,'-inf',bg(A.W))-1 r=math.max(0,s+1-A.remove) end
+if s<0 or r>0 or s+1<u then ca(j,bn) end if s>=0 then g('ZREMRANGEBYRANK',j,i('%.0f',r),i('%.0f',s)) end end
+local function aa(p) error({err=p},0) end local function S(aA) aa(t[aA]) end local function ga(am)
+if type(am)=='table'then return am elseif I(am,'^%u+ ')then return redis.error_reply(am) end error(am,0) end
+local function ay(b) if b-b~=0 then return b end local q,w={},0 while b>0 do local P=b%(2^24) w=w+1 q[w]=P
+b=(b-P)/(2^24) end return q end local dI={ __sub=function() return 1 end, } local function bp(q) local w=#q
+while w>0 and q[w]==0 do q[w]=nil w=w-1 end if w>3 or(w==3 and q[3]>=(2^53)/(2^24)/(2^24))then return setmetatable(q,dI)
+end return(q[1]or 0)+(q[2]or 0)*(2^24)+(q[3]or 0)*(2^24)*(2^24) end local function fI(c,d) c,d=ay(c),ay(d)
+local W,ae={},0 for b=1,math.max(#c,#d)+1 do local P=(c[b]or 0)+(d[b]or 0)+ae ae=P>=(2^24)and 1 or 0 W[b]=P-ae*(2^24)
+end return bp(W) end local function eb(c,d) c,d=ay(c),ay(d) local bc={} for b=1,#c+#d do bc[b]=0 end for b=1,#c do
+local ae=0 for cz=1,#d do local P=bc[b+cz-1]+c[b]*d[cz]+ae ae=math.floor(P/(2^24)) bc[b+cz-1]=P-ae*(2^24) end
+bc[b+#d]=ae end return bp(bc) end local function dZ(c,d) local dK,fM=c-c==0,d-d==0 if dK or fM then return dK
+elseif#c~=#d then return#c<#d end for b=#c,1,-1 do if c[b]~=d[b]then return c[b]<d[b] end end return false end
+local function cy(c,d) if c-c==0 and d-d==0 then return c<d end return dZ(c,d) end local function dN(b) if b-b==0 then
+return b end local W=0 for gi=#b,1,-1 do W=W*(2^24)+b[gi] end return W end local function gX(c,d) if not dZ(d,c)then
+return 0 end d=ay(d) local dQ,cl={},0 for b=1,#c do local P=c[b]-(d[b]or 0)-cl cl=P<0 and 1 or 0 dQ[b]=P+cl*(2^24) end
+return bp(dQ) end local function gW(c,d) if c-c==0 and d-d==0 then return c>d and c-d or 0 end return gX(c,d) end
+local function bz(c,d) if c-c==0 and d-d==0 and c*d<(2^53)then return c*d end return eb(c,d) end local function fZ(c,d)
+local ds=0 while not cy(c,d)do local G=math.max(1,math.floor(dN(c)/dN(d)*(1-2^-45))) G=bp(ay(G)) ds=dL(ds,G)
+c=gW(c,bz(G,d)) end return ds,c end local function cp(c,d) if c-c==0 and d-d==0 then local J=c%d return(c-J)/d,J end
+return fZ(c,d) end local function gZ(b) local dx='' while b-b~=0 do local J b,J=cp(b,10000000) dx=i('%07.0f',J)..dx end
+return i('%.0f',b)..dx end local function gb(j,N) local ab=g('PTTL',j) return ab>=0 and N+ab or nil end
+local function gK(j,aR,s,u,T) local af=g('ZCOUNT',j,aR,s) local an=math.min(af,T) if an>0 then
+local r=aR=='0'and g('ZCOUNT',j,'-inf','(0')or 0 g('ZREMRANGEBYRANK',j,i('%.0f',r),i('%.0f',r+an-1))
+u,af,cr=u-an,af-an,T-an end return u,af end local function dO(c,d) for e=1,math.min(#c,#d)do
+local fD,fE=c:byte(e),d:byte(e) if fD~=fE then return fD<fE end end return#c<#d end local function co(p,T)
+if p~='0'and not I(p,'^[1-9]%d*$')then return nil end return(#p<#T or(#p==#T and not dO(T,p)))and p or nil end
+local function dT(q) if#q<=15 or(#q==16 and dO(q,'9007199254740992'))then return q+0 end local cu=#q%7
+local b=cu>0 and q:sub(1,cu)+0 or 0 for e=cu+1,#q,7 do b=dL(bz(b,10000000),q:sub(e,e+6)+0) end return b end
+local function ef(aA,p,dX) local q=p and co(p,'9223372036854775807') local b=q and dT(q) if not b or b==0 and dX>0 then
+aa(i('ERR invalid %s: expected an integer from %d to 9223372036854775807',aA,dX)) elseif b-b~=0 then
+aa(i('ERR invalid %s: the Lua library takes integers up to 9007199254740991',aA)) end return b end local dJ={
 {'COST','COST n','RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take'}, {'PARTIAL','PARTIAL','RL.<ALGO> and RL.PEEK take'},
 {'ALWAYS','ALWAYS','RL.<ALGO> and RL.PEEK take'}, {'RESERVED','RESERVED n','RL.SETTLE takes'},
 {'ACTUAL','ACTUAL m','RL.SETTLE takes'}, {'AT','AT ms','RL.REFUND and RL.SETTLE take'},
@@ -127,202 +128,160 @@ af(g('ERR invalid %s: the Lua library takes integers up to 9007199254740991',aH)
 {'ANCHOR','ANCHOR t','RL.<ALGO>, RL.PEEK, RL.MULTI, RL.REFUND, RL.SETTLE and RL.RESET take'},
 {'ID','ID id','RL.<ALGO>, RL.PEEK and RL.MULTI take'}, {'AS','AS name','RL.<ALGO>, RL.PEEK and RL.MULTI take'},
 {'SHADOW','SHADOW','RL.<ALGO>, RL.PEEK and RL.MULTI take'}, {'RESERVE','RESERVE id ttl','RL.<ALGO> and RL.MULTI take'},
-{'RESERVATION','RESERVATION id','RL.SETTLE takes'}, } local function ar(ik,A)
-return not J(A,' ',1,true)and J(ik,' '..A..' ',1,true)~=nil end local function fm(a,n)
-return not ar(' COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID RESERVE RESERVATION ',n)or ar((' COST PARTIAL '),n) end
-local function ig(A,n) local r,s=0,0 local fj,io=math.min(#A,#n),math.max(#A,#n)
-while r<fj and A:byte(r+1)==n:byte(r+1)do r=r+1 end while s<fj-r and A:byte(-1-s)==n:byte(-1-s)do s=s+1 end
-return r+s>=2 and io-r-s<=2 end local function hZ(a,I,A) local as={} for ae,L in ipairs(eL)do
-if ar(I,L[1])and fm(a,L[1])then as[#as+1]=L[2] end end for ae,aq in ipairs({'FULL','LINE','HEADERS'})do as[#as+1]=aq end
-for ae,n in ipairs(as)do if ig(A:upper(),bc(n,'^%u+'))then af('ERR syntax error: no such option, but there is '..n) end
-end local s=table.remove(as) local iY=table.concat(as,', ')
-af('ERR syntax error: after limit come '..iY..' or '..s..', each at most once') end local function iM(L,a,I)
-local n,kp=L[1],a.W if not ar(I,n)then af(g('ERR invalid %s: only %s it',n,L[3])) elseif not fm(a,n)then
-af(g('ERR invalid %s: %s takes none',n,('SLIDING'))) elseif a[n]~=nil then
-af(g('ERR syntax error: %s comes at most once',L[2])) end end local function fb(f,h) return cU(h,f)and h or f end
-local hE=setmetatable({(2^24)-1,(2^24)-1,2^16-1},eK) local function iC(n,o,ks) if n=='AS'then
-return o and#o>=1 and#o<=64 and not J(o,'[^%w._-]')and o or X('AS') elseif n=='AT'then
-local q=o and cJ(o,'9223372036854775807') return q and fb(eU(q),(cK(hE,1000)))or X('AT') end
-return fe(n,o,n=='BURST'and 1 or 0) end local function iK(a) if a.ALWAYS and(a.PARTIAL or a.RESERVE)then
-X(a.PARTIAL and'PARTIAL_AND_ALWAYS'or'RESERVE_AND_ALWAYS') elseif a.RESERVATION and(a.RESERVED or a.AT)then
-X(a.RESERVED and'RESERVATION_AND_RESERVED'or'RESERVATION_AND_AT') end end local hC={FULL=true,LINE=true,HEADERS=true}
-local function iv(aq,fd) if aq then X(aq==fd and'FORM_TWICE'or'TWO_FORMS') end return fd end local function iA(a,z,j,I)
-while z[j]do local A,L=z[j]:upper(),nil for ae,eX in ipairs(eL)do L=eX[1]==A and eX or L end if L then iM(L,a,I)
-if L[2]==A then a[A]=true j=j+1 else a[A]=iC(A,z[j+1],z[j+2]) j=j+(A=='RESERVE'and 3 or 2) end iK(a)
-elseif hC[A]and ar(I,'form')then a.form=iv(a.form,A) j=j+1 else return j end end return j end local function iD(o)
-local Z,ac=bc(o,'^(%d+)(%l*)$') local bG=Z and fh(ac) local R=bG and cJ(Z,'18446744073709551615')and Z*bG
-return R and R>=1 and R<=1e15 and R or nil end
-local hD={DAY=86400000,WEEK=7*86400000,MONTH=31*86400000,YEAR=366*86400000} local function ko(a,o) local y=iD(o)
-if not y then a.S=o:upper() y=hD[a.S] if not y then X(ar((' COST PARTIAL '),'ANCHOR')and'CALENDAR_WINDOW'or'WINDOW')
+{'RESERVATION','RESERVATION id','RL.SETTLE takes'}, } local function ar(gn,z)
+return not I(z,' ',1,true)and I(gn,' '..z..' ',1,true)~=nil end local function em(a,o)
+return not ar(' COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID RESERVE RESERVATION ',o)or ar((' COST PARTIAL '),o) end
+local function gj(z,o) local r,s=0,0 local ej,gq=math.min(#z,#o),math.max(#z,#o)
+while r<ej and z:byte(r+1)==o:byte(r+1)do r=r+1 end while s<ej-r and z:byte(-1-s)==o:byte(-1-s)do s=s+1 end
+return r+s>=2 and gq-r-s<=2 end local function gd(a,H,z) local as={} for Z,K in ipairs(dJ)do
+if ar(H,K[1])and em(a,K[1])then as[#as+1]=K[2] end end for Z,aq in ipairs({'FULL','LINE','HEADERS'})do as[#as+1]=aq end
+for Z,o in ipairs(as)do if gj(z:upper(),aS(o,'^%u+'))then aa('ERR syntax error: no such option, but there is '..o) end
+end local s=table.remove(as) local ha=table.concat(as,', ')
+aa('ERR syntax error: after limit come '..ha..' or '..s..', each at most once') end local function gO(K,a,H)
+local o,hR=K[1],a.Z if not ar(H,o)then aa(i('ERR invalid %s: only %s it',o,K[3])) elseif not em(a,o)then
+aa(i('ERR invalid %s: %s takes none',o,('SLIDING'))) elseif a[o]~=nil then
+aa(i('ERR syntax error: %s comes at most once',K[2])) end end local function ea(c,d) return cy(d,c)and d or c end
+local fH=setmetatable({(2^24)-1,(2^24)-1,2^16-1},dI) local function gE(o,p,hU) if o=='AS'then
+return p and#p>=1 and#p<=64 and not I(p,'[^%w._-]')and p or S('AS') elseif o=='AT'then
+local q=p and co(p,'9223372036854775807') return q and ea(dT(q),(cp(fH,1000)))or S('AT') end
+return ef(o,p,o=='BURST'and 1 or 0) end local function gM(a) if a.ALWAYS and(a.PARTIAL or a.RESERVE)then
+S(a.PARTIAL and'PARTIAL_AND_ALWAYS'or'RESERVE_AND_ALWAYS') elseif a.RESERVATION and(a.RESERVED or a.AT)then
+S(a.RESERVED and'RESERVATION_AND_RESERVED'or'RESERVATION_AND_AT') end end local fF={FULL=true,LINE=true,HEADERS=true}
+local function gx(aq,ec) if aq then S(aq==ec and'FORM_TWICE'or'TWO_FORMS') end return ec end local function gC(a,y,e,H)
+while y[e]do local z,K=y[e]:upper(),nil for Z,dW in ipairs(dJ)do K=dW[1]==z and dW or K end if K then gO(K,a,H)
+if K[2]==z then a[z]=true e=e+1 else a[z]=gE(z,y[e+1],y[e+2]) e=e+(z=='RESERVE'and 3 or 2) end gM(a)
+elseif fF[z]and ar(H,'form')then a.form=gx(a.form,z) e=e+1 else return e end end return e end local function gF(p)
+local U,X=aS(p,'^(%d+)(%l*)$') local bf=U and ei(X) local M=bf and co(U,'18446744073709551615')and U*bf
+return M and M>=1 and M<=1e15 and M or nil end
+local fG={DAY=86400000,WEEK=7*86400000,MONTH=31*86400000,YEAR=366*86400000} local function hQ(a,p) local x=gF(p)
+if not x then a.V=p:upper() x=fG[a.V] if not x then S(ar((' COST PARTIAL '),'ANCHOR')and'CALENDAR_WINDOW'or'WINDOW')
 elseif not ar((' COST PARTIAL '),'ANCHOR')then
-af(g('ERR invalid window: %s takes no windows of the calendar',('SLIDING'))) end end return y end local function ir(a)
-if not true then return 0 elseif a.c<a.b then return a.PARTIAL and a.c or 0 end return a.b end local function iL(u,o)
-if u>1000 then X(o) end end local function ic(k) return k:sub(-9)==':reserved'or k:sub(-14)==':reserved:ends' end
-local function iN(k) if ic(k)then X('RESERVED_KEY') end end local function hQ(a) local iw=a.PARTIAL and a.f<a.b
-a.k=a.SHADOW and not a.s and(iw or not a.allowed) if not a.allowed and(a.k or a.s)then a.allowed=true if not true then
-local ae,ae,ae,ek=bO(a) a.ttl=aD(ek) end end end local function iH(a) cN(a,'keep',a.t) return a.remaining end
-local function iy(a,ap,m) if m==0 then return'keep' elseif not ap or not cU(ap,a.now_ms)then return'charge',{l=m}
-elseif ap<=a.now_ms-a.g then return'keep' end return'charge',{l=m,C=ap} end local function iT(v,B,hK) if v=='keep'then
-return hK end return v~='delete'and B or nil end local function it(m) return m==0 and 1 or m end local function eS(e)
-if e-e~=0 or e>=(2^53)then X('INEXACT_REPLY') end return e end local function hR(a) local m=a.b cI(a,0)
-local v,B=iy(a,nil,m) if m>0 then a.a,a.e=v,B end local fk=iT(a.a,a.e,a.t) cN(a,a.a,fk) a.allowed=a.c>0 and F(a,0)==0
-a.v=a.c>0 and m or it(m) if(nil)then a.count,a.ttl=(nil)(fk,a.now_ms) elseif a.allowed then a.ttl=aD(eS(F(a,a.c))) else
-local F=F(a,a.v) a.ttl=F and math.max(1,aD(eS(F)))or-1 end end local function hS(a) local m=a.b if a.PARTIAL then
-m=math.min(m,iH(a)) end a.f=m if a.ALWAYS then hR(a) else cI(a,m) end end local function hN(a,v,B) eQ(a,v,B) end
-local function hP(a,ba) if not ba and a.a=='charge'then a.a,a.e='keep',nil end hN(a,a.a,a.e) end local function ff(a)
-return a.s and a.s.b or a.k and a.b or a.f end local function eT(a) if not a.allowed then return 0 end
-return a.PARTIAL and ff(a)or 1 end local function ib(a,P) local W,iP,ah,ek,hV=bO(a) return{ 'allowed',eT(a),
-'count',a.count, 'ttl',a.ttl, 'limit',a.c, 'remaining',W, 'retry_after_ms',iP, 'next_ms',ah, 'reset_ms',ek,
-'delay_ms',hV, 'now_ms',a.now_ms, 'shadow',a.k and 1 or 0, 'charged',P, } end local function is(bF) local fl={}
-for ae,a in ipairs(bF)do local r,Z=a.AS or('SLIDING'):lower(),2 a.i=r while fl[a.i]do a.i=g('%s-%d',r,Z) Z=Z+1 end
-fl[a.i]=true end end local function bR(e) return g('%.0f',fb(e,999999999999999)) end local function iF(a)
-local y=(nil)and(nil)(a)or a.g local cL,K=1000,y%1000 while K>0 do cL,K=K,cL%K end local hy=1000/cL
-local bK=cK(bX(y,hy),1000) return g('"%s";q=%s;w=%s',a.i,bR(bX(a.limit,hy)),bR(bK)) end local function ii(bZ,cY)
-if bZ.allowed~=cY.allowed then return not bZ.allowed end local F,cZ=bZ.retry_after_ms,cY.retry_after_ms if F~=cZ then
-return F<0 or(cZ>=0 and F>cZ) end return bZ.remaining<cY.remaining end local function id(bF) local em,fg=bF[1],{} is(bF)
-for e,a in ipairs(bF)do fg[e]=iF(a) a.remaining,a.retry_after_ms,a.next_ms,a.reset_ms=bO(a) if ii(a,em)then em=a end end
-local a=em local bI={ 'X-RateLimit-Limit', g('%.0f',a.c), 'X-RateLimit-Remaining', g('%.0f',a.remaining), }
-local function bQ(aH,aE) bI[#bI+1]=aH bI[#bI+1]=aE end if a.reset_ms>=0 then
-bQ('X-RateLimit-Reset',g('%.0f',aD(a.now_ms+a.reset_ms))) end bQ('RateLimit-Policy',table.concat(fg,', '))
-local iq=a.next_ms>=0 and';t='..bR(aD(a.next_ms))or'' bQ('RateLimit',g('"%s";r=%s%s',a.i,bR(a.remaining),iq))
-if not a.allowed and a.retry_after_ms>=0 then bQ('Retry-After',g('%.0f',aD(a.retry_after_ms))) end return bI end
-local function ix(a,P) if a.form=='FULL'then return ib(a,P) end return{eT(a),a.count,a.ttl,id({a})} end
-cE={x=hF,y=hO,z=hP,A=hQ,B=hS,error_reply=hX,D=hY,m=X,E=hZ,G=ir,H=fc,J=ix,K=fe,L=iA,w=ff,N=iI,O=iL,P=iN,Q=iX,V=ko} end
-return cE end if an then return p().error_reply(an) end local bL,aV=pcall(iQ,KEYS,ARGV)
-return bL and aV or p().error_reply(aV) end local function ia(eJ,ad)
-local G,J,bc,g,c=math.ceil,string.find,string.match,string.format,redis.call local bk local fO=ad[1] local cv=ad[2]
-local cw=ad[3] if not cv then return end local bJ=ad[4] local dr local x local al if(cw=='LINE')and(not bJ)then dr=4 x=1
-al='LINE' else local dn local dp local dq if cw then if bJ then
-if not(((((ad[5]=='LINE')and(not ad[6]))and((#bJ)<16))and(cw=='COST'))and J(bJ,'^[1-9]%d*$'))then return end dn=6
-dp=bJ+0 dq='LINE' else if(((ad[5]=='LINE')and(not ad[6]))and(cw=='COST'))and J('','^[1-9]%d*$')then return end return
-end else dn=3 dp=1 dq=nil end dr=dn x=dp al=dq end if not(((#cv)<16)and J(cv,'^[1-9]%d*$'))then return end local D=cv+0
-local fP,aW=bc(fO,'^([1-9]%d*)(%l*)$') if fP then if(#fO)<16 then
-local es=(aW=='')and 1000 or((aW=='ms')and 1 or((aW=='s')and 1000 or((aW=='m')and 60000 or((aW=='h')and 3.6e6 or((aW=='d')and 8.64e7 or nil)))))
-local d=es and(fP*es)or es if(not d)or((d<1)or(1e15<d))then return end if not(d<9e12)then return end local jl=ad[dr]
-if jl then return end if 1000<x then return end local fQ=c('TIME') local fR=(fQ[1]*1e6)+fQ[2]
-local b=(fR-(fR%1000))/1000 local i=eJ[1] if not i then return end if J(i,':reserved',1,true)then return end
-if not((#eJ)==1)then return end local fS=b-d local cx=c('ZCARD',i) local l if(0<cx)and(0<=fS)then if not(cx<=4000)then
-return end local jm=c('ZREMRANGEBYSCORE',i,'0',g('%.0f',fS)) l=cx-jm else l=cx end local E=0<l local jn=(l+x)<=D
-local fT=d%1000 local cy=(fT==0)and(d/1000)or(((d-fT)/1000)+1) if jn then if al=='LINE'then local fU=(D-l)-x
-local et=(0<fU)and fU or 0 local am if E then if not redis.REDIS_VERSION_NUM then return end local fV=c('PEXPIRETIME',i)
-local fW=(0<=fV)and fV or nil local dt if fW then dt=fW else dt=nil end am=dt else am=nil end local bq local aQ
-if et<D then local fX=et+1 local bl if am then if(3*d)<=(2*(am-b))then bl=nil else bl=b+(2*d) end else bl=b+(2*d) end
-local du if bl then du=bl else du=am end local aX=l+x local fY=du+1 local bn local cg local eu=D-fX if eu<0 then bn=nil
-cg=nil else if aX<=eu then bn=nil cg=0 else local fZ=(aX-eu)-1 local S local aN if E then
-local jp=c('ZRANGE',i,'0','0','WITHSCORES') local ga=jp[2] if ga then local dv if tonumber(ga)<0 then
-local jq=c('ZCOUNT',i,'-inf','(0') dv=jq else dv=0 end aN=dv else aN=0 end else aN=0 end if(aX-aN)<=fZ then S=nil else
-local aY=fZ+aN if(0<=aY)and(aY<l)then local gb=g('%.0f',aY) local jr=c('ZRANGE',i,gb,gb,'WITHSCORES') local gc=jr[2]
-if gc then local gd=G(tonumber(gc)) local ge=(0<gd)and gd or 0 local cf if b<ge then cf=nil else cf=ge end local bm
-if not cf then local ev=aY-x if(0<=ev)and(ev<l)then local gf=g('%.0f',ev) local js=c('ZRANGE',i,gf,gf,'WITHSCORES')
-local gg=js[2] if gg then local gh=G(tonumber(gg)) local gi=(0<gh)and gh or 0 local dw if b<gi then dw=gi else dw=b end
-bm=dw else bm=b end else bm=b end else bm=cf end local jv=bm+d S=jv else local ew=aY-x if(0<=ew)and(ew<l)then
-local gj=g('%.0f',ew) local jt=c('ZRANGE',i,gj,gj,'WITHSCORES') local gk=jt[2] if gk then local gl=G(tonumber(gk))
-local gm=(0<gl)and gl or 0 local dx if b<gm then dx=gm else dx=b end local jw=dx+d S=jw else S=b+d end else S=b+d end
-end else local ex=aY-x if(0<=ex)and(ex<l)then local gn=g('%.0f',ex) local ju=c('ZRANGE',i,gn,gn,'WITHSCORES')
-local go=ju[2] if go then local gp=G(tonumber(go)) local gq=(0<gp)and gp or 0 local dy if b<gq then dy=gq else dy=b end
-local jx=dy+d S=jx else S=b+d end else S=b+d end end end local aO if(not S)or(fY<S)then aO=fY else aO=S end local dA
-if aO then local dz if 2^53<=aO then dz=1/0 else local gr=aO-b dz=(0<gr)and gr or 0 end dA=dz else dA=aO end bn=aN cg=dA
-end end local gs=cg or(-1) local dJ if fX==D then dJ=gs else local bo if am then if(3*d)<=(2*(am-b))then bo=nil else
-bo=b+(2*d) end else bo=b+(2*d) end local dB if bo then dB=bo else dB=am end local gt=dB+1 local dI if aX<=0 then dI=0
-else local gu=aX-1 local T local ci if bn then ci=bn else local ch if E then local jy=c('ZRANGE',i,'0','0','WITHSCORES')
-local gv=jy[2] if gv then local dC if tonumber(gv)<0 then local jz=c('ZCOUNT',i,'-inf','(0') dC=jz else dC=0 end ch=dC
-else ch=0 end else ch=0 end ci=ch end if(aX-ci)<=gu then T=nil else local aZ=gu+ci if(0<=aZ)and(aZ<l)then
-local gw=g('%.0f',aZ) local jA=c('ZRANGE',i,gw,gw,'WITHSCORES') local gx=jA[2] if gx then local gy=G(tonumber(gx))
-local gz=(0<gy)and gy or 0 local cj if b<gz then cj=nil else cj=gz end local bp if not cj then local ey=aZ-x
-if(0<=ey)and(ey<l)then local gA=g('%.0f',ey) local jB=c('ZRANGE',i,gA,gA,'WITHSCORES') local gB=jB[2] if gB then
-local gC=G(tonumber(gB)) local gD=(0<gC)and gC or 0 local dD if b<gD then dD=gD else dD=b end bp=dD else bp=b end else
-bp=b end else bp=cj end local jE=bp+d T=jE else local ez=aZ-x if(0<=ez)and(ez<l)then local gE=g('%.0f',ez)
-local jC=c('ZRANGE',i,gE,gE,'WITHSCORES') local gF=jC[2] if gF then local gG=G(tonumber(gF)) local gH=(0<gG)and gG or 0
-local dE if b<gH then dE=gH else dE=b end local jF=dE+d T=jF else T=b+d end else T=b+d end end else local eA=aZ-x
-if(0<=eA)and(eA<l)then local gI=g('%.0f',eA) local jD=c('ZRANGE',i,gI,gI,'WITHSCORES') local gJ=jD[2] if gJ then
-local gK=G(tonumber(gJ)) local gL=(0<gK)and gK or 0 local dF if b<gL then dF=gL else dF=b end local jG=dF+d T=jG else
-T=b+d end else T=b+d end end end local aP if(not T)or(gt<T)then aP=gt else aP=T end local dH if aP then local dG
-if 2^53<=aP then dG=1/0 else local gM=aP-b dG=(0<gM)and gM or 0 end dH=dG else dH=aP end dI=dH end dJ=dI or(-1) end
-bq=gs aQ=dJ else bq=0 aQ=0 end if(not((bq-bq)==0))or((not((aQ-aQ)==0))or(2^53<=aQ))then return end
-local jH=g('1 %.0f %.0f %.0f %.0f 0 %.0f %.0f 0 %.0f 0 %.0f',l,cy,D,et,bq,aQ,b,x) local ck if E then
-if not redis.REDIS_VERSION_NUM then return end local gN=c('PEXPIRETIME',i) local gO=(0<=gN)and gN or nil local dK
-if gO then dK=gO else dK=nil end ck=dK else ck=nil end local br if ck then if(3*d)<=(2*(ck-b))then br=nil else
-br=b+(2*d) end else br=b+(2*d) end local cz=g('%.0f',b) local jI=c('ZCOUNT',i,cz,cz) if 1<x then return end local bS=x
-local bT=jI while 0<bS do local jJ=g('%.0f',bT) local jK=c('ZADD',i,'NX',cz,(cz..('-0.'..jJ))) local jL=bS-jK
-local jM=bT+1 bS,bT=jL,jM end local kw=bS local kx=bT if br then local jN=g('%.0f',br) local ky=c('PEXPIREAT',i,jN) end
-bk=jH else if al then return end local cl if E then if not redis.REDIS_VERSION_NUM then return end
-local gP=c('PEXPIRETIME',i) local gQ=(0<=gP)and gP or nil local dL if gQ then dL=gQ else dL=nil end cl=dL else cl=nil
-end local bs if cl then if(3*d)<=(2*(cl-b))then bs=nil else bs=b+(2*d) end else bs=b+(2*d) end local cA=g('%.0f',b)
-local jO=c('ZCOUNT',i,cA,cA) if 1<x then return end local bU=x local bV=jO while 0<bU do local jP=g('%.0f',bV)
-local jQ=c('ZADD',i,'NX',cA,(cA..('-0.'..jP))) local jR=bU-jQ local jS=bV+1 bU,bV=jR,jS end local kz=bU local kA=bV
-if bs then local jT=g('%.0f',bs) local kB=c('PEXPIREAT',i,jT) end bk={1,l,cy} end else local ds if E then
-local jo=c('ZCOUNT',i,('('..g('%.0f',b)),'+inf') ds=0<jo else ds=false end if ds then if al=='LINE'then local gR=D-l
-local gS=(0<gR)and gR or 0 local U if E then if not redis.REDIS_VERSION_NUM then return end local gT=c('PEXPIRETIME',i)
-local gU=(0<=gT)and gT or nil local dM if gU then dM=gU else dM=nil end U=dM else U=nil end local bt if U then
-if(3*d)<=(2*(U-b))then bt=nil else bt=b+(2*d) end else bt=b+(2*d) end local dN if bt then dN=bt else dN=U end
-local gV=dN+1 local ay local N local cm local eB=D-x if eB<0 then ay=nil N=nil cm=nil else if l<=eB then ay=nil N=nil
-cm=0 else local gW=(l-eB)-1 local bu local ax local aR if E then local jU=c('ZRANGE',i,'0','0','WITHSCORES')
-local gX=jU[2] if gX then local dO if tonumber(gX)<0 then local jV=c('ZCOUNT',i,'-inf','(0') dO=jV else dO=0 end aR=dO
-else aR=0 end else aR=0 end if(l-aR)<=gW then bu=nil ax=nil else local cB=gW+aR if(0<=cB)and(cB<l)then
-local gY=g('%.0f',cB) local jW=c('ZRANGE',i,gY,gY,'WITHSCORES') local gZ=jW[2] if gZ then local ha=G(tonumber(gZ))
-local eC=(0<ha)and ha or 0 local jX=c('ZCOUNT',i,'-inf',g('%.0f',b)) local hb=jX+500 local dP if cB<hb then
-dP=(eC<b)and eC or b else dP=eC end local ka=dP+d bu=hb ax=ka else local jY=c('ZCOUNT',i,'-inf',g('%.0f',b)) bu=jY+500
-ax=b+d end else local jZ=c('ZCOUNT',i,'-inf',g('%.0f',b)) bu=jZ+500 ax=b+d end end local aS if(not ax)or(gV<ax)then
-aS=gV else aS=ax end local dR if aS then local dQ if 2^53<=aS then dQ=1/0 else local hc=aS-b dQ=(0<hc)and hc or 0 end
-dR=dQ else dR=aS end ay=aR N=bu cm=dR end end local eD=cm or(-1) local cs local bA if gS<D then local hd=gS+1 local bv
-if U then if(3*d)<=(2*(U-b))then bv=nil else bv=b+(2*d) end else bv=b+(2*d) end local dS if bv then dS=bv else dS=U end
-local he=dS+1 local by local aA local cp local eE=D-hd if eE<0 then by=ay aA=N cp=nil else if l<=eE then by=ay aA=N cp=0
-else local hf=(l-eE)-1 local bx local az local bw if ay then bw=ay else local cn if E then
-local kb=c('ZRANGE',i,'0','0','WITHSCORES') local hg=kb[2] if hg then local dT if tonumber(hg)<0 then
-local kc=c('ZCOUNT',i,'-inf','(0') dT=kc else dT=0 end cn=dT else cn=0 end else cn=0 end bw=cn end if(l-bw)<=hf then
-bx=N az=nil else local cC=hf+bw if(0<=cC)and(cC<l)then local hh=g('%.0f',cC) local kd=c('ZRANGE',i,hh,hh,'WITHSCORES')
-local hi=kd[2] if hi then local hj=G(tonumber(hi)) local eF=(0<hj)and hj or 0 local co if N then co=N else
-local ke=c('ZCOUNT',i,'-inf',g('%.0f',b)) co=ke+500 end local dU if cC<co then dU=(eF<b)and eF or b else dU=eF end
-local kh=dU+d bx=co az=kh else local dV if N then dV=N else local kf=c('ZCOUNT',i,'-inf',g('%.0f',b)) dV=kf+500 end
-bx=dV az=b+d end else local dW if N then dW=N else local kg=c('ZCOUNT',i,'-inf',g('%.0f',b)) dW=kg+500 end bx=dW az=b+d
-end end local aT if(not az)or(he<az)then aT=he else aT=az end local dY if aT then local dX if 2^53<=aT then dX=1/0 else
-local hk=aT-b dX=(0<hk)and hk or 0 end dY=dX else dY=aT end by=bw aA=bx cp=dY end end local hl=cp or(-1) local eg
-if hd==D then eg=hl else local bz if U then if(3*d)<=(2*(U-b))then bz=nil else bz=b+(2*d) end else bz=b+(2*d) end
-local dZ if bz then dZ=bz else dZ=U end local hm=dZ+1 local ef if l<=0 then ef=0 else local hn=l-1 local aB local cr
-if by then cr=by else local cq if E then local ki=c('ZRANGE',i,'0','0','WITHSCORES') local ho=ki[2] if ho then local ea
-if tonumber(ho)<0 then local kj=c('ZCOUNT',i,'-inf','(0') ea=kj else ea=0 end cq=ea else cq=0 end else cq=0 end cr=cq
-end if(l-cr)<=hn then aB=nil else local cD=hn+cr if(0<=cD)and(cD<l)then local hp=g('%.0f',cD)
-local kk=c('ZRANGE',i,hp,hp,'WITHSCORES') local hq=kk[2] if hq then local hr=G(tonumber(hq)) local eG=(0<hr)and hr or 0
-local eb if aA then eb=aA else local kl=c('ZCOUNT',i,'-inf',g('%.0f',b)) eb=kl+500 end local ec if cD<eb then
-ec=(eG<b)and eG or b else ec=eG end local km=ec+d aB=km else if not aA then local kC=c('ZCOUNT',i,'-inf',g('%.0f',b))
-end aB=b+d end else if not aA then local kD=c('ZCOUNT',i,'-inf',g('%.0f',b)) end aB=b+d end end local aU
-if(not aB)or(hm<aB)then aU=hm else aU=aB end local ee if aU then local ed if 2^53<=aU then ed=1/0 else local hs=aU-b
-ed=(0<hs)and hs or 0 end ee=ed else ee=aU end ef=ee end eg=ef or(-1) end cs=hl bA=eg else cs=0 bA=0 end
-if(not((eD-eD)==0))or((not((cs-cs)==0))or((not((bA-bA)==0))or((2^53<=eD)or(2^53<=bA))))then return end return else
-if al then return end return end else if al=='LINE'then local ht=D-l local eH=(0<ht)and ht or 0 local V if E then
-if not redis.REDIS_VERSION_NUM then return end local hu=c('PEXPIRETIME',i) local hv=(0<=hu)and hu or nil local eh
-if hv then eh=hv else eh=nil end V=eh else V=nil end local bB if V then if(3*d)<=(2*(V-b))then bB=nil else bB=b+(2*d)
-end else bB=b+(2*d) end local ei if bB then ei=bB else ei=V end local hw=ei+1 local au local ca local eI=D-x
-if eI<0 then au=nil ca=nil else if l<=eI then au=nil ca=0 else local hx=(l-eI)-1 local at local aI if E then
-local iZ=c('ZRANGE',i,'0','0','WITHSCORES') local fp=iZ[2] if fp then local da if tonumber(fp)<0 then
-local ja=c('ZCOUNT',i,'-inf','(0') da=ja else da=0 end aI=da else aI=0 end else aI=0 end if(l-aI)<=hx then at=nil else
-local eo=hx+aI if(0<=eo)and(eo<l)then local fq=g('%.0f',eo) local jb=c('ZRANGE',i,fq,fq,'WITHSCORES') local fr=jb[2]
-if fr then local fs=G(tonumber(fr)) at=((0<fs)and fs or 0)+d else at=b+d end else at=b+d end end local aJ
-if(not at)or(hw<at)then aJ=hw else aJ=at end local dc if aJ then local db if 2^53<=aJ then db=1/0 else local ft=aJ-b
-db=(0<ft)and ft or 0 end dc=db else dc=aJ end au=aI ca=dc end end local cu=ca or(-1) local bh local aM if eH<D then
-local fu=eH+1 local bd if V then if(3*d)<=(2*(V-b))then bd=nil else bd=b+(2*d) end else bd=b+(2*d) end local dd
-if bd then dd=bd else dd=V end local fv=dd+1 local bf local cc local ep=D-fu if ep<0 then bf=au cc=nil else
-if l<=ep then bf=au cc=0 else local fw=(l-ep)-1 local av local be if au then be=au else local cb if E then
-local jc=c('ZRANGE',i,'0','0','WITHSCORES') local fx=jc[2] if fx then local de if tonumber(fx)<0 then
-local jd=c('ZCOUNT',i,'-inf','(0') de=jd else de=0 end cb=de else cb=0 end else cb=0 end be=cb end if(l-be)<=fw then
-av=nil else local eq=fw+be if(0<=eq)and(eq<l)then local fy=g('%.0f',eq) local je=c('ZRANGE',i,fy,fy,'WITHSCORES')
-local fz=je[2] if fz then local fA=G(tonumber(fz)) av=((0<fA)and fA or 0)+d else av=b+d end else av=b+d end end local aK
-if(not av)or(fv<av)then aK=fv else aK=av end local dg if aK then local df if 2^53<=aK then df=1/0 else local fB=aK-b
-df=(0<fB)and fB or 0 end dg=df else dg=aK end bf=be cc=dg end end local fC=cc or(-1) local dm if fu==D then dm=fC else
-local bg if V then if(3*d)<=(2*(V-b))then bg=nil else bg=b+(2*d) end else bg=b+(2*d) end local dh if bg then dh=bg else
-dh=V end local fD=dh+1 local dl if l<=0 then dl=0 else local fE=l-1 local aw local ce if bf then ce=bf else local cd
-if E then local jf=c('ZRANGE',i,'0','0','WITHSCORES') local fF=jf[2] if fF then local di if tonumber(fF)<0 then
-local jg=c('ZCOUNT',i,'-inf','(0') di=jg else di=0 end cd=di else cd=0 end else cd=0 end ce=cd end if(l-ce)<=fE then
-aw=nil else local er=fE+ce if(0<=er)and(er<l)then local fG=g('%.0f',er) local jh=c('ZRANGE',i,fG,fG,'WITHSCORES')
-local fH=jh[2] if fH then local fI=G(tonumber(fH)) aw=((0<fI)and fI or 0)+d else aw=b+d end else aw=b+d end end local aL
-if(not aw)or(fD<aw)then aL=fD else aL=aw end local dk if aL then local dj if 2^53<=aL then dj=1/0 else local fJ=aL-b
-dj=(0<fJ)and fJ or 0 end dk=dj else dk=aL end dl=dk end dm=dl or(-1) end bh=fC aM=dm else bh=0 aM=0 end
-if(not((cu-cu)==0))or((not((bh-bh)==0))or((not((aM-aM)==0))or((2^53<=cu)or(2^53<=aM))))then return end
-local ji=g('0 %.0f %.0f %.0f %.0f %.0f %.0f %.0f 0 %.0f 0 0',l,cy,D,eH,cu,bh,aM,b) if E then
-if not redis.REDIS_VERSION_NUM then return end local fK=c('PEXPIRETIME',i) local fL=(0<=fK)and fK or nil local bi
-if fL then if(3*d)<=(2*(fL-b))then bi=nil else bi=b+(2*d) end else bi=b+(2*d) end if bi then local jj=g('%.0f',bi)
-local ku=c('PEXPIREAT',i,jj) end end bk=ji else if al then return end if E then if not redis.REDIS_VERSION_NUM then
-return end local fM=c('PEXPIRETIME',i) local fN=(0<=fM)and fM or nil local bj if fN then if(3*d)<=(2*(fN-b))then bj=nil
-else bj=b+(2*d) end else bj=b+(2*d) end if bj then local jk=g('%.0f',bj) local kv=c('PEXPIREAT',i,jk) end end
-bk={0,l,cy} end end end else return end else return end return bk end local bL,aV=pcall(ia,KEYS,ARGV) if bL and aV then
-return aV end return iS(not bL and aV)
+aa(i('ERR invalid window: %s takes no windows of the calendar',('SLIDING'))) end end return x end local function gu(a)
+if not true then return 0 elseif a.d<a.b then return a.PARTIAL and a.d or 0 end return a.b end local function gN(u,p)
+if u>1000 then S(p) end end local function gg(j) return j:sub(-9)==':reserved'or j:sub(-14)==':reserved:ends' end
+local function gP(j) if gg(j)then S('RESERVED_KEY') end end local function fT(a) local gy=a.PARTIAL and a.g<a.b
+a.k=a.SHADOW and not a.v and(gy or not a.allowed) if not a.allowed and(a.k or a.v)then a.allowed=true if not true then
+local Z,Z,Z,dt=bo(a) a.ttl=aw(dt) end end end local function gJ(a) cs(a,'keep',a.w) return a.remaining end
+local function gA(a,ap,l) if l==0 then return'keep' elseif not ap or not cy(ap,a.now_ms)then return'charge',{l=l}
+elseif ap<=a.now_ms-a.f then return'keep' end return'charge',{l=l,E=ap} end local function gV(v,A,fN) if v=='keep'then
+return fN end return v~='delete'and A or nil end local function gw(l) return l==0 and 1 or l end local function dR(b)
+if b-b~=0 or b>=(2^53)then S('INEXACT_REPLY') end return b end local function fU(a) local l=a.b cn(a,0)
+local v,A=gA(a,nil,l) if l>0 then a.a,a.e=v,A end local ek=gV(a.a,a.e,a.w) cs(a,a.a,ek) a.allowed=a.d>0 and F(a,0)==0
+a.x=a.d>0 and l or gw(l) if(nil)then a.count,a.ttl=(nil)(ek,a.now_ms) elseif a.allowed then a.ttl=aw(dR(F(a,a.d))) else
+local F=F(a,a.x) a.ttl=F and math.max(1,aw(dR(F)))or-1 end end local function fV(a) local l=a.b if a.PARTIAL then
+l=math.min(l,gJ(a)) end a.g=l if a.ALWAYS then fU(a) else cn(a,l) end end local function fQ(a,v,A) dP(a,v,A) end
+local function fS(a,aO) if not aO and a.a=='charge'then a.a,a.e='keep',nil end fQ(a,a.a,a.e) end local function eg(a)
+return a.v and a.v.b or a.k and a.b or a.g end local function dS(a) if not a.allowed then return 0 end
+return a.PARTIAL and eg(a)or 1 end local function gf(a,O) local Q,gR,ac,dt,fY=bo(a) return{ 'allowed',dS(a),
+'count',a.count, 'ttl',a.ttl, 'limit',a.d, 'remaining',Q, 'retry_after_ms',gR, 'next_ms',ac, 'reset_ms',dt,
+'delay_ms',fY, 'now_ms',a.now_ms, 'shadow',a.k and 1 or 0, 'charged',O, } end local function gv(be) local el={}
+for Z,a in ipairs(be)do local r,U=a.AS or('SLIDING'):lower(),2 a.i=r while el[a.i]do a.i=i('%s-%d',r,U) U=U+1 end
+el[a.i]=true end end local function br(b) return i('%.0f',ea(b,999999999999999)) end local function gH(a)
+local x=(nil)and(nil)(a)or a.f local cq,J=1000,x%1000 while J>0 do cq,J=J,cq%J end local fB=1000/cq
+local bl=cp(bz(x,fB),1000) return i('"%s";q=%s;w=%s',a.i,br(bz(a.limit,fB)),br(bl)) end local function gl(bB,cD)
+if bB.allowed~=cD.allowed then return not bB.allowed end local F,cE=bB.retry_after_ms,cD.retry_after_ms if F~=cE then
+return F<0 or(cE>=0 and F>cE) end return bB.remaining<cD.remaining end local function gh(be) local dw,eh=be[1],{} gv(be)
+for b,a in ipairs(be)do eh[b]=gH(a) a.remaining,a.retry_after_ms,a.next_ms,a.reset_ms=bo(a) if gl(a,dw)then dw=a end end
+local a=dw local bh={ 'X-RateLimit-Limit', i('%.0f',a.d), 'X-RateLimit-Remaining', i('%.0f',a.remaining), }
+local function bq(aA,ax) bh[#bh+1]=aA bh[#bh+1]=ax end if a.reset_ms>=0 then
+bq('X-RateLimit-Reset',i('%.0f',aw(a.now_ms+a.reset_ms))) end bq('RateLimit-Policy',table.concat(eh,', '))
+local gt=a.next_ms>=0 and';t='..br(aw(a.next_ms))or'' bq('RateLimit',i('"%s";r=%s%s',a.i,br(a.remaining),gt))
+if not a.allowed and a.retry_after_ms>=0 then bq('Retry-After',i('%.0f',aw(a.retry_after_ms))) end return bh end
+local function gz(a,O) if a.form=='FULL'then return gf(a,O) end return{dS(a),a.count,a.ttl,gh({a})} end
+ck={z=fI,A=fR,B=fS,C=fT,D=fV,error_reply=ga,F=gb,p=S,G=gd,I=gr,J=gu,K=eb,M=gz,N=ef,O=gC,y=eg,Q=gK,R=gN,S=gP,T=gZ,Y=hQ}
+end return ck end if am then return n().error_reply(am) end local bm,aL=pcall(gS,KEYS,ARGV)
+return bm and aL or n().error_reply(aL) end local function ge(dH,Y)
+local R,I,aS,i,g=math.ceil,string.find,string.match,string.format,redis.call if i('%d',2^40)~='1099511627776'then return
+end local ba local ep=Y[1] local cb=Y[2] local cc=Y[3] if not cb then return end local bi=Y[4] local cI local E local ag
+if(cc=='LINE')and(not bi)then cI=4 E=1 ag='LINE' else local cF local cG local cH if cc then if bi then
+if not(((((Y[5]=='LINE')and(not Y[6]))and((#bi)<16))and(cc=='COST'))and I(bi,'^[1-9]%d*$'))then return end cF=6 cG=bi+0
+cH='LINE' else if(((Y[5]=='LINE')and(not Y[6]))and(cc=='COST'))and I('','^[1-9]%d*$')then return end return end else
+cF=3 cG=1 cH=nil end cI=cF E=cG ag=cH end if not(((#cb)<16)and I(cb,'^[1-9]%d*$'))then return end local D=cb+0
+local eq,aM=aS(ep,'^([1-9]%d*)(%l*)$') if eq then if(#ep)<16 then
+local dy=(aM=='')and 1000 or((aM=='ms')and 1 or((aM=='s')and 1000 or((aM=='m')and 60000 or((aM=='h')and 3.6e6 or((aM=='d')and 8.64e7 or nil)))))
+local h=dy and(eq*dy)or dy if(not h)or((h<1)or(1e15<h))then return end if not(h<9e12)then return end local hb=Y[cI]
+if hb then return end if 1000<E then return end local er=g('TIME') local es=(er[1]*1e6)+er[2]
+local f=(es-(es%1000))/1000 local m=dH[1] if not m then return end if I(m,':reserved',1,true)then return end
+if not((#dH)==1)then return end local et=f-h local cd=g('ZCARD',m) local k if(0<cd)and(0<=et)then if not(cd<=4000)then
+return end local hc=g('ZREMRANGEBYSCORE',m,'0',i('%d',et)) k=cd-hc else k=cd end local L=0<k local hd=(k+E)<=D
+local eu=h%1000 local ce=(eu==0)and(h/1000)or(((h-eu)/1000)+1) if hd then if ag=='LINE'then local ew=(D-k)-E
+local dz=(0<ew)and ew or 0 local aB if L then local hf=g('ZRANGE',m,'0','0','WITHSCORES') local ex=hf[2] if ex then
+aB=tonumber(ex) else aB=0 end else aB=0 end if aB<0 then return end local bI local bJ local aW local aG if dz<D then
+local ey=dz+1 local at if L then if not redis.REDIS_VERSION_NUM then return end local ez=g('PEXPIRETIME',m)
+at=((0<=ez)and ez or nil)or 0 else at=0 end local bD if(3*h)<=(2*(at-f))then bD=nil else bD=f+(2*h) end local cJ
+if bD then cJ=bD else cJ=at end local aN=k+E local eA=cJ+1 local ah local bE local dA=D-ey if dA<0 then ah=nil bE=nil
+else if aN<=dA then ah=nil bE=0 else local bj=(aN-dA)-1 local cK local aU if aN<=bj then cK=nil aU=nil else local aT
+if L then local hg=g('ZRANGE',m,'-1','-1','WITHSCORES') local eB=hg[2] if eB then aT=tonumber(eB) else aT=0 end else
+aT=0 end if f<aT then return end local aC if bj<k then if bj==0 then local eE=R(aB) aC=(0<eE)and eE or 0 else
+if 0<=bj then local eC=i('%d',bj) local hh=g('ZRANGE',m,eC,eC,'WITHSCORES') local eD=hh[2] if eD then
+local eF=R(tonumber(eD)) aC=(0<eF)and eF or 0 else aC=f end else aC=f end end else aC=f end local hi=aC+h cK=aT aU=hi
+end local aD if(not aU)or(eA<aU)then aD=eA else aD=aU end local cM if aD then local cL if 2^53<=aD then cL=1/0 else
+local eG=aD-f cL=(0<eG)and eG or 0 end cM=cL else cM=aD end ah=cK bE=cM end end local eH=bE or(-1) local cT local cU
+if ey==D then cT=ah cU=eH else local bF if(3*h)<=(2*(at-f))then bF=nil else bF=f+(2*h) end local cN if bF then cN=bF
+else cN=at end local eI=cN+1 local cR local cS if aN<=0 then cR=ah cS=0 else local bk=aN-1 local cO local aV
+if aN<=bk then cO=ah aV=nil else local bH if ah then bH=ah else local bG if L then
+local hj=g('ZRANGE',m,'-1','-1','WITHSCORES') local eJ=hj[2] if eJ then bG=tonumber(eJ) else bG=0 end else bG=0 end
+bH=bG end if f<bH then return end local aE if bk<k then if bk==0 then local eM=R(aB) aE=(0<eM)and eM or 0 else
+if 0<=bk then local eK=i('%d',bk) local hk=g('ZRANGE',m,eK,eK,'WITHSCORES') local eL=hk[2] if eL then
+local eN=R(tonumber(eL)) aE=(0<eN)and eN or 0 else aE=f end else aE=f end end else aE=f end local hl=aE+h cO=bH aV=hl
+end local aF if(not aV)or(eI<aV)then aF=eI else aF=aV end local cQ if aF then local cP if 2^53<=aF then cP=1/0 else
+local eO=aF-f cP=(0<eO)and eO or 0 end cQ=cP else cQ=aF end cR=cO cS=cQ end cT=cR cU=cS or(-1) end bI=cT bJ=at aW=eH
+aG=cU else bI=nil bJ=nil aW=0 aG=0 end if(not((aW-aW)==0))or((not((aG-aG)==0))or(2^53<=aG))then return end
+local hm=i('1 %d %d %d %d 0 %d %d 0 %d 0 %d',k,ce,D,dz,aW,aG,f,E) local bK if bJ then bK=bJ else local cV if L then
+if not redis.REDIS_VERSION_NUM then return end local eP=g('PEXPIRETIME',m) cV=((0<=eP)and eP or nil)or 0 else cV=0 end
+bK=cV end local aX if bK then if(3*h)<=(2*(bK-f))then aX=nil else aX=f+(2*h) end else aX=f+(2*h) end local ao=i('%d',f)
+if bI then local cW if bI<f then cW=0 else local hn=g('ZCOUNT',m,ao,ao) cW=hn end if 1<E then return end local bs=E
+local bt=cW while 0<bs do local hp=i('%d',bt) local hq=g('ZADD',m,'NX',ao,(ao..('-0.'..hp))) local hr=bs-hq
+local hs=bt+1 bs,bt=hr,hs end local hW=bs local hX=bt else local ho=g('ZCOUNT',m,ao,ao) if 1<E then return end
+local bu=E local bv=ho while 0<bu do local ht=i('%d',bv) local hu=g('ZADD',m,'NX',ao,(ao..('-0.'..ht))) local hv=bu-hu
+local hw=bv+1 bu,bv=hv,hw end local hY=bu local hZ=bv end if aX then local hx=i('%d',aX) local ia=g('PEXPIREAT',m,hx)
+end ba=hm else if ag then return end local cX if L then if not redis.REDIS_VERSION_NUM then return end
+local eQ=g('PEXPIRETIME',m) cX=((0<=eQ)and eQ or nil)or 0 else cX=0 end local bL if(3*h)<=(2*(cX-f))then bL=nil else
+bL=f+(2*h) end local cf=i('%d',f) local hy=g('ZCOUNT',m,cf,cf) if 1<E then return end local bw=E local bx=hy
+while 0<bw do local hz=i('%d',bx) local hA=g('ZADD',m,'NX',cf,(cf..('-0.'..hz))) local hB=bw-hA local hC=bx+1
+bw,bx=hB,hC end local ib=bw local ic=bx if bL then local hD=i('%d',bL) local id=g('PEXPIREAT',m,hD) end ba={1,k,ce} end
+else local bC if L then local he=g('ZRANGE',m,'-1','-1','WITHSCORES') local ev=he[2] if ev then bC=tonumber(ev) else
+bC=0 end else bC=0 end if f<bC then if ag=='LINE'then local eR=D-k local eS=(0<eR)and eR or 0 local bM if L then
+local hE=g('ZRANGE',m,'0','0','WITHSCORES') local eT=hE[2] if eT then bM=tonumber(eT) else bM=0 end else bM=0 end
+if bM<0 then return end local ai if L then if not redis.REDIS_VERSION_NUM then return end local eU=g('PEXPIRETIME',m)
+ai=((0<=eU)and eU or nil)or 0 else ai=0 end local bN if(3*h)<=(2*(ai-f))then bN=nil else bN=f+(2*h) end local cY
+if bN then cY=bN else cY=ai end local eV=cY+1 local bO local dB=D-E if dB<0 then bO=nil else if k<=dB then bO=0 else
+local hF=(k-dB)-1 if not(k<=hF)then return end local cZ if 2^53<=eV then cZ=1/0 else local eW=eV-f cZ=(0<eW)and eW or 0
+end bO=cZ end end local dC=bO or(-1) local bS local aY if eS<D then local eX=eS+1 local bP if(3*h)<=(2*(ai-f))then
+bP=nil else bP=f+(2*h) end local da if bP then da=bP else da=ai end local eY=da+1 local bQ local dD=D-eX if dD<0 then
+bQ=nil else if k<=dD then bQ=0 else local hG=(k-dD)-1 if not(k<=hG)then return end local db if 2^53<=eY then db=1/0 else
+local eZ=eY-f db=(0<eZ)and eZ or 0 end bQ=db end end local fa=bQ or(-1) local df if eX==D then df=fa else local bR
+if(3*h)<=(2*(ai-f))then bR=nil else bR=f+(2*h) end local dc if bR then dc=bR else dc=ai end local fb=dc+1 local de
+if k<=0 then de=0 else local hH=k-1 if not(k<=hH)then return end local dd if 2^53<=fb then dd=1/0 else local fc=fb-f
+dd=(0<fc)and fc or 0 end de=dd end df=de end bS=fa aY=df else bS=0 aY=0 end
+if(not((dC-dC)==0))or((not((bS-bS)==0))or((not((aY-aY)==0))or((2^53<=dC)or(2^53<=aY))))then return end return else
+if ag then return end return end else if ag=='LINE'then local fd=D-k local dE=(0<fd)and fd or 0 local au if L then
+local hI=g('ZRANGE',m,'0','0','WITHSCORES') local fe=hI[2] if fe then au=tonumber(fe) else au=0 end else au=0 end
+if au<0 then return end local ad if L then if not redis.REDIS_VERSION_NUM then return end local ff=g('PEXPIRETIME',m)
+ad=((0<=ff)and ff or nil)or 0 else ad=0 end local bT if(3*h)<=(2*(ad-f))then bT=nil else bT=f+(2*h) end local dg
+if bT then dg=bT else dg=ad end local fg=dg+1 local bU local dF=D-E if dF<0 then bU=nil else if k<=dF then bU=0 else
+local cg=(k-dF)-1 local aj if k<=cg then aj=nil else if cg==0 then local fj=R(au) aj=((0<fj)and fj or 0)+h else
+if 0<=cg then local fh=i('%d',cg) local hJ=g('ZRANGE',m,fh,fh,'WITHSCORES') local fi=hJ[2] if fi then
+local fk=R(tonumber(fi)) aj=((0<fk)and fk or 0)+h else aj=f+h end else aj=f+h end end end local aH
+if(not aj)or(fg<aj)then aH=fg else aH=aj end local di if aH then local dh if 2^53<=aH then dh=1/0 else local fl=aH-f
+dh=(0<fl)and fl or 0 end di=dh else di=aH end bU=di end end local ch=bU or(-1) local aZ local aK if dE<D then
+local fm=dE+1 local bV if(3*h)<=(2*(ad-f))then bV=nil else bV=f+(2*h) end local dj if bV then dj=bV else dj=ad end
+local fn=dj+1 local bW local dG=D-fm if dG<0 then bW=nil else if k<=dG then bW=0 else local ci=(k-dG)-1 local ak
+if k<=ci then ak=nil else if ci==0 then local fq=R(au) ak=((0<fq)and fq or 0)+h else if 0<=ci then local fo=i('%d',ci)
+local hK=g('ZRANGE',m,fo,fo,'WITHSCORES') local fp=hK[2] if fp then local fr=R(tonumber(fp)) ak=((0<fr)and fr or 0)+h
+else ak=f+h end else ak=f+h end end end local aI if(not ak)or(fn<ak)then aI=fn else aI=ak end local dl if aI then
+local dk if 2^53<=aI then dk=1/0 else local fs=aI-f dk=(0<fs)and fs or 0 end dl=dk else dl=aI end bW=dl end end
+local ft=bW or(-1) local dr if fm==D then dr=ft else local bX if(3*h)<=(2*(ad-f))then bX=nil else bX=f+(2*h) end
+local dm if bX then dm=bX else dm=ad end local fu=dm+1 local dq if k<=0 then dq=0 else local cj=k-1 local al
+if k<=cj then al=nil else if cj==0 then local fx=R(au) al=((0<fx)and fx or 0)+h else if 0<=cj then local fv=i('%d',cj)
+local hL=g('ZRANGE',m,fv,fv,'WITHSCORES') local fw=hL[2] if fw then local fy=R(tonumber(fw)) al=((0<fy)and fy or 0)+h
+else al=f+h end else al=f+h end end end local aJ if(not al)or(fu<al)then aJ=fu else aJ=al end local dp if aJ then
+local dn if 2^53<=aJ then dn=1/0 else local fz=aJ-f dn=(0<fz)and fz or 0 end dp=dn else dp=aJ end dq=dp end dr=dq or(-1)
+end aZ=ft aK=dr else aZ=0 aK=0 end
+if(not((ch-ch)==0))or((not((aZ-aZ)==0))or((not((aK-aK)==0))or((2^53<=ch)or(2^53<=aK))))then return end
+local hM=i('0 %d %d %d %d %d %d %d 0 %d 0 0',k,ce,D,dE,ch,aZ,aK,f) if L then local bY if(3*h)<=(2*(ad-f))then bY=nil
+else bY=f+(2*h) end if bY then local hN=i('%d',bY) local ie=g('PEXPIREAT',m,hN) end end ba=hM else if ag then return end
+if L then if not redis.REDIS_VERSION_NUM then return end local fA=g('PEXPIRETIME',m) local bZ
+if(3*h)<=(2*((((0<=fA)and fA or nil)or 0)-f))then bZ=nil else bZ=f+(2*h) end if bZ then local hO=i('%d',bZ)
+local ig=g('PEXPIREAT',m,hO) end end ba={0,k,ce} end end end else return end else return end return ba end
+local bm,aL=pcall(ge,KEYS,ARGV) if bm and aL then return aL end return gU(not bm and aL)

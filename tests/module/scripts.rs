@@ -23,14 +23,22 @@ fn lua(way: &str, file: &str) -> String {
     fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
+/// The digests of the scripts that a server has.
+type Digests = BTreeMap<(&'static str, &'static str), String>;
+
+fn load(con: &mut Connection) -> Digests {
+    let files = WAYS[..].iter().filter(|way| !way.is_empty()).flat_map(|way| PAIRS.map(|(_, file)| (*way, file)));
+    files.map(|(way, file)| ((way, file), read(ok(cmd!(*con, "SCRIPT", "LOAD", lua(way, file)))))).collect()
+}
+
 /// A request. `now_ms` is what the script of SLIDING takes for the time.
-fn request(way: &str, (word, file): (&str, &str), key: &str, now_ms: i64, words: &[Vec<u8>]) -> Cmd {
-    let mut request = redis::cmd("EVAL");
+fn request(digests: &Digests, way: &str, (word, file): (&str, &str), key: &str, now_ms: i64, words: &[Vec<u8>]) -> Cmd {
+    let mut request = redis::cmd("EVALSHA");
     if way.is_empty() {
         request = redis::cmd(&format!("RL.{word}"));
         request.arg(key);
     } else {
-        request.arg(lua(way, file)).arg(1).arg(key);
+        request.arg(&digests[&(way, file)]).arg(1).arg(key);
         if word == "SLIDING" {
             request.arg(now_ms);
         }
@@ -73,7 +81,7 @@ type Seen = BTreeSet<(&'static str, &'static str, bool)>;
 
 /// Runs a case. In every other one words are wrong and keys hold what nobody should have written; then the script takes no
 /// part, which fails halfway or misbehaves there.
-fn run_case(con: &mut Connection, clock: &mut FrozenClock, seed: u64, seen: &mut Seen) {
+fn run_case(con: &mut Connection, digests: &Digests, clock: &mut FrozenClock, seed: u64, seen: &mut Seen) {
     let hostile = seed.is_multiple_of(2);
     let mut case = if hostile { Case::new(seed) } else { Case::valid(seed) };
     let pair = case.random.pick(&PAIRS);
@@ -101,7 +109,7 @@ fn run_case(con: &mut Connection, clock: &mut FrozenClock, seed: u64, seen: &mut
         // Each goes on with what another one has left.
         let turn = case.random.below(ways.len() as u64) as usize;
         let replies = names.iter().enumerate().map(|(n, name)| {
-            let command = request(ways[(n + turn) % ways.len()], pair, name, case.now / 1_000, &words);
+            let command = request(digests, ways[(n + turn) % ways.len()], pair, name, case.now / 1_000, &words);
             figures(answer(command.query(con)))
         });
         let replies: Vec<_> = replies.collect();
@@ -132,7 +140,8 @@ fn script_command_and_files_reply_and_store_the_same() {
     for_each_server(|bin| {
         let (mut clock, server) = FrozenClock::server(bin);
         let (mut con, mut seen) = (server.con(), Seen::new());
-        (0..400).for_each(|seed| run_case(&mut con, &mut clock, seed, &mut seen));
+        let digests = load(&mut con);
+        (0..400).for_each(|seed| run_case(&mut con, &digests, &mut clock, seed, &mut seen));
         // An error of a valid call is none.
         assert_eq!(seen.len(), 2 * (2 + 3), "{seen:?}");
     });
@@ -145,6 +154,7 @@ fn the_files_take_what_the_commands_take() {
     for_each_server(|bin| {
         let cluster = Cluster::start(bin, 1, |options| options);
         let mut con = cluster.nodes[0].con();
+        let digests = load(&mut con);
         for pair in PAIRS {
             assert!(!lua("lua/generated", pair.1).contains("call('RL."), "{pair:?}");
             for key in ["a", "{t}d", "x{t}{u}", "{e", "", "a}b", "{}", "k:reserved", "k:reserved:ends", "k:reserved:1"]
@@ -157,7 +167,7 @@ fn the_files_take_what_the_commands_take() {
                     let tagged = tagged
                         .filter(|_| way == "lua/generated" && !key.ends_with("reserved") && !key.ends_with("ends"));
                     let key = tagged.as_deref().unwrap_or(key);
-                    answer(request(way, pair, key, 1, &words).query(&mut con))
+                    answer(request(&digests, way, pair, key, 1, &words).query(&mut con))
                 };
                 let native = figures(ask("", &[b"1000000000", b"9"]));
                 for (way, n) in [("lua", 1.0), ("lua/generated", 2.0)] {

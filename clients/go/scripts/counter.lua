@@ -273,9 +273,9 @@ local function iD(a,X) if a.form=='FULL'then return ib(a,X) end return{eB(a),a.c
 cM={V=hB,W=hK,X=eu,Z=hM,aa=aZ,P=hS,error_reply=hT,ac=hV,D=S,ad=hW,ae=hX,af=bG,M=eE,aj=eJ,ak=iq,al=iu,S=iv,am=iD,an=eU,J=iH,ao=iI,U=eX,ap=iP,aq=iU,ar=jd,as=je,at=jg,av=jC}
 end return cM end if aR then return l().error_reply(aR) end local bV,bu=pcall(iY,KEYS,ARGV)
 return bV and bu or l().error_reply(bu) end local function hY(ep,aA)
-local Z,aB,m,s=string.find,string.match,string.format,redis.call local bd local gf=aA[1] local cG=aA[2] local cH=aA[3]
-if not cG then return end local bN=aA[4] local dx local M local at if(cH=='LINE')and(not bN)then dx=4 M=1 at='LINE' else
-local du local dv local dw if cH then if bN then
+local Z,aB,m,s=string.find,string.match,string.format,redis.call if m('%d',2^40)~='1099511627776'then return end
+local bd local gf=aA[1] local cG=aA[2] local cH=aA[3] if not cG then return end local bN=aA[4] local dx local M local at
+if(cH=='LINE')and(not bN)then dx=4 M=1 at='LINE' else local du local dv local dw if cH then if bN then
 if not(((((aA[5]=='LINE')and(not aA[6]))and((#bN)<16))and(cH=='COST'))and Z(bN,'^[1-9]%d*$'))then return end du=6
 dv=bN+0 dw='LINE' else if(((aA[5]=='LINE')and(not aA[6]))and(cH=='COST'))and Z('','^[1-9]%d*$')then return end return
 end else du=3 dv=1 dw=nil end dx=du M=dv at=dw end if not(((#cG)<16)and Z(cG,'^[1-9]%d*$'))then return end local z=cG+0
@@ -312,52 +312,52 @@ local hg=he+cv local eh=(k<hg)and(hg-k)or 0 local hh=eh%1000 dy=(hh==0)and(eh/10
 local hi=0-N local cw if o==0 then cw=0 else if not((hi*d)<2^53)then return end local hj=hi*d local hk=(hj-(hj%o))/o
 cw=(hk<d)and(d-hk)or 0 end if not((u+cw)<2^53)then return end local hl=u+cw local ei=(k<hl)and(hl-k)or 0
 local hm=ei%1000 dy=(hm==0)and(ei/1000)or(((ei-hm)/1000)+1) end dz=dy end dA=hd cx=dz else dA=0 cx=0 end
-if 2^53<=cx then return end local jy=m('1 %.0f %.0f %.0f %.0f 0 %.0f %.0f 0 %.0f 0 %.0f',bf,dY,z,ee,dA,cx,aG,M) local bq
+if 2^53<=cx then return end local jy=m('1 %d %d %d %d 0 %d %d 0 %d 0 %d',bf,dY,z,ee,dA,cx,aG,M) local bq
 if not redis.REDIS_VERSION_NUM then return end local hn=s('PEXPIRETIME',aq) local cI=(0<=hn)and hn or nil if cI then
 if 2^53<=cI then return end if not(af<2^53)then return end if not((af+5000)<2^53)then return end local ej=af+5000
 if cI<af then bq=ej else if not(ej<cI)then bq=nil else bq=ej end end else if not(af<2^53)then return end
-if not((af+5000)<2^53)then return end return end if bq then local dB if bq==0 then dB='1' else local jz=m('%.0f',bq)
-dB=jz end local jL=s('SET',aq,m('C:%.0f:%.0f:%.0f:%.0f',w,((ac-(ac%w))/w),N,o),'PXAT',dB) else
-local jM=s('SET',aq,m('C:%.0f:%.0f:%.0f:%.0f',w,((ac-(ac%w))/w),N,o),'KEEPTTL') end bd=jy else if at then return end
-local br if not redis.REDIS_VERSION_NUM then return end local ho=s('PEXPIRETIME',aq) local cJ=(0<=ho)and ho or nil
-if cJ then if 2^53<=cJ then return end if not(af<2^53)then return end if not((af+5000)<2^53)then return end
-local ek=af+5000 if cJ<af then br=ek else if not(ek<cJ)then br=nil else br=ek end end else if not(af<2^53)then return
-end if not((af+5000)<2^53)then return end return end if br then local dC if br==0 then dC='1' else local jA=m('%.0f',br)
-dC=jA end local jN=s('SET',aq,m('C:%.0f:%.0f:%.0f:%.0f',w,((ac-(ac%w))/w),N,o),'PXAT',dC) else
-local jO=s('SET',aq,m('C:%.0f:%.0f:%.0f:%.0f',w,((ac-(ac%w))/w),N,o),'KEEPTTL') end bd={1,bf,dY} end else if aG<ac then
-return end local gt=(y<z)and(z-y)or 0 local aE local ay=z-M if not(u<2^53)then return end if ay<0 then aE=nil else
-if ay<y then if not((u+d)<2^53)then return end local gu=u+d local cn if y==0 then cn=0 else if not((ay*d)<2^53)then
-return end local gv=ay*d local gw=(gv-(gv%y))/y cn=(gw<d)and(d-gw)or 0 end if not((gu+cn)<2^53)then return end
-local gx=gu+cn local dZ=(k<gx)and(gx-k)or 0 local gy=dZ%1000 aE=(gy==0)and(dZ/1000)or(((dZ-gy)/1000)+1) else
-local gz=ay-y local co if o==0 then co=0 else if not((gz*d)<2^53)then return end local gA=gz*d local gB=(gA-(gA%o))/o
-co=(gB<d)and(d-gB)or 0 end if not((u+co)<2^53)then return end local gC=u+co local ea=(k<gC)and(gC-k)or 0
-local gD=ea%1000 aE=(gD==0)and(ea/1000)or(((ea-gD)/1000)+1) end end local cp if aE then if 2^53<=aE then return end
-local gE=aE%1000 local jv=(aE<0)and(-1)or((gE==0)and(aE/1000)or(((aE-gE)/1000)+1)) cp=jv else cp=-1 end
-local gF=(cp==0)and 1 or cp local dm if at=='LINE'then local bs if o==0 then bs=0 else local hp=k-u
-local hq=(hp<d)and(d-hp)or 0 if not((o*hq)<2^53)then return end bs=o*hq end local cy if bs==0 then cy=0 else
-local hr=bs%d local jB=(hr==0)and(bs/d)or(((bs-hr)/d)+1) cy=jB end local el=(cy<gt)and(gt-cy)or 0 local ce if ay<0 then
-ce=nil else if ay<y then if not((u+d)<2^53)then return end local hs=u+d local cz if y==0 then cz=0 else
-if not((ay*d)<2^53)then return end local ht=ay*d local hu=(ht-(ht%y))/y cz=(hu<d)and(d-hu)or 0 end
-if not((hs+cz)<2^53)then return end local hv=hs+cz local dJ=(k<hv)and(hv-k)or 0 local fk=dJ%1000
-ce=(fk==0)and(dJ/1000)or(((dJ-fk)/1000)+1) else local fl=ay-y local cd if o==0 then cd=0 else if not((fl*d)<2^53)then
-return end local fm=fl*d local fn=(fm-(fm%o))/o cd=(fn<d)and(d-fn)or 0 end if not((u+cd)<2^53)then return end
-local fo=u+cd local dK=(k<fo)and(fo-k)or 0 local fp=dK%1000 ce=(fp==0)and(dK/1000)or(((dK-fp)/1000)+1) end end
-local fq=ce or(-1) local dl local ck if el<z then local fr=el+1 local ch local bM=z-fr if bM<0 then ch=nil else
-if bM<y then if not((u+d)<2^53)then return end local fs=u+d local cf if y==0 then cf=0 else if not((bM*d)<2^53)then
-return end local ft=bM*d local fu=(ft-(ft%y))/y cf=(fu<d)and(d-fu)or 0 end if not((fs+cf)<2^53)then return end
-local fv=fs+cf local dL=(k<fv)and(fv-k)or 0 local fw=dL%1000 ch=(fw==0)and(dL/1000)or(((dL-fw)/1000)+1) else
-local fx=bM-y local cg if o==0 then cg=0 else if not((fx*d)<2^53)then return end local fy=fx*d local fz=(fy-(fy%o))/o
-cg=(fz<d)and(d-fz)or 0 end if not((u+cg)<2^53)then return end local fA=u+cg local dM=(k<fA)and(fA-k)or 0
-local fB=dM%1000 ch=(fB==0)and(dM/1000)or(((dM-fB)/1000)+1) end end local fC=ch or(-1) local dk if fr==z then dk=fC else
-local dj if 0<y then if not((u+d)<2^53)then return end local fD=u+d local ci if y==0 then ci=0 else local fE=(0-(0%y))/y
+if not((af+5000)<2^53)then return end return end if bq then local dB if bq==0 then dB='1' else local jz=m('%d',bq) dB=jz
+end local jL=s('SET',aq,m('C:%d:%d:%d:%d',w,((ac-(ac%w))/w),N,o),'PXAT',dB) else
+local jM=s('SET',aq,m('C:%d:%d:%d:%d',w,((ac-(ac%w))/w),N,o),'KEEPTTL') end bd=jy else if at then return end local br
+if not redis.REDIS_VERSION_NUM then return end local ho=s('PEXPIRETIME',aq) local cJ=(0<=ho)and ho or nil if cJ then
+if 2^53<=cJ then return end if not(af<2^53)then return end if not((af+5000)<2^53)then return end local ek=af+5000
+if cJ<af then br=ek else if not(ek<cJ)then br=nil else br=ek end end else if not(af<2^53)then return end
+if not((af+5000)<2^53)then return end return end if br then local dC if br==0 then dC='1' else local jA=m('%d',br) dC=jA
+end local jN=s('SET',aq,m('C:%d:%d:%d:%d',w,((ac-(ac%w))/w),N,o),'PXAT',dC) else
+local jO=s('SET',aq,m('C:%d:%d:%d:%d',w,((ac-(ac%w))/w),N,o),'KEEPTTL') end bd={1,bf,dY} end else if aG<ac then return
+end local gt=(y<z)and(z-y)or 0 local aE local ay=z-M if not(u<2^53)then return end if ay<0 then aE=nil else if ay<y then
+if not((u+d)<2^53)then return end local gu=u+d local cn if y==0 then cn=0 else if not((ay*d)<2^53)then return end
+local gv=ay*d local gw=(gv-(gv%y))/y cn=(gw<d)and(d-gw)or 0 end if not((gu+cn)<2^53)then return end local gx=gu+cn
+local dZ=(k<gx)and(gx-k)or 0 local gy=dZ%1000 aE=(gy==0)and(dZ/1000)or(((dZ-gy)/1000)+1) else local gz=ay-y local co
+if o==0 then co=0 else if not((gz*d)<2^53)then return end local gA=gz*d local gB=(gA-(gA%o))/o co=(gB<d)and(d-gB)or 0
+end if not((u+co)<2^53)then return end local gC=u+co local ea=(k<gC)and(gC-k)or 0 local gD=ea%1000
+aE=(gD==0)and(ea/1000)or(((ea-gD)/1000)+1) end end local cp if aE then if 2^53<=aE then return end local gE=aE%1000
+local jv=(aE<0)and(-1)or((gE==0)and(aE/1000)or(((aE-gE)/1000)+1)) cp=jv else cp=-1 end local gF=(cp==0)and 1 or cp
+local dm if at=='LINE'then local bs if o==0 then bs=0 else local hp=k-u local hq=(hp<d)and(d-hp)or 0
+if not((o*hq)<2^53)then return end bs=o*hq end local cy if bs==0 then cy=0 else local hr=bs%d
+local jB=(hr==0)and(bs/d)or(((bs-hr)/d)+1) cy=jB end local el=(cy<gt)and(gt-cy)or 0 local ce if ay<0 then ce=nil else
+if ay<y then if not((u+d)<2^53)then return end local hs=u+d local cz if y==0 then cz=0 else if not((ay*d)<2^53)then
+return end local ht=ay*d local hu=(ht-(ht%y))/y cz=(hu<d)and(d-hu)or 0 end if not((hs+cz)<2^53)then return end
+local hv=hs+cz local dJ=(k<hv)and(hv-k)or 0 local fk=dJ%1000 ce=(fk==0)and(dJ/1000)or(((dJ-fk)/1000)+1) else
+local fl=ay-y local cd if o==0 then cd=0 else if not((fl*d)<2^53)then return end local fm=fl*d local fn=(fm-(fm%o))/o
+cd=(fn<d)and(d-fn)or 0 end if not((u+cd)<2^53)then return end local fo=u+cd local dK=(k<fo)and(fo-k)or 0
+local fp=dK%1000 ce=(fp==0)and(dK/1000)or(((dK-fp)/1000)+1) end end local fq=ce or(-1) local dl local ck if el<z then
+local fr=el+1 local ch local bM=z-fr if bM<0 then ch=nil else if bM<y then if not((u+d)<2^53)then return end
+local fs=u+d local cf if y==0 then cf=0 else if not((bM*d)<2^53)then return end local ft=bM*d local fu=(ft-(ft%y))/y
+cf=(fu<d)and(d-fu)or 0 end if not((fs+cf)<2^53)then return end local fv=fs+cf local dL=(k<fv)and(fv-k)or 0
+local fw=dL%1000 ch=(fw==0)and(dL/1000)or(((dL-fw)/1000)+1) else local fx=bM-y local cg if o==0 then cg=0 else
+if not((fx*d)<2^53)then return end local fy=fx*d local fz=(fy-(fy%o))/o cg=(fz<d)and(d-fz)or 0 end
+if not((u+cg)<2^53)then return end local fA=u+cg local dM=(k<fA)and(fA-k)or 0 local fB=dM%1000
+ch=(fB==0)and(dM/1000)or(((dM-fB)/1000)+1) end end local fC=ch or(-1) local dk if fr==z then dk=fC else local dj
+if 0<y then if not((u+d)<2^53)then return end local fD=u+d local ci if y==0 then ci=0 else local fE=(0-(0%y))/y
 ci=(fE<d)and(d-fE)or 0 end if not((fD+ci)<2^53)then return end local fF=fD+ci local dN=(k<fF)and(fF-k)or 0
 local fG=dN%1000 dj=(fG==0)and(dN/1000)or(((dN-fG)/1000)+1) else local fH=0-y local cj if o==0 then cj=0 else
 if not((fH*d)<2^53)then return end local fI=fH*d local fJ=(fI-(fI%o))/o cj=(fJ<d)and(d-fJ)or 0 end
 if not((u+cj)<2^53)then return end local fK=u+cj local dO=(k<fK)and(fK-k)or 0 local fL=dO%1000
 dj=(fL==0)and(dO/1000)or(((dO-fL)/1000)+1) end dk=dj end dl=fC ck=dk else dl=0 ck=0 end if(2^53<=fq)or(2^53<=ck)then
-return end local jk=m('0 %.0f %.0f %.0f %.0f %.0f %.0f %.0f 0 %.0f 0 0',bf,gF,z,el,fq,dl,ck,aG) dm=jk else if at then
-return end dm={0,bf,gF} end bd=dm end end end else return end end end else local az=aG-(aG%w) if not(M<2^53)then return
-end if not((M*d)<2^53)then return end local gG=M*d if not((z*d)<2^53)then return end if not(gG<2^53)then return end
+return end local jk=m('0 %d %d %d %d %d %d %d 0 %d 0 0',bf,gF,z,el,fq,dl,ck,aG) dm=jk else if at then return end
+dm={0,bf,gF} end bd=dm end end end else return end end end else local az=aG-(aG%w) if not(M<2^53)then return end
+if not((M*d)<2^53)then return end local gG=M*d if not((z*d)<2^53)then return end if not(gG<2^53)then return end
 if not((z*d)<gG)then local gH=w*2 if not((az+gH)<2^53)then return end local aW=az+gH if not((aW*1000)<2^53)then return
 end local gI=aW*1000 local eb=(k<gI)and(gI-k)or 0 local gJ=eb%1e6 local ec=(gJ==0)and(eb/1e6)or(((eb-gJ)/1e6)+1)
 if 2^53<=ec then return end if at=='LINE'then local fM=(M<z)and(z-M)or 0 local dP=(0<fM)and fM or 0 local dp local cm
@@ -369,18 +369,17 @@ if not(aV<2^53)then return end local dR=(k<aV)and(aV-k)or 0 local fU=dR%1000 cl=
 end end local fV=cl or(-1) local dn if fN==z then dn=fV else if not(aV<2^53)then return end if not((aV+d)<2^53)then
 return end local fW=aV+d local jn=0%M local fX=(0-jn)/M local fY=(fX<d)and(d-fX)or 0 if not((fW+fY)<2^53)then return end
 local fZ=fW+fY local dS=(k<fZ)and(fZ-k)or 0 local ga=dS%1000 dn=(ga==0)and(dS/1000)or(((dS-ga)/1000)+1) end dp=fV cm=dn
-else dp=0 cm=0 end if 2^53<=cm then return end
-local jo=m('1 0 %.0f %.0f %.0f 0 %.0f %.0f 0 %.0f 0 %.0f',ec,z,dP,dp,cm,aG,M) if not(aW<2^53)then return end
-if not((aW+5000)<2^53)then return end local gb=aW+5000 local jp=m('C:%.0f:%.0f:%.0f:0',w,((az-(az%w))/w),M) local dq
-if gb==0 then dq='1' else dq=m('%.0f',gb) end local jJ=s('SET',aq,jp,'PXAT',dq) bd=jo else if at then return end
-if not(aW<2^53)then return end if not((aW+5000)<2^53)then return end local gc=aW+5000
-local jq=m('C:%.0f:%.0f:%.0f:0',w,((az-(az%w))/w),M) local dr if gc==0 then dr='1' else dr=m('%.0f',gc) end
-local jK=s('SET',aq,jq,'PXAT',dr) bd={1,0,ec} end else local aP local gK=z-M if not((az*1000)<2^53)then return end
-local bz=az*1000 if gK<0 then aP=nil else if not(bz<2^53)then return end local ed=(k<bz)and(bz-k)or 0 local gL=ed%1000
-aP=(gL==0)and(ed/1000)or(((ed-gL)/1000)+1) end local cq if aP then if 2^53<=aP then return end local gM=aP%1000
-local jw=(aP<0)and(-1)or((gM==0)and(aP/1000)or(((aP-gM)/1000)+1)) cq=jw else cq=-1 end local gN=(cq==0)and 1 or cq
-local dt if at=='LINE'then local ds if not(bz<2^53)then return end if gK<0 then ds=nil else local dT=(k<bz)and(bz-k)or 0
-local gd=dT%1000 ds=(gd==0)and(dT/1000)or(((dT-gd)/1000)+1) end local ge=ds or(-1) if 2^53<=ge then return end
-dt=m('0 0 %.0f %.0f %.0f %.0f 0 0 0 %.0f 0 0',gN,z,z,ge,aG) else if at then return end dt={0,0,gN} end bd=dt end end
-else return end else return end return bd end local bV,bu=pcall(hY,KEYS,ARGV) if bV and bu then return bu end
-return jc(not bV and bu)
+else dp=0 cm=0 end if 2^53<=cm then return end local jo=m('1 0 %d %d %d 0 %d %d 0 %d 0 %d',ec,z,dP,dp,cm,aG,M)
+if not(aW<2^53)then return end if not((aW+5000)<2^53)then return end local gb=aW+5000
+local jp=m('C:%d:%d:%d:0',w,((az-(az%w))/w),M) local dq if gb==0 then dq='1' else dq=m('%d',gb) end
+local jJ=s('SET',aq,jp,'PXAT',dq) bd=jo else if at then return end if not(aW<2^53)then return end
+if not((aW+5000)<2^53)then return end local gc=aW+5000 local jq=m('C:%d:%d:%d:0',w,((az-(az%w))/w),M) local dr
+if gc==0 then dr='1' else dr=m('%d',gc) end local jK=s('SET',aq,jq,'PXAT',dr) bd={1,0,ec} end else local aP local gK=z-M
+if not((az*1000)<2^53)then return end local bz=az*1000 if gK<0 then aP=nil else if not(bz<2^53)then return end
+local ed=(k<bz)and(bz-k)or 0 local gL=ed%1000 aP=(gL==0)and(ed/1000)or(((ed-gL)/1000)+1) end local cq if aP then
+if 2^53<=aP then return end local gM=aP%1000 local jw=(aP<0)and(-1)or((gM==0)and(aP/1000)or(((aP-gM)/1000)+1)) cq=jw
+else cq=-1 end local gN=(cq==0)and 1 or cq local dt if at=='LINE'then local ds if not(bz<2^53)then return end
+if gK<0 then ds=nil else local dT=(k<bz)and(bz-k)or 0 local gd=dT%1000 ds=(gd==0)and(dT/1000)or(((dT-gd)/1000)+1) end
+local ge=ds or(-1) if 2^53<=ge then return end dt=m('0 0 %d %d %d %d 0 0 0 %d 0 0',gN,z,z,ge,aG) else if at then return
+end dt={0,0,gN} end bd=dt end end else return end else return end return bd end local bV,bu=pcall(hY,KEYS,ARGV)
+if bV and bu then return bu end return jc(not bV and bu)

@@ -267,9 +267,9 @@ return fl(a,ap) end return{dK(a),a.count,a.ttl,fq({a})} end
 ce={V=dA,W=eU,X=dD,Z=eX,error_reply=fe,aa=dJ,A=F,ab=fg,ac=fi,ag=fy,ai=dX,aj=cv,al=fK,am=ec,an=fO,Q=ef,S=bT,ao=fY,ap=gk,aq=gm,as=gw,au=gx}
 end return ce end if av then return o().error_reply(av) end local bA,ba=pcall(gc,KEYS,ARGV)
 return bA and ba or o().error_reply(ba) end local function fj(be,ak)
-local J,at,aM,k,r=string.find,string.match,string.sub,string.format,redis.call local bo local ep=ak[1] local bY=ak[2]
-local bZ=ak[3] if not bY then return end local bt=ak[4] local cD local S local af if(bZ=='LINE')and(not bt)then cD=4 S=1
-af='LINE' else local cA local cB local cC if bZ then if bt then
+local J,at,aM,k,r=string.find,string.match,string.sub,string.format,redis.call if k('%d',2^40)~='1099511627776'then
+return end local bo local ep=ak[1] local bY=ak[2] local bZ=ak[3] if not bY then return end local bt=ak[4] local cD
+local S local af if(bZ=='LINE')and(not bt)then cD=4 S=1 af='LINE' else local cA local cB local cC if bZ then if bt then
 if not(((((ak[5]=='LINE')and(not ak[6]))and((#bt)<16))and(bZ=='COST'))and J(bt,'^[1-9]%d*$'))then return end cA=6
 cB=bt+0 cC='LINE' else if(((ak[5]=='LINE')and(not ak[6]))and(bZ=='COST'))and J('','^[1-9]%d*$')then return end return
 end else cA=3 cB=1 cC=nil end cD=cA S=cB af=cC end if not(((#bY)<16)and J(bY,'^[1-9]%d*$'))then return end local l=bY+0
@@ -277,7 +277,7 @@ local eq,bc=at(ep,'^([1-9]%d*)(%l*)$') if eq then if(#ep)<16 then
 local df=(bc=='')and 1000 or((bc=='ms')and 1 or((bc=='s')and 1000 or((bc=='m')and 60000 or((bc=='h')and 3.6e6 or((bc=='d')and 8.64e7 or nil)))))
 local v=df and(eq*df)or df if(not v)or((v<1)or(1e15<v))then return end if not(v<9e12)then return end local gp=ak[cD]
 if gp then return end local aH local er=r('TIME') local es=(er[1]*1e6)+er[2] local G=(es-(es%1000))/1000 local dg=be[1]
-local et=(G-(G%v))/v local dh=k(((et<2147483648)and':%d'or':%.0f'),et) local bu=be[2] local bv=#dh if not bu then return
+local et=(G-(G%v))/v local dh=k(((et<2147483648)and':%d'or':%d'),et) local bu=be[2] local bv=#dh if not bu then return
 end if not(aM(dg,(-bv))==dh)then if not(aM(bu,(-bv))==dh)then if J(aM(bu,1,((-bv)-1)),':reserved',1,true)then return end
 if not((#be)==2)then return end return else if J(aM(bu,1,((-bv)-1)),':reserved',1,true)then return end
 if not((#be)==2)then return end aH=bu end else if J(aM(dg,1,((-bv)-1)),':reserved',1,true)then return end
@@ -290,23 +290,22 @@ local bL if not bw then local bK if l<S then bK=nil else if(bx+S)<=l then bK=0 e
 local gq=bK or(-1) bL=gq else bL=0 end local cH local bN if dj<l then local dk=dj+1 local bM if l<dk then bM=nil else
 if(bx+dk)<=l then bM=0 else bM=v-(G%v) end end local ex=bM or(-1) local cG if dk==l then cG=ex else local cF
 if(bx+l)<=l then cF=0 else cF=v-(G%v) end cG=cF end cH=ex bN=cG else cH=0 bN=0 end if(2^53<=bL)or(2^53<=bN)then return
-end local gr=k('%.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f 0 %.0f 0 %.0f',(bw and 1 or 0),az,cc,l,dj,bL,cH,bN,G,cE) cI=gr
-else if af then return end cI={(bw and 1 or 0),az,cc} end local dl=az-an if not(dl==0)then local cJ if dl==1 then cJ='1'
-else cJ=k('%.0f',dl) end local gC=r('INCRBY',aH,cJ) end bo=cI else local cN if af=='LINE'then local dm=l-an local bO
+end local gr=k('%d %d %d %d %d %d %d %d 0 %d 0 %d',(bw and 1 or 0),az,cc,l,dj,bL,cH,bN,G,cE) cI=gr else if af then
+return end cI={(bw and 1 or 0),az,cc} end local dl=az-an if not(dl==0)then local cJ if dl==1 then cJ='1' else
+cJ=k('%d',dl) end local gC=r('INCRBY',aH,cJ) end bo=cI else local cN if af=='LINE'then local dm=l-an local bO
 if l<S then bO=nil else if(an+S)<=l then bO=0 else bO=v-(G%v) end end local ey=bO or(-1) local cM local bQ if dm<l then
 local dn=dm+1 local bP if l<dn then bP=nil else if(an+dn)<=l then bP=0 else bP=v-(G%v) end end local ez=bP or(-1)
 local cL if dn==l then cL=ez else local cK if(an+l)<=l then cK=0 else cK=v-(G%v) end cL=cK end cM=ez bQ=cL else cM=0
-bQ=0 end if(2^53<=ey)or(2^53<=bQ)then return end
-local gs=k('0 %.0f %.0f %.0f %.0f %.0f %.0f %.0f 0 %.0f 0 0',az,cc,l,dm,ey,cM,bQ,G) cN=gs else if af then return end
-cN={0,az,cc} end bo=cN end else local di=S<=l local aj=di and S or 0 if 2^53<=aj then return end local aI if di then
-aI=G+v else aI=nil end local aZ if not aI then aZ=-2 else local ew=((G<aI)and(aI-G)or 0)+500 aZ=(ew-(ew%1000))/1000 end
-if di then local cR if af=='LINE'then local cd=(0<aj)and aj or 0 local dp=(cd<l)and(l-cd)or 0 local cQ local bS
-if dp<l then local dq=dp+1 local bR if l<dq then bR=nil else if(cd+dq)<=l then bR=0 else bR=v-(G%v) end end
-local eA=bR or(-1) local cP if dq==l then cP=eA else local cO if(cd+l)<=l then cO=0 else cO=v-(G%v) end cP=cO end cQ=eA
-bS=cP else cQ=0 bS=0 end if 2^53<=bS then return end
-local gt=k('1 %.0f %.0f %.0f %.0f 0 %.0f %.0f 0 %.0f 0 %.0f',aj,aZ,l,dp,cQ,bS,G,S) cR=gt else if af then return end
-cR={1,aj,aZ} end if not(aj==0)then local cS if aj==1 then cS='1' else cS=k('%.0f',aj) end local gD=r('INCRBY',aH,cS) end
-if aI then local gu=k('%.0f',aI) local gE=r('PEXPIREAT',aH,gu) end bo=cR else local cT if af=='LINE'then
-local gv=k('0 %.0f %.0f %.0f %.0f -1 0 0 0 %.0f 0 0',aj,aZ,l,l,G) cT=gv else if af then return end cT={0,aj,aZ} end
-bo=cT end end else return end else return end return bo end local bA,ba=pcall(fj,KEYS,ARGV) if bA and ba then return ba
-end return gh(not bA and ba)
+bQ=0 end if(2^53<=ey)or(2^53<=bQ)then return end local gs=k('0 %d %d %d %d %d %d %d 0 %d 0 0',az,cc,l,dm,ey,cM,bQ,G)
+cN=gs else if af then return end cN={0,az,cc} end bo=cN end else local di=S<=l local aj=di and S or 0 if 2^53<=aj then
+return end local aI if di then aI=G+v else aI=nil end local aZ if not aI then aZ=-2 else
+local ew=((G<aI)and(aI-G)or 0)+500 aZ=(ew-(ew%1000))/1000 end if di then local cR if af=='LINE'then
+local cd=(0<aj)and aj or 0 local dp=(cd<l)and(l-cd)or 0 local cQ local bS if dp<l then local dq=dp+1 local bR
+if l<dq then bR=nil else if(cd+dq)<=l then bR=0 else bR=v-(G%v) end end local eA=bR or(-1) local cP if dq==l then cP=eA
+else local cO if(cd+l)<=l then cO=0 else cO=v-(G%v) end cP=cO end cQ=eA bS=cP else cQ=0 bS=0 end if 2^53<=bS then return
+end local gt=k('1 %d %d %d %d 0 %d %d 0 %d 0 %d',aj,aZ,l,dp,cQ,bS,G,S) cR=gt else if af then return end cR={1,aj,aZ} end
+if not(aj==0)then local cS if aj==1 then cS='1' else cS=k('%d',aj) end local gD=r('INCRBY',aH,cS) end if aI then
+local gu=k('%d',aI) local gE=r('PEXPIREAT',aH,gu) end bo=cR else local cT if af=='LINE'then
+local gv=k('0 %d %d %d %d -1 0 0 0 %d 0 0',aj,aZ,l,l,G) cT=gv else if af then return end cT={0,aj,aZ} end bo=cT end end
+else return end else return end return bo end local bA,ba=pcall(fj,KEYS,ARGV) if bA and ba then return ba end
+return gh(not bA and ba)

@@ -180,10 +180,10 @@ br('Retry-After',e('%.0f',ae(a.retry_after_ms))) end return bj end local functio
 return gQ(a,L) end return{dS(a),a.count,a.ttl,gS({a})} end
 bP={w=gw,x=gC,y=gD,z=gF,A=dO,error_reply=gM,C=gN,h=S,D=gO,s=he,F=hj,G=ee,H=hm,v=ef,I=hv,J=hz,K=hF,N=ip} end return bP
 end if ab then return l().error_reply(ab) end local bm,aJ=pcall(hB,KEYS,ARGV) return bm and aJ or l().error_reply(aJ)
-end local function gP(dF,as) local s,E,aj,e,g=math.ceil,string.find,string.match,string.format,redis.call local dn
-local aL=as[1] local af=as[2] local ds=as[3] if not af then return end local am=as[4] if(ds=='LINE')and(not am)then
-if not(((#af)<16)and E(af,'^[1-9]%d*$'))then return end local er,aM=aj(aL,'^([1-9]%d*)(%l*)$') if er then
-if(#aL)<16 then
+end local function gP(dF,as) local s,E,aj,e,g=math.ceil,string.find,string.match,string.format,redis.call
+if e('%d',2^40)~='1099511627776'then return end local dn local aL=as[1] local af=as[2] local ds=as[3] if not af then
+return end local am=as[4] if(ds=='LINE')and(not am)then if not(((#af)<16)and E(af,'^[1-9]%d*$'))then return end
+local er,aM=aj(aL,'^([1-9]%d*)(%l*)$') if er then if(#aL)<16 then
 local dt=(aM=='')and 1000 or((aM=='ms')and 1 or((aM=='s')and 1000 or((aM=='m')and 60000 or((aM=='h')and 3.6e6 or((aM=='d')and 8.64e7 or nil)))))
 local bL=dt and(er*dt)or dt if(not bL)or((bL<1)or(1e15<bL))then return end if not(bL<9e12)then return end return else
 return end else return end else if ds then if am then
@@ -194,7 +194,7 @@ local du=(aN=='')and 1000 or((aN=='ms')and 1 or((aN=='s')and 1000 or((aN=='m')an
 local bk=du and(es*du)or du if(not bk)or((bk<1)or(1e15<bk))then return end if not(bk<9e12)then return end
 local eu=g('TIME') local aP=(eu[1]*1e6)+eu[2] local J=(aP-(aP%1000))/1000 local i=dF[1] if not i then return end
 if E(i,':reserved',1,true)then return end if not((#dF)==1)then return end local bN=g('ZCARD',i) local B
-if(0<bN)and(0<=J)then if not(bN<=4000)then return end local hJ=g('ZREMRANGEBYSCORE',i,'-inf',e('%.0f',J)) B=bN-hJ else
+if(0<bN)and(0<=J)then if not(bN<=4000)then return end local hJ=g('ZREMRANGEBYSCORE',i,'-inf',e('%d',J)) B=bN-hJ else
 B=bN end local dw=0<B local r if dw then local ev=g('ZSCORE',i,am) if ev then local ew=tonumber(ev) local bt
 if ew<2^64 then local ex=s(ew) bt=(0<ex)and ex or 0 else bt=1/0 end local cj if J<bt then cj=bt else cj=nil end r=cj
 else r=nil end else r=nil end local an=r and(B-1)or B local bO=(not(r==nil))or(an<G) local o=J+bk
@@ -202,83 +202,83 @@ if bO and(not(r==o))then if not((o*1000)<2^53)then return end local ey=o*1000 lo
 local ez=dx%1e6 local eA=(ez==0)and(dx/1e6)or(((dx-ez)/1e6)+1) if 2^53<=eA then return end local hO=r and 0 or 1
 local bl=an+1 local eK=G-bl local dA=(0<eK)and eK or 0 local bd local aA if dA<G then local eL=dA+1 local bz
 local dB=G-eL if dB<0 then bz=nil else if bl<=dB then bz=0 else local ao=(bl-dB)-1 local aY if ao<an then local bw
-local aV local eM=e('%.0f',ao) local hP=g('ZRANGE',i,eM,eM,'WITHSCORES') local eN=hP[2] if eN then local eO=tonumber(eN)
+local aV local eM=e('%d',ao) local hP=g('ZRANGE',i,eM,eM,'WITHSCORES') local eN=hP[2] if eN then local eO=tonumber(eN)
 local co if eO<2^64 then local eP=s(eO) co=(0<eP)and eP or 0 else co=1/0 end aV=co else aV=1/0 end if r then local cr
-if r<=aV then local cq local eQ=e('%.0f',(ao+1)) local hQ=g('ZRANGE',i,eQ,eQ,'WITHSCORES') local eR=hQ[2] if eR then
+if r<=aV then local cq local eQ=e('%d',(ao+1)) local hQ=g('ZRANGE',i,eQ,eQ,'WITHSCORES') local eR=hQ[2] if eR then
 local eS=tonumber(eR) local cp if eS<2^64 then local eT=s(eS) cp=(0<eT)and eT or 0 else cp=1/0 end cq=cp else cq=1/0 end
 cr=cq else cr=aV end bw=cr else bw=aV end if bw<=o then aY=bw else local cw if 0<ao then local eU=ao-1 local bx local aW
-local eV=e('%.0f',eU) local hR=g('ZRANGE',i,eV,eV,'WITHSCORES') local eW=hR[2] if eW then local eX=tonumber(eW) local cs
+local eV=e('%d',eU) local hR=g('ZRANGE',i,eV,eV,'WITHSCORES') local eW=hR[2] if eW then local eX=tonumber(eW) local cs
 if eX<2^64 then local eY=s(eX) cs=(0<eY)and eY or 0 else cs=1/0 end aW=cs else aW=1/0 end if r then local cv
-if r<=aW then local cu local eZ=e('%.0f',(eU+1)) local hS=g('ZRANGE',i,eZ,eZ,'WITHSCORES') local fa=hS[2] if fa then
+if r<=aW then local cu local eZ=e('%d',(eU+1)) local hS=g('ZRANGE',i,eZ,eZ,'WITHSCORES') local fa=hS[2] if fa then
 local fb=tonumber(fa) local ct if fb<2^64 then local fc=s(fb) ct=(0<fc)and fc or 0 else ct=1/0 end cu=ct else cu=1/0 end
 cv=cu else cv=aW end bx=cv else bx=aW end cw=(bx<o)and o or bx else cw=o end aY=cw end else local cB if 0<ao then
-local fd=ao-1 local by local aX local fe=e('%.0f',fd) local hT=g('ZRANGE',i,fe,fe,'WITHSCORES') local ff=hT[2]
-if ff then local fg=tonumber(ff) local cx if fg<2^64 then local fh=s(fg) cx=(0<fh)and fh or 0 else cx=1/0 end aX=cx else
-aX=1/0 end if r then local cA if r<=aX then local cz local fi=e('%.0f',(fd+1)) local hU=g('ZRANGE',i,fi,fi,'WITHSCORES')
+local fd=ao-1 local by local aX local fe=e('%d',fd) local hT=g('ZRANGE',i,fe,fe,'WITHSCORES') local ff=hT[2] if ff then
+local fg=tonumber(ff) local cx if fg<2^64 then local fh=s(fg) cx=(0<fh)and fh or 0 else cx=1/0 end aX=cx else aX=1/0 end
+if r then local cA if r<=aX then local cz local fi=e('%d',(fd+1)) local hU=g('ZRANGE',i,fi,fi,'WITHSCORES')
 local fj=hU[2] if fj then local fk=tonumber(fj) local cy if fk<2^64 then local fl=s(fk) cy=(0<fl)and fl or 0 else cy=1/0
 end cz=cy else cz=1/0 end cA=cz else cA=aX end by=cA else by=aX end cB=(by<o)and o or by else cB=o end aY=cB end
 local ay if not(aY==(1/0))then ay=aY else ay=nil end local cD if ay then local cC if 2^53<=ay then cC=1/0 else
 local fm=ay-J cC=(0<fm)and fm or 0 end cD=cC else cD=ay end bz=cD end end local fn=bz or(-1) local cV if eL==G then
-cV=fn else local cU if bl<=0 then cU=0 else local ap=bl-1 local bc if ap<an then local bA local aZ local fo=e('%.0f',ap)
+cV=fn else local cU if bl<=0 then cU=0 else local ap=bl-1 local bc if ap<an then local bA local aZ local fo=e('%d',ap)
 local hV=g('ZRANGE',i,fo,fo,'WITHSCORES') local fp=hV[2] if fp then local fq=tonumber(fp) local cE if fq<2^64 then
 local fr=s(fq) cE=(0<fr)and fr or 0 else cE=1/0 end aZ=cE else aZ=1/0 end if r then local cH if r<=aZ then local cG
-local fs=e('%.0f',(ap+1)) local hW=g('ZRANGE',i,fs,fs,'WITHSCORES') local ft=hW[2] if ft then local fu=tonumber(ft)
+local fs=e('%d',(ap+1)) local hW=g('ZRANGE',i,fs,fs,'WITHSCORES') local ft=hW[2] if ft then local fu=tonumber(ft)
 local cF if fu<2^64 then local fv=s(fu) cF=(0<fv)and fv or 0 else cF=1/0 end cG=cF else cG=1/0 end cH=cG else cH=aZ end
-bA=cH else bA=aZ end if bA<=o then bc=bA else local cM if 0<ap then local fw=ap-1 local bB local ba
-local fx=e('%.0f',fw) local hX=g('ZRANGE',i,fx,fx,'WITHSCORES') local fy=hX[2] if fy then local fz=tonumber(fy) local cI
-if fz<2^64 then local fA=s(fz) cI=(0<fA)and fA or 0 else cI=1/0 end ba=cI else ba=1/0 end if r then local cL
-if r<=ba then local cK local fB=e('%.0f',(fw+1)) local hY=g('ZRANGE',i,fB,fB,'WITHSCORES') local fC=hY[2] if fC then
-local fD=tonumber(fC) local cJ if fD<2^64 then local fE=s(fD) cJ=(0<fE)and fE or 0 else cJ=1/0 end cK=cJ else cK=1/0 end
-cL=cK else cL=ba end bB=cL else bB=ba end cM=(bB<o)and o or bB else cM=o end bc=cM end else local cR if 0<ap then
-local fF=ap-1 local bC local bb local fG=e('%.0f',fF) local hZ=g('ZRANGE',i,fG,fG,'WITHSCORES') local fH=hZ[2]
-if fH then local fI=tonumber(fH) local cN if fI<2^64 then local fJ=s(fI) cN=(0<fJ)and fJ or 0 else cN=1/0 end bb=cN else
-bb=1/0 end if r then local cQ if r<=bb then local cP local fK=e('%.0f',(fF+1)) local ia=g('ZRANGE',i,fK,fK,'WITHSCORES')
-local fL=ia[2] if fL then local fM=tonumber(fL) local cO if fM<2^64 then local fN=s(fM) cO=(0<fN)and fN or 0 else cO=1/0
-end cP=cO else cP=1/0 end cQ=cP else cQ=bb end bC=cQ else bC=bb end cR=(bC<o)and o or bC else cR=o end bc=cR end
-local az if not(bc==(1/0))then az=bc else az=nil end local cT if az then local cS if 2^53<=az then cS=1/0 else
-local fO=az-J cS=(0<fO)and fO or 0 end cT=cS else cT=az end cU=cT end cV=cU or(-1) end bd=fn aA=cV else bd=0 aA=0 end
+bA=cH else bA=aZ end if bA<=o then bc=bA else local cM if 0<ap then local fw=ap-1 local bB local ba local fx=e('%d',fw)
+local hX=g('ZRANGE',i,fx,fx,'WITHSCORES') local fy=hX[2] if fy then local fz=tonumber(fy) local cI if fz<2^64 then
+local fA=s(fz) cI=(0<fA)and fA or 0 else cI=1/0 end ba=cI else ba=1/0 end if r then local cL if r<=ba then local cK
+local fB=e('%d',(fw+1)) local hY=g('ZRANGE',i,fB,fB,'WITHSCORES') local fC=hY[2] if fC then local fD=tonumber(fC)
+local cJ if fD<2^64 then local fE=s(fD) cJ=(0<fE)and fE or 0 else cJ=1/0 end cK=cJ else cK=1/0 end cL=cK else cL=ba end
+bB=cL else bB=ba end cM=(bB<o)and o or bB else cM=o end bc=cM end else local cR if 0<ap then local fF=ap-1 local bC
+local bb local fG=e('%d',fF) local hZ=g('ZRANGE',i,fG,fG,'WITHSCORES') local fH=hZ[2] if fH then local fI=tonumber(fH)
+local cN if fI<2^64 then local fJ=s(fI) cN=(0<fJ)and fJ or 0 else cN=1/0 end bb=cN else bb=1/0 end if r then local cQ
+if r<=bb then local cP local fK=e('%d',(fF+1)) local ia=g('ZRANGE',i,fK,fK,'WITHSCORES') local fL=ia[2] if fL then
+local fM=tonumber(fL) local cO if fM<2^64 then local fN=s(fM) cO=(0<fN)and fN or 0 else cO=1/0 end cP=cO else cP=1/0 end
+cQ=cP else cQ=bb end bC=cQ else bC=bb end cR=(bC<o)and o or bC else cR=o end bc=cR end local az if not(bc==(1/0))then
+az=bc else az=nil end local cT if az then local cS if 2^53<=az then cS=1/0 else local fO=az-J cS=(0<fO)and fO or 0 end
+cT=cS else cT=az end cU=cT end cV=cU or(-1) end bd=fn aA=cV else bd=0 aA=0 end
 if(not((bd-bd)==0))or((not((aA-aA)==0))or(2^53<=aA))then return end
-local ib=e('1 %.0f %.0f %.0f %.0f 0 %.0f %.0f 0 %.0f 0 %.0f',an,eA,G,dA,bd,aA,J,hO) local be if dw then
+local ib=e('1 %d %d %d %d 0 %d %d 0 %d 0 %d',an,eA,G,dA,bd,aA,J,hO) local be if dw then
 if not redis.REDIS_VERSION_NUM then return end local fP=g('PEXPIRETIME',i) local fQ=(0<=fP)and fP or nil local cW
-if fQ then cW=fQ else cW=nil end be=cW else be=nil end if r then local iw=g('ZADD',i,'XX',e('%.0f',o),am) else
-local ix=g('ZADD',i,e('%.0f',o),am) end if an==0 then if(2^53<=o)or(not(be==o))then local cX
-if o<9223372036854775808 then cX=e('%.0f',o) else cX='9223372036854775807' end local iy=g('PEXPIREAT',i,cX) end else
+if fQ then cW=fQ else cW=nil end be=cW else be=nil end if r then local iw=g('ZADD',i,'XX',e('%d',o),am) else
+local ix=g('ZADD',i,e('%d',o),am) end if an==0 then if(2^53<=o)or(not(be==o))then local cX if o<9223372036854775808 then
+cX=e('%d',o) else cX='9223372036854775807' end local iy=g('PEXPIREAT',i,cX) end else
 local ic=g('ZRANGE',i,'-1','-1','WITHSCORES') local aQ=ic[2] if aQ then local fR=tonumber(aQ) local aB if fR<2^64 then
 local fS=s(fR) aB=(0<fS)and fS or 0 else aB=1/0 end if(2^53<=aB)or(not(be==aB))then local cY
-if aB<9223372036854775808 then cY=e('%.0f',aB) else cY='9223372036854775807' end local iz=g('PEXPIREAT',i,cY) end else
-if(2^53<=aQ)or(not(be==aQ))then local cZ if aQ<9223372036854775808 then cZ=e('%.0f',aQ) else cZ='9223372036854775807'
-end local iA=g('PEXPIREAT',i,cZ) end end end dn=ib else local cn if bO then if not((o*1000)<2^53)then return end
+if aB<9223372036854775808 then cY=e('%d',aB) else cY='9223372036854775807' end local iz=g('PEXPIREAT',i,cY) end else
+if(2^53<=aQ)or(not(be==aQ))then local cZ if aQ<9223372036854775808 then cZ=e('%d',aQ) else cZ='9223372036854775807' end
+local iA=g('PEXPIREAT',i,cZ) end end end dn=ib else local cn if bO then if not((o*1000)<2^53)then return end
 local eB=o*1000 local dy=(aP<eB)and(eB-aP)or 0 local eC=dy%1e6 local eD=(eC==0)and(dy/1e6)or(((dy-eC)/1e6)+1)
 if 2^53<=eD then return end cn=eD else local O local dz=G-1 if dz<0 then O=nil else if B<=dz then O=0 else
-local hK=(B-dz)-1 local bu local eE=e('%.0f',hK) local hL=g('ZRANGE',i,eE,eE,'WITHSCORES') local eF=hL[2] if eF then
+local hK=(B-dz)-1 local bu local eE=e('%d',hK) local hL=g('ZRANGE',i,eE,eE,'WITHSCORES') local eF=hL[2] if eF then
 local eG=tonumber(eF) local ck if eG<2^64 then local eH=s(eG) ck=(0<eH)and eH or 0 else ck=1/0 end bu=ck else bu=1/0 end
 local ax if not(bu==(1/0))then ax=bu else ax=nil end local cm if ax then local cl if 2^53<=ax then cl=1/0 else
 local eI=ax-J cl=(0<eI)and eI or 0 end cm=cl else cm=ax end O=cm end end local bv if O then
 if(not((O-O)==0))or(2^53<=O)then return end local eJ=O%1000
 local hM=(O<0)and(-1)or((eJ==0)and(O/1000)or(((O-eJ)/1000)+1)) bv=hM else bv=-1 end local hN=(bv==0)and 1 or bv cn=hN
 end local fT=G-B local dC=(0<fT)and fT or 0 local aD if not bO then local bE local dD=G-1 if dD<0 then bE=nil else
-if B<=dD then bE=0 else local id=(B-dD)-1 local bD local fU=e('%.0f',id) local ie=g('ZRANGE',i,fU,fU,'WITHSCORES')
+if B<=dD then bE=0 else local id=(B-dD)-1 local bD local fU=e('%d',id) local ie=g('ZRANGE',i,fU,fU,'WITHSCORES')
 local fV=ie[2] if fV then local fW=tonumber(fV) local da if fW<2^64 then local fX=s(fW) da=(0<fX)and fX or 0 else da=1/0
 end bD=da else bD=1/0 end local aC if not(bD==(1/0))then aC=bD else aC=nil end local dc if aC then local db
 if 2^53<=aC then db=1/0 else local fY=aC-J db=(0<fY)and fY or 0 end dc=db else dc=aC end bE=dc end end
 local ig=bE or(-1) aD=ig else aD=0 end local bf local aG if dC<G then local fZ=dC+1 local bG local dE=G-fZ if dE<0 then
-bG=nil else if B<=dE then bG=0 else local ih=(B-dE)-1 local bF local ga=e('%.0f',ih)
+bG=nil else if B<=dE then bG=0 else local ih=(B-dE)-1 local bF local ga=e('%d',ih)
 local ii=g('ZRANGE',i,ga,ga,'WITHSCORES') local gb=ii[2] if gb then local gc=tonumber(gb) local dd if gc<2^64 then
 local gd=s(gc) dd=(0<gd)and gd or 0 else dd=1/0 end bF=dd else bF=1/0 end local aE if not(bF==(1/0))then aE=bF else
 aE=nil end local df if aE then local de if 2^53<=aE then de=1/0 else local ge=aE-J de=(0<ge)and ge or 0 end df=de else
 df=aE end bG=df end end local gf=bG or(-1) local dk if fZ==G then dk=gf else local dj if B<=0 then dj=0 else
-local ij=B-1 local bH local gg=e('%.0f',ij) local ik=g('ZRANGE',i,gg,gg,'WITHSCORES') local gh=ik[2] if gh then
+local ij=B-1 local bH local gg=e('%d',ij) local ik=g('ZRANGE',i,gg,gg,'WITHSCORES') local gh=ik[2] if gh then
 local gi=tonumber(gh) local dg if gi<2^64 then local gj=s(gi) dg=(0<gj)and gj or 0 else dg=1/0 end bH=dg else bH=1/0 end
 local aF if not(bH==(1/0))then aF=bH else aF=nil end local di if aF then local dh if 2^53<=aF then dh=1/0 else
 local gk=aF-J dh=(0<gk)and gk or 0 end di=dh else di=aF end dj=di end dk=dj or(-1) end bf=gf aG=dk else bf=0 aG=0 end
 if(not((aD-aD)==0))or((not((bf-bf)==0))or((not((aG-aG)==0))or((2^53<=aD)or(2^53<=aG))))then return end
-local il=e('%.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f 0 %.0f 0 0',(bO and 1 or 0),an,cn,G,dC,aD,bf,aG,J) if dw then
+local il=e('%d %d %d %d %d %d %d %d 0 %d 0 0',(bO and 1 or 0),an,cn,G,dC,aD,bf,aG,J) if dw then
 local im=g('ZRANGE',i,'-1','-1','WITHSCORES') local aR=im[2] if aR then local gl=tonumber(aR) local aH if gl<2^64 then
 local gm=s(gl) aH=(0<gm)and gm or 0 else aH=1/0 end if not redis.REDIS_VERSION_NUM then return end
 local gn=g('PEXPIRETIME',i) if(2^53<=aH)or(not(((0<=gn)and gn or nil)==aH))then local dl if aH<9223372036854775808 then
-dl=e('%.0f',aH) else dl='9223372036854775807' end local iB=g('PEXPIREAT',i,dl) end else
+dl=e('%d',aH) else dl='9223372036854775807' end local iB=g('PEXPIREAT',i,dl) end else
 if not redis.REDIS_VERSION_NUM then return end local go=g('PEXPIRETIME',i)
-if(2^53<=aR)or(not(((0<=go)and go or nil)==aR))then local dm if aR<9223372036854775808 then dm=e('%.0f',aR) else
+if(2^53<=aR)or(not(((0<=go)and go or nil)==aR))then local dm if aR<9223372036854775808 then dm=e('%d',aR) else
 dm='9223372036854775807' end local iC=g('PEXPIREAT',i,dm) end end end dn=il end else return end else return end else
 return end else if not(((#af)<16)and E(af,'^[1-9]%d*$'))then return end local et,aO=aj(aL,'^([1-9]%d*)(%l*)$')
 if et then if(#aL)<16 then

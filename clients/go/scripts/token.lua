@@ -1,5 +1,5 @@
 -- RL.TOKEN, without the module: docs/lua.md. Put together by scripts/generate-lua; do not edit.
-local function hD(as) local bJ,h local B,n,ak,hZ=string.find,string.format,string.match,string.sub local function eg(ae)
+local function hD(as) local bJ,h local B,m,ak,hZ=string.find,string.format,string.match,string.sub local function eg(ae)
 return ae==''and 1000 or ae=='ms'and 1 or ae=='s'and 1000 or ae=='m'and 60000 or ae=='h'and 3600000
 or ae=='d'and 86400000 or nil end local function A(c,d) if c-c==0 and d-d==0 and c*d<(2^53)then return c*d end
 return h().v(c,d) end local function ee(a) a.n=A(a.b,a.e) if a.n-a.n~=0 then h().Z(a) end end local function hm(w,e,J)
@@ -21,16 +21,16 @@ hs(a) if#aM~=hG(a,aM,1,gh,bZ)-1 then h().m('KEYS') end end local function hW(i,h
 if not c then return nil elseif B(i,':0%d')then return nil end local K=#bQ<17 and bQ+0 return#c<16 and c+0 or h().r(c),
 #d<16 and d+0 or h().r(d), #bO<16 and bO+0 or h().r(bO), K and K<9e15 and K or h().r(bQ), q end local function gT(D)
 return D and D-D==0 and D>=1 and D<=1e15 end local function gy(i)
-local u,m,p,e,q=hW(i,'^T:(%d+):(%d+):(%d+):(%d+)(.*)$') if not gT(p)or not u or not m or not e then return nil end
-local Z=0 if q~=''then Z=h().D(q) if not Z then return nil end end if u-u~=0 or e-e~=0 or m-m~=0 or m>=p*1000 then
-if h().P(u,m,p,e)then return nil end end return{k=u,i=m,a=p,at=e,d=Z} end local function gW(a) local i=y('GET',a.q)
+local u,n,p,e,q=hW(i,'^T:(%d+):(%d+):(%d+):(%d+)(.*)$') if not gT(p)or not u or not n or not e then return nil end
+local Z=0 if q~=''then Z=h().D(q) if not Z then return nil end end if u-u~=0 or e-e~=0 or n-n~=0 or n>=p*1000 then
+if h().P(u,n,p,e)then return nil end end return{k=u,i=n,a=p,at=e,d=Z} end local function gW(a) local i=y('GET',a.q)
 if i then a.j=gy(i)or h().I(i,('TOKEN'),'FOREIGN_VALUE') end end local function au(c,d) if c-c==0 and d-d==0 then
 return c>d and c-d or 0 end return h().aa(c,d) end local function E(c,d) if c-c==0 and d-d==0 and c+d<(2^53)then
 return c+d end return h().z(c,d) end local function ai(c,d) if c-c==0 and d-d==0 then local q=c%d
 return q==0 and c/d or(c-q)/d+1 end local aQ,q=h().u(c,d) return q==0 and aQ or E(aQ,1) end local function C(c,d)
 if c-c==0 and d-d==0 then return c<d end return h().Q(c,d) end local function be(c,d) return C(d,c)and d or c end
-local function ec(a,j) local m,Q,u=j.i,a.e,j.k if j.a~=a.a and m~=0 then m=ai(A(m,Q),A(j.a,1000)) end
-u=be(E(A(u,Q),m),a.n) return j.d==0 and u or E(u,A(j.d,Q)) end local function cF(a,j) if not j then return 0 end
+local function ec(a,j) local n,Q,u=j.i,a.e,j.k if j.a~=a.a and n~=0 then n=ai(A(n,Q),A(j.a,1000)) end
+u=be(E(A(u,Q),n),a.n) return j.d==0 and u or E(u,A(j.d,Q)) end local function cF(a,j) if not j then return 0 end
 return au(ec(a,j),A(au(a.o,j.at),a.limit)) end local function bb(c,d) if c-c==0 and d-d==0 then local q=c%d
 return(c-q)/d,q end return h().u(c,d) end local function ay(f) if f-f~=0 or f>=(2^53)then h().m('INEXACT_REPLY') end
 return f end local function bC(a,aF) local P=ai(aF,a.limit) return P-P==0 and P or h().x(P) end local function eh(a,aF)
@@ -39,8 +39,8 @@ if V==0 or ef<0 then return nil end local P=ai(au(a.X,A(ef,a.e)),V) if P-P~=0 an
 return ai(P,1000) end local function aG(D) local q=D%1000 return D<0 and-1 or q==0 and D/1000 or(D-q)/1000+1 end
 local function hJ(a,l) local t=t(a,l==0 and 1 or l) t=t and aG(ay(t))or-1 return t==0 and 1 or t end
 local function bR(a,l) local j,V,Q,aB=a.j,a.limit,a.e,a.o local F=cF(a,j) local L=E(F,A(l==0 and 1 or l,Q))
-local aL=V>0 and not C(a.n,L) local ba,m=bb(F,Q) a.allowed,a.count,a.c=aL,ay(m==0 and ba or E(ba,1)),'keep'
-if aL and l>0 then a.c='charge' a.f={k=E(ba,l),i=m,a=a.a,at=aB,d=0} a.ttl=ay(ai(bC(a,L),1000000)) else
+local aL=V>0 and not C(a.n,L) local ba,n=bb(F,Q) a.allowed,a.count,a.c=aL,ay(n==0 and ba or E(ba,1)),'keep'
+if aL and l>0 then a.c='charge' a.f={k=E(ba,l),i=n,a=a.a,at=aB,d=0} a.ttl=ay(ai(bC(a,L),1000000)) else
 if j and V>0 and C(aB,j.at)then a.c='rebase' a.f={k=j.k,i=j.i,a=j.a,at=aB,d=j.d} end if aL then
 a.ttl=ay(ai(bC(a,F),1000000)) else eh(a,F) a.ttl=hJ(a,l) end end a.s=false and aL and bC(a,F)or 0 end
 local function gx(a) if a.PARTIAL or a.ALWAYS then h().E(a) else local l=a.g a.h=l bR(a,l) end if a.SHADOW then h().B(a)
@@ -49,7 +49,7 @@ bV(a,x,x=='keep'and a.j or x~='delete'and a.f or nil) local al,bP,W,ab,at=a.rema
 local l=a.h W=t(a,a.w or(l==0 and 1 or l))or-1 if a.M and W>=0 then W=math.max(W,a.M) end end if al<bP then
 ab=t(a,al+1)or-1 at=al+1==bP and ab or t(a,bP)or-1 end if W-W~=0 or ab-ab~=0 or at-at~=0 or W>=(2^53)or at>=(2^53)then
 h().m('INEXACT_REPLY') end if a.s~=0 then return al,W,ab,at,ay(ai(a.s,1000)) end return al,W,ab,at,0 end
-local function gU(a,ap) local al,W,ab,at,gz=br(a) local hC=a.p and 1 or 0 return n(
+local function gU(a,ap) local al,W,ab,at,gz=br(a) local hC=a.p and 1 or 0 return m(
 '%.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f %d %.0f',
 a.allowed and(a.PARTIAL and h().y(a)or 1)or 0,a.count,a.ttl,a.b,al,W,ab,at, gz,a.now_ms,hC,ap ) end
 local function hu(a,ap) local az=a.form if az=='LINE'then return gU(a,ap) elseif az then return h().U(a,ap) end
@@ -62,9 +62,9 @@ if x=='keep'and(not F or not bS)then return nil end local z=F and gG(a.q,a.now_m
 z=h().K(h().F(z)) end if x=='keep'then local L=aj(a,F) return z and C(z,L)and E(L,5000)or nil end local L=aj(a,R)
 local bd=E(L,5000) if not F then return bd elseif not z then return bd end if bS and x=='rebase'then
 return h().S(z,aj(a,F),L) elseif C(z,L)then return bd elseif not C(bd,z)or(bS and C(E(aj(a,F),5000),z))then return nil
-end return bd end local function aH(f) if f-f~=0 then return h().ab(f) end return n('%.0f',f) end
-local function hB(s,dO) if dO then y('PEXPIREAT',s,aH(dO)) end end local function dR(j) local u,m,p,e=j.k,j.i,j.a,j.at
-if j.d~=0 or u-u~=0 or m-m~=0 or e-e~=0 then return h().G(j) end return n('T:%.0f:%.0f:%.0f:%.0f',u,m,p,e) end
+end return bd end local function aH(f) if f-f~=0 then return h().ab(f) end return m('%.0f',f) end
+local function hB(s,dO) if dO then y('PEXPIREAT',s,aH(dO)) end end local function dR(j) local u,n,p,e=j.k,j.i,j.a,j.at
+if j.d~=0 or u-u~=0 or n-n~=0 or e-e~=0 then return h().G(j) end return m('T:%.0f:%.0f:%.0f:%.0f',u,n,p,e) end
 local function dP(a,x,R) local s=a.q if x=='delete'then y('UNLINK',s) return end local aj=gE(a,x,R) if x=='keep'then
 hB(s,aj) elseif aj then y('SET',s,dR(R),'PXAT',aj==0 and'1'or aH(aj)) else y('SET',s,dR(R),'KEEPTTL') end end
 local function hA(aM,w) local a=hk(w,' form COST PARTIAL ALWAYS BURST BLOCK MAX ANCHOR ID AS SHADOW RESERVE ')
@@ -98,14 +98,14 @@ return 1 end, } local bL=setmetatable({(2^24)-1,(2^24)-1,2^16-1},bp) local funct
 local function gO(cb) return C(bL,cb) end local gm=setmetatable({6553600,11973543,3552},bp) local function aa(i)
 error({err=i},0) end local function O(aO) aa(r[aO]) end local function hy(a) if a.limit>0 and C(A(a.limit,gm),a.n)then
 O('SPAN') end end local bK=setmetatable({(2^24)-1,(2^24)-1,2^15-1},bp) local function bY(f) return C(bK,f) end
-local function gP(u,m,p,e) local hI=bY(u)or(not C(u,bK)and m~=0) return hI or bY(e)or not C(m,A(p,1000)) end
+local function gP(u,n,p,e) local hI=bY(u)or(not C(u,bK)and n~=0) return hI or bY(e)or not C(n,A(p,1000)) end
 local function bN(c,d) for e=1,math.min(#c,#d)do local gi,gj=c:byte(e),d:byte(e) if gi~=gj then return gi<gj end end
 return#c<#d end local function bW(k) if#k<=15 or(#k==16 and bN(k,'9007199254740992'))then return k+0 end local bX=#k%7
 local f=bX>0 and k:sub(1,bX)+0 or 0 for e=bX+1,#k,7 do f=E(A(f,10000000),k:sub(e,e+6)+0) end return f end
 local function ea(k) if#k>1 and k:byte()==48 then return nil
 elseif#k<20 or(#k==20 and not bN('18446744073709551615',k))then return bW(k) end end local function gu(q)
 local k=ak(q,'^:(%d+)$') local Z=k and ea(k) return Z and Z~=0 and not bY(Z)and Z or nil end local function gC(j)
-local u,m,p,e=j.k,j.i,j.a,j.at local i='T:'..aH(u)..':'..aH(m)..':'..aH(p)..':'..aH(e)
+local u,n,p,e=j.k,j.i,j.a,j.at local i='T:'..aH(u)..':'..aH(n)..':'..aH(p)..':'..aH(e)
 return j.d==0 and i or i..':'..aH(j.d) end local function gH(i,v,hi)
 local hX={C='COUNTER',L='LEAKY',O='LOCKOUT',R='ROLLING',T='TOKEN'} local dJ=hX[ak(i,'^(%u):')] if not dJ or dJ==v then
 O(hi) end aa('ERR the key holds a state of '..dJ..': use another key for each algorithm') end local function gD(as)
@@ -122,15 +122,15 @@ dQ[f]=T+bM*(2^24) end return bc(dQ) end local function ha(c,d) c,d=ax(c),ax(d) l
 for f=1,#c do local ao=0 for ca=1,#d do local T=bh[f+ca-1]+c[f]*d[ca]+ao ao=math.floor(T/(2^24)) bh[f+ca-1]=T-ao*(2^24)
 end bh[f+#d]=ao end return bc(bh) end local function dN(f) if f-f==0 then return f end local aS=0 for gN=#f,1,-1 do
 aS=aS*(2^24)+f[gN] end return aS end local function gB(c,d) local aQ=0 while not C(c,d)do
-local m=math.max(1,math.floor(dN(c)/dN(d)*(1-2^-45))) m=bc(ax(m)) aQ=E(aQ,m) c=au(c,A(m,d)) end return aQ,c end
-local function hH(f) local cI='' while f-f~=0 do local q f,q=bb(f,10000000) cI=n('%07.0f',q)..cI end
-return n('%.0f',f)..cI end local function gF(s,cc) local dW=y('PTTL',s) return dW>=0 and cc+dW or nil end
+local n=math.max(1,math.floor(dN(c)/dN(d)*(1-2^-45))) n=bc(ax(n)) aQ=E(aQ,n) c=au(c,A(n,d)) end return aQ,c end
+local function hH(f) local cI='' while f-f~=0 do local q f,q=bb(f,10000000) cI=m('%07.0f',q)..cI end
+return m('%.0f',f)..cI end local function gF(s,cc) local dW=y('PTTL',s) return dW>=0 and cc+dW or nil end
 local function gZ(z,hc,L) if z-z~=0 then O('INEXACT_STATE') end local bf=au(z,au(hc,L)) bf=C(bf,L)and L or bf
 return bf~=z and bf or nil end local function bT(i,aN) if i~='0'and not B(i,'^[1-9]%d*$')then return nil end
 return(#i<#aN or(#i==#aN and not bN(aN,i)))and i or nil end local function dZ(aO,i,dV)
 local k=i and bT(i,'9223372036854775807') local f=k and bW(k) if not f or f==0 and dV>0 then
-aa(n('ERR invalid %s: expected an integer from %d to 9223372036854775807',aO,dV)) elseif f-f~=0 then
-aa(n('ERR invalid %s: the Lua library takes integers up to 9007199254740991',aO)) end return f end local dL={
+aa(m('ERR invalid %s: expected an integer from %d to 9223372036854775807',aO,dV)) elseif f-f~=0 then
+aa(m('ERR invalid %s: the Lua library takes integers up to 9007199254740991',aO)) end return f end local dL={
 {'COST','COST n','RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take'}, {'PARTIAL','PARTIAL','RL.<ALGO> and RL.PEEK take'},
 {'ALWAYS','ALWAYS','RL.<ALGO> and RL.PEEK take'}, {'RESERVED','RESERVED n','RL.SETTLE takes'},
 {'ACTUAL','ACTUAL m','RL.SETTLE takes'}, {'AT','AT ms','RL.REFUND and RL.SETTLE take'},
@@ -150,9 +150,9 @@ if aA(J,M[1])and el(a,M[1])then aC[#aC+1]=M[2] end end for ah,az in ipairs({'FUL
 for ah,o in ipairs(aC)do if gQ(v:upper(),ak(o,'^%u+'))then aa('ERR syntax error: no such option, but there is '..o) end
 end local K=table.remove(aC) local hK=table.concat(aC,', ')
 aa('ERR syntax error: after limit come '..hK..' or '..K..', each at most once') end local function hw(M,a,J)
-local o,hY=M[1],a.ae if not aA(J,o)then aa(n('ERR invalid %s: only %s it',o,M[3])) elseif not el(a,o)then
-aa(n('ERR invalid %s: %s takes none',o,('TOKEN'))) elseif a[o]~=nil then
-aa(n('ERR syntax error: %s comes at most once',M[2])) end end local function hn(o,i,ia) if o=='AS'then
+local o,hY=M[1],a.ae if not aA(J,o)then aa(m('ERR invalid %s: only %s it',o,M[3])) elseif not el(a,o)then
+aa(m('ERR invalid %s: %s takes none',o,('TOKEN'))) elseif a[o]~=nil then
+aa(m('ERR syntax error: %s comes at most once',M[2])) end end local function hn(o,i,ia) if o=='AS'then
 return i and#i>=1 and#i<=64 and not B(i,'[^%w._-]')and i or O('AS') elseif o=='AT'then
 local k=i and bT(i,'9223372036854775807') return k and be(bW(k),(bb(bL,1000)))or O('AT') end
 return dZ(o,i,o=='BURST'and 1 or 0) end local function hv(a) if a.ALWAYS and(a.PARTIAL or a.RESERVE)then
@@ -168,13 +168,13 @@ local gl={DAY=86400000,WEEK=7*86400000,MONTH=31*86400000,YEAR=366*86400000} loca
 if not p then a.ac=i:upper() p=gl[a.ac] if not p then
 O(aA((' COST PARTIAL BURST ALWAYS '),'ANCHOR')and'CALENDAR_WINDOW'or'WINDOW')
 elseif not aA((' COST PARTIAL BURST ALWAYS '),'ANCHOR')then
-aa(n('ERR invalid window: %s takes no windows of the calendar',('TOKEN'))) end end return p end local function gL(s)
+aa(m('ERR invalid window: %s takes no windows of the calendar',('TOKEN'))) end end return p end local function gL(s)
 return s:sub(-9)==':reserved'or s:sub(-14)==':reserved:ends' end local function hx(s) if gL(s)then O('RESERVED_KEY') end
 end local function gt(a) local hg=a.PARTIAL and a.h<a.g a.p=a.SHADOW and not a.t and(hg or not a.allowed)
 if not a.allowed and(a.p or a.t)then a.allowed=true if not(nil)then local ah,ah,ah,cG=br(a) a.ttl=aG(cG) end end end
 local function ht(a) bV(a,'keep',a.j) return a.remaining end local function hj(a,ah,l) if l==0 or a.limit==0 then
-return'keep' end local aF=E(cF(a,a.j),A(l,a.e)) if C(A(bK,a.e),aF)then O('OVERFLOW') end local ba,m=bb(aF,a.e)
-local aN=m==0 and a.b or a.b-1 local u,Z=be(ba,aN),au(ba,aN) return'charge',{k=u,i=m,a=a.a,at=a.o,d=Z} end
+return'keep' end local aF=E(cF(a,a.j),A(l,a.e)) if C(A(bK,a.e),aF)then O('OVERFLOW') end local ba,n=bb(aF,a.e)
+local aN=n==0 and a.b or a.b-1 local u,Z=be(ba,aN),au(ba,aN) return'charge',{k=u,i=n,a=a.a,at=a.o,d=Z} end
 local function hE(x,R,F) if x=='keep'then return F end return x~='delete'and R or nil end local function hd(l)
 return l==0 and 1 or l end local function gv(a) local l=a.g bR(a,0) local x,R=hj(a,nil,l) if l>0 then a.c,a.f=x,R end
 local ej=hE(a.c,a.f,a.j) bV(a,a.c,ej) a.allowed=a.b>0 and t(a,0)==0 a.w=a.b>0 and l or hd(l) if(nil)then
@@ -186,25 +186,25 @@ return a.t and a.t.g or a.p and a.g or a.h end local function dS(a) if not a.all
 return a.PARTIAL and eb(a)or 1 end local function gK(a,ap) local al,hz,ab,cG,gA=br(a) return{ 'allowed',dS(a),
 'count',a.count, 'ttl',a.ttl, 'limit',a.b, 'remaining',al, 'retry_after_ms',hz, 'next_ms',ab, 'reset_ms',cG,
 'delay_ms',gA, 'now_ms',a.now_ms, 'shadow',a.p and 1 or 0, 'charged',ap, } end local function hb(bi) local ek={}
-for ah,a in ipairs(bi)do local U,ac=a.AS or('TOKEN'):lower(),2 a.l=U while ek[a.l]do a.l=n('%s-%d',U,ac) ac=ac+1 end
-ek[a.l]=true end end local function bt(f) return n('%.0f',be(f,999999999999999)) end local function hr(a)
+for ah,a in ipairs(bi)do local U,ac=a.AS or('TOKEN'):lower(),2 a.l=U while ek[a.l]do a.l=m('%s-%d',U,ac) ac=ac+1 end
+ek[a.l]=true end end local function bt(f) return m('%.0f',be(f,999999999999999)) end local function hr(a)
 local p=(nil)and(nil)(a)or a.a local bU,q=1000,p%1000 while q>0 do bU,q=q,bU%q end local gg=1000/bU
-local Q=bb(A(p,gg),1000) return n('"%s";q=%s;w=%s',a.l,bt(A(a.limit,gg)),bt(Q)) end local function gS(bu,cd)
+local Q=bb(A(p,gg),1000) return m('"%s";q=%s;w=%s',a.l,bt(A(a.limit,gg)),bt(Q)) end local function gS(bu,cd)
 if bu.allowed~=cd.allowed then return not bu.allowed end local t,ce=bu.retry_after_ms,cd.retry_after_ms if t~=ce then
 return t<0 or(ce>=0 and t>ce) end return bu.remaining<cd.remaining end local function gM(bi) local cH,ed=bi[1],{} hb(bi)
 for f,a in ipairs(bi)do ed[f]=hr(a) a.remaining,a.retry_after_ms,a.next_ms,a.reset_ms=br(a) if gS(a,cH)then cH=a end end
-local a=cH local bk={ 'X-RateLimit-Limit', n('%.0f',a.b), 'X-RateLimit-Remaining', n('%.0f',a.remaining), }
+local a=cH local bk={ 'X-RateLimit-Limit', m('%.0f',a.b), 'X-RateLimit-Remaining', m('%.0f',a.remaining), }
 local function bs(aO,aK) bk[#bk+1]=aO bk[#bk+1]=aK end if a.reset_ms>=0 then
-bs('X-RateLimit-Reset',n('%.0f',aG(a.now_ms+a.reset_ms))) end bs('RateLimit-Policy',table.concat(ed,', '))
-local gY=a.next_ms>=0 and';t='..bt(aG(a.next_ms))or'' bs('RateLimit',n('"%s";r=%s%s',a.l,bt(a.remaining),gY))
-if not a.allowed and a.retry_after_ms>=0 then bs('Retry-After',n('%.0f',aG(a.retry_after_ms))) end return bk end
+bs('X-RateLimit-Reset',m('%.0f',aG(a.now_ms+a.reset_ms))) end bs('RateLimit-Policy',table.concat(ed,', '))
+local gY=a.next_ms>=0 and';t='..bt(aG(a.next_ms))or'' bs('RateLimit',m('"%s";r=%s%s',a.l,bt(a.remaining),gY))
+if not a.allowed and a.retry_after_ms>=0 then bs('Retry-After',m('%.0f',aG(a.retry_after_ms))) end return bk end
 local function hh(a,ap) if a.form=='FULL'then return gK(a,ap) end return{dS(a),a.count,a.ttl,gM({a})} end
 bJ={z=gn,A=gs,B=gt,D=gu,E=gw,F=ax,u=gB,G=gC,error_reply=gD,H=gF,m=O,I=gH,J=gI,K=bc,N=gO,P=gP,Q=dX,S=gZ,v=ha,x=hf,U=hh,V=dZ,r=ea,W=hl,y=eb,Y=hx,Z=hy,aa=hF,ab=hH,ad=hV}
 end return bJ end if as then return h().error_reply(as) end local bq,aR=pcall(hA,KEYS,ARGV)
 return bq and aR or h().error_reply(aR) end local function gJ(dK,ag)
-local B,ak,n,y=string.find,string.match,string.format,redis.call local bg local eQ=ag[1] local bD=ag[2] local bE=ag[3]
-if not bD then return end local bl=ag[4] local cs local G local ad if(bE=='LINE')and(not bl)then cs=4 G=1 ad='LINE' else
-local cp local cq local cr if bE then if bl then
+local B,ak,m,y=string.find,string.match,string.format,redis.call if m('%d',2^40)~='1099511627776'then return end
+local bg local eQ=ag[1] local bD=ag[2] local bE=ag[3] if not bD then return end local bl=ag[4] local cs local G local ad
+if(bE=='LINE')and(not bl)then cs=4 G=1 ad='LINE' else local cp local cq local cr if bE then if bl then
 if not(((((ag[5]=='LINE')and(not ag[6]))and((#bl)<16))and(bE=='COST'))and B(bl,'^[1-9]%d*$'))then return end cp=6
 cq=bl+0 cr='LINE' else if(((ag[5]=='LINE')and(not ag[6]))and(bE=='COST'))and B('','^[1-9]%d*$')then return end return
 end else cp=3 cq=1 cr=nil end cs=cp G=cq ad=cr end if not(((#bD)<16)and B(bD,'^[1-9]%d*$'))then return end local b=bD+0
@@ -232,22 +232,21 @@ local di=(fn<aJ)and(aJ-fn)or 0 local fo=di%b local dj=(fo==0)and(di/b)or(((di-fo
 ct=(fp==0)and(dj/1000)or(((dj-fp)/1000)+1) end local fq=ct or(-1) local cu if fm==b then cu=fq else
 local dk=(0<aJ)and aJ or 0 local fr=dk%b local dl=(fr==0)and(dk/b)or(((dk-fr)/b)+1) local fs=dl%1000
 cu=(fs==0)and(dl/1000)or(((dl-fs)/1000)+1) end cv=fq by=cu else cv=0 by=0 end if 2^53<=by then return end
-local hQ=n('1 %.0f %.0f %.0f %.0f 0 %.0f %.0f 0 %.0f 0 %.0f',aD,dc,b,dg,cv,by,bF,G) cw=hQ else if ad then return end
-cw={1,aD,dc} end local aP if not redis.REDIS_VERSION_NUM then return end local ft=y('PEXPIRETIME',an)
-local bm=(0<=ft)and ft or nil if bm then if 2^53<=bm then return end if not((av*g)<2^53)then return end local fu=av*g
-if not((fu+Y)<2^53)then return end local fv=fu+Y local dm=(H<fv)and H or fv local fw=dm%b
-local fx=(fw==0)and(dm/b)or(((dm-fw)/b)+1) if not((I+fx)<2^53)then return end local dn=I+fx local fy=dn%1000
-local dp=(fy==0)and(dn/1000)or(((dn-fy)/1000)+1) if not((dp+5000)<2^53)then return end local dq=dp+5000 if bm<dp then
-aP=dq else local cx if not(dq<bm)then cx=true else if not(aU<2^53)then return end if not(aV<2^53)then return end
-local fz=X%b local fA=(fz==0)and(X/b)or(((X-fz)/b)+1) if not((af+fA)<2^53)then return end local dr=af+fA
-local fB=dr%1000 local fC=(fB==0)and(dr/1000)or(((dr-fB)/1000)+1) if not((fC+5000)<2^53)then return end cx=(fC+5000)<bm
-end if cx then aP=nil else aP=dq end end else if not((av*g)<2^53)then return end local fD=av*g if not((fD+Y)<2^53)then
-return end local fE=fD+Y local ds=(H<fE)and H or fE local fF=ds%b local fG=(fF==0)and(ds/b)or(((ds-fF)/b)+1)
-if not((I+fG)<2^53)then return end local dt=I+fG local fH=dt%1000
-if not((((fH==0)and(dt/1000)or(((dt-fH)/1000)+1))+5000)<2^53)then return end return end if aP then local cy
-if aP==0 then cy='1' else local hR=n('%.0f',aP) cy=hR end
-local ic=y('SET',an,n('T:%.0f:%.0f:%.0f:%.0f',av,Y,am,I),'PXAT',cy) else
-local id=y('SET',an,n('T:%.0f:%.0f:%.0f:%.0f',av,Y,am,I),'KEEPTTL') end bg=cw else if I<af then return end
+local hQ=m('1 %d %d %d %d 0 %d %d 0 %d 0 %d',aD,dc,b,dg,cv,by,bF,G) cw=hQ else if ad then return end cw={1,aD,dc} end
+local aP if not redis.REDIS_VERSION_NUM then return end local ft=y('PEXPIRETIME',an) local bm=(0<=ft)and ft or nil
+if bm then if 2^53<=bm then return end if not((av*g)<2^53)then return end local fu=av*g if not((fu+Y)<2^53)then return
+end local fv=fu+Y local dm=(H<fv)and H or fv local fw=dm%b local fx=(fw==0)and(dm/b)or(((dm-fw)/b)+1)
+if not((I+fx)<2^53)then return end local dn=I+fx local fy=dn%1000 local dp=(fy==0)and(dn/1000)or(((dn-fy)/1000)+1)
+if not((dp+5000)<2^53)then return end local dq=dp+5000 if bm<dp then aP=dq else local cx if not(dq<bm)then cx=true else
+if not(aU<2^53)then return end if not(aV<2^53)then return end local fz=X%b local fA=(fz==0)and(X/b)or(((X-fz)/b)+1)
+if not((af+fA)<2^53)then return end local dr=af+fA local fB=dr%1000 local fC=(fB==0)and(dr/1000)or(((dr-fB)/1000)+1)
+if not((fC+5000)<2^53)then return end cx=(fC+5000)<bm end if cx then aP=nil else aP=dq end end else
+if not((av*g)<2^53)then return end local fD=av*g if not((fD+Y)<2^53)then return end local fE=fD+Y
+local ds=(H<fE)and H or fE local fF=ds%b local fG=(fF==0)and(ds/b)or(((ds-fF)/b)+1) if not((I+fG)<2^53)then return end
+local dt=I+fG local fH=dt%1000 if not((((fH==0)and(dt/1000)or(((dt-fH)/1000)+1))+5000)<2^53)then return end return end
+if aP then local cy if aP==0 then cy='1' else local hR=m('%d',aP) cy=hR end
+local ic=y('SET',an,m('T:%d:%d:%d:%d',av,Y,am,I),'PXAT',cy) else
+local id=y('SET',an,m('T:%d:%d:%d:%d',av,Y,am,I),'KEEPTTL') end bg=cw else if I<af then return end
 local fb=(Y==0)and(N/g)or(aW+1) local dd=(fb<b)and(b-fb)or 0 local aq local aX=b-G if aX<0 then aq=nil else
 if not((aX*g)<2^53)then return end local fc=aX*g local de=(fc<N)and(N-fc)or 0 local fd=de%b
 local df=(fd==0)and(de/b)or(((de-fd)/b)+1) local fe=df%1000 aq=(fe==0)and(df/1000)or(((df-fe)/1000)+1) end local bx
@@ -262,18 +261,18 @@ local dy=(fO==0)and(dx/b)or(((dx-fO)/b)+1) local fP=dy%1000 cA=(fP==0)and(dy/100
 local fQ=cA or(-1) local cB if fM==b then cB=fQ else local dz=(0<N)and N or 0 local fR=dz%b
 local dA=(fR==0)and(dz/b)or(((dz-fR)/b)+1) local fS=dA%1000 cB=(fS==0)and(dA/1000)or(((dA-fS)/1000)+1) end cC=fQ bz=cB
 else cC=0 bz=0 end if(2^53<=fL)or(2^53<=bz)then return end
-local hS=n('0 %.0f %.0f %.0f %.0f %.0f %.0f %.0f 0 %.0f 0 0',aD,fg,b,dd,fL,cC,bz,bF) cD=hS else if ad then return end
-cD={0,aD,fg} end local bA if not redis.REDIS_VERSION_NUM then return end local fT=y('PEXPIRETIME',an)
-local dB=(0<=fT)and fT or nil if dB then if 2^53<=dB then return end if not(aU<2^53)then return end if not(aV<2^53)then
-return end local fU=X%b local fV=(fU==0)and(X/b)or(((X-fU)/b)+1) if not((af+fV)<2^53)then return end local dC=af+fV
-local fW=dC%1000 local dD=(fW==0)and(dC/1000)or(((dC-fW)/1000)+1) local cE if dB<dD then if not((dD+5000)<2^53)then
-return end cE=dD+5000 else cE=nil end bA=cE else if not(aU<2^53)then return end if not(aV<2^53)then return end
-local fX=X%b if not((af+((fX==0)and(X/b)or(((X-fX)/b)+1)))<2^53)then return end bA=nil end if bA then
-local hT=n('%.0f',bA) local ie=y('PEXPIREAT',an,hT) end bg=cD end end else return end end end else
-if not((G*g)<2^53)then return end local bn=G*g if not(bn<2^53)then return end local aw=0%g local aY=(0-aw)/g local aE
-if aw==0 then aE=aY else if not((aY+1)<2^53)then return end aE=aY+1 end if 2^53<=aE then return end if not(H<bn)then
-if not((aY+G)<2^53)then return end local bo=aY+G local fY=bn%b local dE=(fY==0)and(bn/b)or(((bn-fY)/b)+1)
-local fZ=dE%1e6 local dF=(fZ==0)and(dE/1e6)or(((dE-fZ)/1e6)+1) if 2^53<=dF then return end local ci if ad=='LINE'then
+local hS=m('0 %d %d %d %d %d %d %d 0 %d 0 0',aD,fg,b,dd,fL,cC,bz,bF) cD=hS else if ad then return end cD={0,aD,fg} end
+local bA if not redis.REDIS_VERSION_NUM then return end local fT=y('PEXPIRETIME',an) local dB=(0<=fT)and fT or nil
+if dB then if 2^53<=dB then return end if not(aU<2^53)then return end if not(aV<2^53)then return end local fU=X%b
+local fV=(fU==0)and(X/b)or(((X-fU)/b)+1) if not((af+fV)<2^53)then return end local dC=af+fV local fW=dC%1000
+local dD=(fW==0)and(dC/1000)or(((dC-fW)/1000)+1) local cE if dB<dD then if not((dD+5000)<2^53)then return end cE=dD+5000
+else cE=nil end bA=cE else if not(aU<2^53)then return end if not(aV<2^53)then return end local fX=X%b
+if not((af+((fX==0)and(X/b)or(((X-fX)/b)+1)))<2^53)then return end bA=nil end if bA then local hT=m('%d',bA)
+local ie=y('PEXPIREAT',an,hT) end bg=cD end end else return end end end else if not((G*g)<2^53)then return end
+local bn=G*g if not(bn<2^53)then return end local aw=0%g local aY=(0-aw)/g local aE if aw==0 then aE=aY else
+if not((aY+1)<2^53)then return end aE=aY+1 end if 2^53<=aE then return end if not(H<bn)then if not((aY+G)<2^53)then
+return end local bo=aY+G local fY=bn%b local dE=(fY==0)and(bn/b)or(((bn-fY)/b)+1) local fZ=dE%1e6
+local dF=(fZ==0)and(dE/1e6)or(((dE-fZ)/1e6)+1) if 2^53<=dF then return end local ci if ad=='LINE'then
 if not((bo*g)<2^53)then return end local em=bo*g if not((em+aw)<2^53)then return end local en=em+aw
 local eo=(H<en)and H or en local aI=(0<eo)and eo or 0 local ep=aI%g local eq=(ep==0)and(aI/g)or(((aI-ep)/g)+1)
 local cJ=(eq<b)and(b-eq)or 0 local ch local bv if cJ<b then local er=cJ+1 local cf local cK=b-er if cK<0 then cf=nil
@@ -281,13 +280,12 @@ else if not((cK*g)<2^53)then return end local es=cK*g local cL=(es<aI)and(aI-es)
 local cM=(et==0)and(cL/b)or(((cL-et)/b)+1) local eu=cM%1000 cf=(eu==0)and(cM/1000)or(((cM-eu)/1000)+1) end
 local ev=cf or(-1) local cg if er==b then cg=ev else local cN=(0<aI)and aI or 0 local ew=cN%b
 local cO=(ew==0)and(cN/b)or(((cN-ew)/b)+1) local ex=cO%1000 cg=(ex==0)and(cO/1000)or(((cO-ex)/1000)+1) end ch=ev bv=cg
-else ch=0 bv=0 end if 2^53<=bv then return end
-local hL=n('1 %.0f %.0f %.0f %.0f 0 %.0f %.0f 0 %.0f 0 %.0f',aE,dF,b,cJ,ch,bv,bF,G) ci=hL else if ad then return end
-ci={1,aE,dF} end if not((bo*g)<2^53)then return end local ey=bo*g if not((ey+aw)<2^53)then return end local ez=ey+aw
-local cP=(H<ez)and H or ez local eA=cP%b local eB=(eA==0)and(cP/b)or(((cP-eA)/b)+1) if not((I+eB)<2^53)then return end
-local cQ=I+eB local eC=cQ%1000 local eD=(eC==0)and(cQ/1000)or(((cQ-eC)/1000)+1) if not((eD+5000)<2^53)then return end
-local eE=eD+5000 local cj if eE==0 then cj='1' else cj=n('%.0f',eE) end
-local ib=y('SET',an,n('T:%.0f:%.0f:%.0f:%.0f',bo,aw,am,I),'PXAT',cj) bg=ci else local ga=(aw==0)and(0/g)or(aY+1)
+else ch=0 bv=0 end if 2^53<=bv then return end local hL=m('1 %d %d %d %d 0 %d %d 0 %d 0 %d',aE,dF,b,cJ,ch,bv,bF,G) ci=hL
+else if ad then return end ci={1,aE,dF} end if not((bo*g)<2^53)then return end local ey=bo*g if not((ey+aw)<2^53)then
+return end local ez=ey+aw local cP=(H<ez)and H or ez local eA=cP%b local eB=(eA==0)and(cP/b)or(((cP-eA)/b)+1)
+if not((I+eB)<2^53)then return end local cQ=I+eB local eC=cQ%1000 local eD=(eC==0)and(cQ/1000)or(((cQ-eC)/1000)+1)
+if not((eD+5000)<2^53)then return end local eE=eD+5000 local cj if eE==0 then cj='1' else cj=m('%d',eE) end
+local ib=y('SET',an,m('T:%d:%d:%d:%d',bo,aw,am,I),'PXAT',cj) bg=ci else local ga=(aw==0)and(0/g)or(aY+1)
 local dG=(ga<b)and(b-ga)or 0 local ar local aZ=b-G if aZ<0 then ar=nil else if not((aZ*g)<2^53)then return end
 local gb=aZ*g local dH=(gb<0)and(0-gb)or 0 local gc=dH%b local dI=(gc==0)and(dH/b)or(((dH-gc)/b)+1) local gd=dI%1000
 ar=(gd==0)and(dI/1000)or(((dI-gd)/1000)+1) end local bB if ar then if 2^53<=ar then return end local ge=ar%1000
@@ -299,7 +297,6 @@ local cT=b-eJ if cT<0 then cl=nil else if not((cT*g)<2^53)then return end local 
 local eL=cU%b local cV=(eL==0)and(cU/b)or(((cU-eL)/b)+1) local eM=cV%1000 cl=(eM==0)and(cV/1000)or(((cV-eM)/1000)+1) end
 local eN=cl or(-1) local cm if eJ==b then cm=eN else local eO=0%b local cW=(eO==0)and(0/b)or(((0-eO)/b)+1)
 local eP=cW%1000 cm=(eP==0)and(cW/1000)or(((cW-eP)/1000)+1) end cn=eN bw=cm else cn=0 bw=0 end
-if(2^53<=eI)or(2^53<=bw)then return end
-local hM=n('0 %.0f %.0f %.0f %.0f %.0f %.0f %.0f 0 %.0f 0 0',aE,gf,b,dG,eI,cn,bw,bF) co=hM else if ad then return end
-co={0,aE,gf} end bg=co end end else return end else return end return bg end local bq,aR=pcall(gJ,KEYS,ARGV)
-if bq and aR then return aR end return hD(not bq and aR)
+if(2^53<=eI)or(2^53<=bw)then return end local hM=m('0 %d %d %d %d %d %d %d 0 %d 0 0',aE,gf,b,dG,eI,cn,bw,bF) co=hM else
+if ad then return end co={0,aE,gf} end bg=co end end else return end else return end return bg end
+local bq,aR=pcall(gJ,KEYS,ARGV) if bq and aR then return aR end return hD(not bq and aR)

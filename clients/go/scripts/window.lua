@@ -250,9 +250,9 @@ return fj(a,ao) end return{ds(a),a.count,a.ttl,fo({a})} end
 bT={Q=eM,S=eV,U=dk,V=eX,W=dp,error_reply=fd,X=dr,z=G,Y=fg,ac=fu,M=fy,ad=fF,ae=dK,af=fJ,P=dN,ag=fT,ah=gd,ai=ge,aj=gg,am=gt,ao=gu}
 end return bT end if av then return o().error_reply(av) end local bv,aT=pcall(fX,KEYS,ARGV)
 return bv and aT or o().error_reply(aT) end local function fh(de,ag)
-local L,ar,m,n=string.find,string.match,string.format,redis.call local bj local dY=ag[1] local bP=ag[2] local bQ=ag[3]
-if not bP then return end local bp=ag[4] local cp local M local aa if(bQ=='LINE')and(not bp)then cp=4 M=1 aa='LINE' else
-local cm local cn local co if bQ then if bp then
+local L,ar,m,n=string.find,string.match,string.format,redis.call if m('%d',2^40)~='1099511627776'then return end
+local bj local dY=ag[1] local bP=ag[2] local bQ=ag[3] if not bP then return end local bp=ag[4] local cp local M local aa
+if(bQ=='LINE')and(not bp)then cp=4 M=1 aa='LINE' else local cm local cn local co if bQ then if bp then
 if not(((((ag[5]=='LINE')and(not ag[6]))and((#bp)<16))and(bQ=='COST'))and L(bp,'^[1-9]%d*$'))then return end cm=6
 cn=bp+0 co='LINE' else if(((ag[5]=='LINE')and(not ag[6]))and(bQ=='COST'))and L('','^[1-9]%d*$')then return end return
 end else cm=3 cn=1 co=nil end cp=cm M=cn aa=co end if not(((#bP)<16)and L(bP,'^[1-9]%d*$'))then return end local j=bP+0
@@ -273,23 +273,22 @@ return end local en=aX*1000 local cT=(x<en)and(en-x)or 0 local eo=cT%1000 bF=(eo
 end local ep=bF or(-1) local cr if cS==j then cr=ep else local cq if(az+j)<=j then cq=0 else if not((aX*1000)<2^53)then
 return end local eq=aX*1000 local cU=(x<eq)and(eq-x)or 0 local er=cU%1000 cq=(er==0)and(cU/1000)or(((cU-er)/1000)+1) end
 cr=cq end cs=ep bG=cr else cs=0 bG=0 end if 2^53<=bG then return end
-local gp=m('1 %.0f %.0f %.0f %.0f 0 %.0f %.0f 0 %.0f 0 %.0f',R,ee,j,cM,cs,bG,am,M) ct=gp else if aa then return end
-ct={1,R,ee} end if aL==N then local es=az-R local cu if es==1 then cu='1' else cu=m('%.0f',es) end
-local gA=n('INCRBY',ay,cu) else if R==az then local gB=n('PEXPIREAT',ay,m('%.0f',N)) else
-local gC=n('SET',ay,m('%.0f',az),'PXAT',m('%.0f',N)) end end bj=ct else if not(N==aL)then return end
-local cO=(R<j)and(j-R)or 0 local at if j<M then at=nil else if not((N*1000)<2^53)then return end local ef=N*1000
-local cP=(x<ef)and(ef-x)or 0 local eg=cP%1000 at=(eg==0)and(cP/1000)or(((cP-eg)/1000)+1) end local bE if at then
-if 2^53<=at then return end local eh=at%1000 local gn=(at<0)and(-1)or((eh==0)and(at/1000)or(((at-eh)/1000)+1)) bE=gn
-else bE=-1 end local ei=(bE==0)and 1 or bE local cz if aa=='LINE'then local cv if j<M then cv=nil else
-if not((N*1000)<2^53)then return end local et=N*1000 local cV=(x<et)and(et-x)or 0 local eu=cV%1000
-cv=(eu==0)and(cV/1000)or(((cV-eu)/1000)+1) end local ev=cv or(-1) local cy local bI if cO<j then local cW=cO+1 local bH
-if j<cW then bH=nil else if(R+cW)<=j then bH=0 else if not((N*1000)<2^53)then return end local ew=N*1000
-local cX=(x<ew)and(ew-x)or 0 local ex=cX%1000 bH=(ex==0)and(cX/1000)or(((cX-ex)/1000)+1) end end local ey=bH or(-1)
-local cx if cW==j then cx=ey else local cw if(R+j)<=j then cw=0 else if not((N*1000)<2^53)then return end
-local ez=N*1000 local cY=(x<ez)and(ez-x)or 0 local eA=cY%1000 cw=(eA==0)and(cY/1000)or(((cY-eA)/1000)+1) end cx=cw end
-cy=ey bI=cx else cy=0 bI=0 end if(2^53<=ev)or(2^53<=bI)then return end
-local gq=m('0 %.0f %.0f %.0f %.0f %.0f %.0f %.0f 0 %.0f 0 0',R,ei,j,cO,ev,cy,bI,am) cz=gq else if aa then return end
-cz={0,R,ei} end bj=cz end else local go=M<=j if go then local aA=am+aW if aA<=am then return end
+local gp=m('1 %d %d %d %d 0 %d %d 0 %d 0 %d',R,ee,j,cM,cs,bG,am,M) ct=gp else if aa then return end ct={1,R,ee} end
+if aL==N then local es=az-R local cu if es==1 then cu='1' else cu=m('%d',es) end local gA=n('INCRBY',ay,cu) else
+if R==az then local gB=n('PEXPIREAT',ay,m('%d',N)) else local gC=n('SET',ay,m('%d',az),'PXAT',m('%d',N)) end end bj=ct
+else if not(N==aL)then return end local cO=(R<j)and(j-R)or 0 local at if j<M then at=nil else if not((N*1000)<2^53)then
+return end local ef=N*1000 local cP=(x<ef)and(ef-x)or 0 local eg=cP%1000 at=(eg==0)and(cP/1000)or(((cP-eg)/1000)+1) end
+local bE if at then if 2^53<=at then return end local eh=at%1000
+local gn=(at<0)and(-1)or((eh==0)and(at/1000)or(((at-eh)/1000)+1)) bE=gn else bE=-1 end local ei=(bE==0)and 1 or bE
+local cz if aa=='LINE'then local cv if j<M then cv=nil else if not((N*1000)<2^53)then return end local et=N*1000
+local cV=(x<et)and(et-x)or 0 local eu=cV%1000 cv=(eu==0)and(cV/1000)or(((cV-eu)/1000)+1) end local ev=cv or(-1) local cy
+local bI if cO<j then local cW=cO+1 local bH if j<cW then bH=nil else if(R+cW)<=j then bH=0 else
+if not((N*1000)<2^53)then return end local ew=N*1000 local cX=(x<ew)and(ew-x)or 0 local ex=cX%1000
+bH=(ex==0)and(cX/1000)or(((cX-ex)/1000)+1) end end local ey=bH or(-1) local cx if cW==j then cx=ey else local cw
+if(R+j)<=j then cw=0 else if not((N*1000)<2^53)then return end local ez=N*1000 local cY=(x<ez)and(ez-x)or 0
+local eA=cY%1000 cw=(eA==0)and(cY/1000)or(((cY-eA)/1000)+1) end cx=cw end cy=ey bI=cx else cy=0 bI=0 end
+if(2^53<=ev)or(2^53<=bI)then return end local gq=m('0 %d %d %d %d %d %d %d 0 %d 0 0',R,ei,j,cO,ev,cy,bI,am) cz=gq else
+if aa then return end cz={0,R,ei} end bj=cz end else local go=M<=j if go then local aA=am+aW if aA<=am then return end
 local cQ=(M<j)and(j-M)or 0 local aI if(M+j)<=j then aI=0 else if not((aA*1000)<2^53)then return end local ej=aA*1000
 local cR=(x<ej)and(ej-x)or 0 local ek=cR%1000 aI=(ek==0)and(cR/1000)or(((cR-ek)/1000)+1) end if 2^53<=aI then return end
 local el=aI%1000 local em=(aI<0)and(-1)or((el==0)and(aI/1000)or(((aI-el)/1000)+1)) local cD if aa=='LINE'then local cC
@@ -298,8 +297,7 @@ if not((aA*1000)<2^53)then return end local eB=aA*1000 local da=(x<eB)and(eB-x)o
 bJ=(eC==0)and(da/1000)or(((da-eC)/1000)+1) end end local eD=bJ or(-1) local cB if cZ==j then cB=eD else local cA
 if(M+j)<=j then cA=0 else if not((aA*1000)<2^53)then return end local eE=aA*1000 local db=(x<eE)and(eE-x)or 0
 local eF=db%1000 cA=(eF==0)and(db/1000)or(((db-eF)/1000)+1) end cB=cA end cC=eD bK=cB else cC=0 bK=0 end
-if 2^53<=bK then return end local gr=m('1 0 %.0f %.0f %.0f 0 %.0f %.0f 0 %.0f 0 %.0f',em,j,cQ,cC,bK,am,M) cD=gr else
-if aa then return end cD={1,0,em} end local gs=m('%.0f',M) local gD=n('SET',ay,gs,'PXAT',m('%.0f',aA)) bj=cD else
-local cE if aa=='LINE'then cE=m('0 0 -1 %.0f %.0f -1 0 0 0 %.0f 0 0',j,j,am) else if aa then return end cE={0,0,(-1)}
-end bj=cE end end else return end else return end return bj end local bv,aT=pcall(fh,KEYS,ARGV) if bv and aT then
-return aT end return gc(not bv and aT)
+if 2^53<=bK then return end local gr=m('1 0 %d %d %d 0 %d %d 0 %d 0 %d',em,j,cQ,cC,bK,am,M) cD=gr else if aa then return
+end cD={1,0,em} end local gs=m('%d',M) local gD=n('SET',ay,gs,'PXAT',m('%d',aA)) bj=cD else local cE if aa=='LINE'then
+cE=m('0 0 -1 %d %d -1 0 0 0 %d 0 0',j,j,am) else if aa then return end cE={0,0,(-1)} end bj=cE end end else return end
+else return end return bj end local bv,aT=pcall(fh,KEYS,ARGV) if bv and aT then return aT end return gc(not bv and aT)

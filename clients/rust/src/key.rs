@@ -147,10 +147,6 @@ impl<'a> State<'a> {
         State { key: Cow::Owned(self.key.into_owned()), ..self }
     }
 
-    pub fn into_key(self) -> Vec<u8> {
-        self.key.into_owned()
-    }
-
     pub fn key(&self) -> &[u8] {
         &self.key
     }
@@ -161,17 +157,6 @@ impl<'a> State<'a> {
 
     pub const fn schedule(&self) -> Schedule {
         self.schedule
-    }
-}
-
-/// A state to look for.
-#[derive(Hash)]
-pub struct Lookup<'a>(pub State<'a>);
-
-#[cfg(feature = "async")]
-impl quick_cache::Equivalent<State<'static>> for Lookup<'_> {
-    fn equivalent(&self, state: &State<'static>) -> bool {
-        self.0 == *state
     }
 }
 

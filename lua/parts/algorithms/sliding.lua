@@ -2,6 +2,7 @@
 
 local function load(r, purpose)
   load_set(r, '0', r.now_ms - r.window_ms, purpose)
+  r.oldest, r.newest, r.held = nil, nil, nil
   -- The first log of a call may move half of the budget, each other one half of that before it.
   r.may_move = MAX_MOVED
   if purpose == 'write' then
@@ -10,39 +11,44 @@ local function load(r, purpose)
   end
 end
 
+-- The scores of the oldest and of the newest member, and the expiry of the key; 0 if there is none.
+local function oldest_of(r)
+  r.oldest = r.oldest or r.exists and score_at(r.key, 0) or 0
+  return r.oldest
+end
+
+local function newest_of(r)
+  r.newest = r.newest or r.exists and score_at(r.key, -1) or 0
+  return r.newest
+end
+
+local function held_by(r)
+  r.held = r.held or r.exists and expiry_of(r.key, r.now_ms) or 0
+  return r.held
+end
+
 local function decide(r, cost)
-  local key, len = r.key, r.len
+  local len = r.len
   local allowed = len + (cost == 0 and 1 or cost) <= r.limit
   r.allowed, r.count, r.ttl, r.change = allowed, len, seconds_of(r.window_ms), 'keep'
   if allowed and cost > 0 then
     r.change, r.after = 'charge', { add = cost }
-  elseif not allowed and len > 0 and call('ZCOUNT', key, '(' .. format('%.0f', r.now_ms), '+inf') > 0 then
+  elseif not allowed and newest_of(r) > r.now_ms then
     -- Members from before the clock stepped back count as of now. Else they would block the key until it catches up.
     r.change, r.after = 'rebase', { to_now = true }
   end
 end
 
--- Neither the scripts nor the module remove scores below 0. Such members never leave the window, but go with the key.
-local function never_leaving(r)
-  local key = r.key
-  local lowest = r.exists and score_at(key, 0)
-  return lowest and lowest < 0 and call('ZCOUNT', key, '-inf', '(0') or 0
-end
-
 -- The ms of the member of a rank.
 local function made_at(r, rank)
-  local score = rank >= 0 and rank < r.len + r.expired and score_at(r.key, rank)
+  local score = rank == 0 and oldest_of(r) or rank >= 0 and rank < r.len + r.expired and score_at(r.key, rank)
   return score and math.max(0, math.ceil(score))
 end
 
--- The ms in which the n-th entry leaves, with those of this request among the others.
-local function leaves_at(r, n)
+--@cold
+-- The ms in which the member of a rank is made, if some are ahead of the clock.
+local function made_out_of_order(r, rank)
   local now_ms, added = r.now_ms, r.added
-  r.never = r.never or never_leaving(r)
-  if n >= r.len + added - r.never then
-    return nil
-  end
-  local rank = n + r.never + r.expired
   local at = made_at(r, rank)
   if at and added > 0 and at > now_ms then
     at = nil
@@ -55,25 +61,43 @@ local function leaves_at(r, n)
     r.moved = r.moved or call('ZCOUNT', r.key, '-inf', text_of(now_ms)) + r.may_move
     at = rank < r.moved and math.min(at, now_ms) or at
   end
-  return at + r.window_ms
+  return at
+end
+
+--@hot
+-- The ms in which the n-th entry leaves, with those of this request among the others.
+local function leaves_at(r, n)
+  if n >= r.len + r.added - r.never then
+    return nil
+  end
+  local rank = n + r.never + r.expired
+  if newest_of(r) > r.now_ms then
+    --@rare
+    return made_out_of_order(r, rank) + r.window_ms
+  end
+  return (rank < r.len + r.expired and made_at(r, rank) or r.now_ms) + r.window_ms
 end
 
 local function forecast(r, change, after)
-  r.never, r.moved, r.added, r.rebased = nil, nil, change == 'charge' and after.add or 0, change == 'rebase'
+  r.moved, r.added, r.rebased = nil, change == 'charge' and after.add or 0, change == 'rebase'
   local remaining = r.limit - r.len - r.added
-  r.remaining = remaining > 0 and remaining or 0
-  r.held = r.exists and expiry_of(r.key, r.now_ms) or nil
+  r.remaining, r.never = remaining > 0 and remaining or 0, 0
+  -- Neither the scripts nor the module remove scores below 0. Such members never leave the window, but go with the key.
+  if oldest_of(r) < 0 then
+    --@rare
+    r.never = call('ZCOUNT', r.key, '-inf', '(0')
+  end
 end
 
 local function wait(r, cost)
   -- The key still exists in the millisecond of its expiry.
-  return wait_in_order(r, cost, r.len + r.added, leaves_at, (new_log_expiry(r, r.held) or r.held) + 1)
+  return wait_in_order(r, cost, r.len + r.added, leaves_at, (new_log_expiry(r, held_by(r)) or held_by(r)) + 1)
 end
 
 -- Adds members of one millisecond, named `<ms>-0.<n>`. A name can be taken: by a unit of the same time, or by a client.
-local function add_members(key, ms, count)
-  local score = format('%.0f', ms)
-  local n = call('ZCOUNT', key, score, score)
+local function add_members(r, ms, count)
+  local key, score = r.key, format('%.0f', ms)
+  local n = r.newest and r.newest < ms and 0 or call('ZCOUNT', key, score, score)
   while count > 1 do
     local part = {}
     for _ = 1, math.min(count, 1000) do
@@ -96,7 +120,7 @@ local function commit_rare(r, change, after)
     call('UNLINK', key)
     return
   end
-  local expires_at = new_log_expiry(r, r.exists and expiry_of(key, r.now_ms) or nil)
+  local expires_at = new_log_expiry(r, held_by(r))
   if after.to_now then
     local score = format('%.0f', r.now_ms)
     rescore(key, score, call('ZRANGEBYSCORE', key, '(' .. score, '+inf', 'LIMIT', '0', text_of(r.may_move)))
@@ -122,13 +146,13 @@ end
 local function commit(r, change, after)
   local key = r.key
   if change == 'charge' then
-    local expires_at = new_log_expiry(r, r.exists and expiry_of(key, r.now_ms) or nil)
-    add_members(key, after.earlier or r.now_ms, after.add)
+    local expires_at = new_log_expiry(r, held_by(r))
+    add_members(r, after.earlier or r.now_ms, after.add)
     set_expiry(key, expires_at)
   elseif change ~= 'keep' then
     commit_rare(r, change, after)
   elseif r.exists then
-    set_expiry(key, new_log_expiry(r, expiry_of(key, r.now_ms)))
+    set_expiry(key, new_log_expiry(r, held_by(r)))
   end
 end
 

@@ -348,3 +348,76 @@ impl<I: AsyncWrite + Unpin> AsyncWrite for Watched<I> {
         self.io.is_write_vectored()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::task::{Wake, Waker};
+
+    use prometheus::Registry;
+
+    use super::*;
+    use crate::net::{Figures, Load};
+
+    /// Takes all that is written, and counts the writes.
+    struct Counts(usize);
+
+    impl AsyncWrite for Counts {
+        fn poll_write(mut self: Pin<&mut Self>, _: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
+            self.0 += 1;
+            Poll::Ready(Ok(buf.len()))
+        }
+
+        fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+            Poll::Ready(Ok(()))
+        }
+
+        fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+            Poll::Ready(Ok(()))
+        }
+    }
+
+    struct Woken(AtomicBool);
+
+    impl Wake for Woken {
+        fn wake(self: Arc<Self>) {
+            self.0.store(true, Ordering::SeqCst);
+        }
+    }
+
+    /// How many writes so many requests take that are under way on one connection, where one is decided in each turn.
+    fn writes(requests: usize, connection: impl FnOnce(Counts, Arc<Peer>) -> Watched<Counts>) -> usize {
+        let figures = Figures::new(&Registry::new()).expect("figures");
+        let peer = Peer::new(&Load::new(1_000, Duration::ZERO, Duration::ZERO, figures));
+        let mut under_way: Vec<_> = (0..requests).map(|_| peer.begin(true)).collect();
+        let mut connection = connection(Counts(0), peer);
+        let woken = Arc::new(Woken(AtomicBool::new(false)));
+        let (waker, mut replies) = (Waker::from(woken.clone()), Vec::new());
+        let mut cx = Context::from_waker(&waker);
+        loop {
+            match under_way.pop() {
+                Some(_) => replies.push(b'r'),
+                None if replies.is_empty() => break,
+                None => {}
+            }
+            match Pin::new(&mut connection).poll_write(&mut cx, &replies) {
+                Poll::Ready(written) => drop(replies.drain(..written.expect("a write"))),
+                // It is polled again.
+                Poll::Pending => assert!(woken.0.swap(false, Ordering::SeqCst)),
+            }
+            if replies.is_empty() {
+                assert!(Pin::new(&mut connection).poll_flush(&mut cx).is_ready());
+            }
+        }
+        connection.io.0
+    }
+
+    #[test]
+    fn replies_are_written_together_where_several_requests_are_under_way() {
+        let http2 = |io, peer| Watched::http2(io, peer, b"");
+        for (requests, expected) in [(1, 1), (2, 1), (10, 5), (100, 50)] {
+            assert_eq!(writes(requests, http2), expected, "{requests} over HTTP/2");
+        }
+        assert_eq!(writes(10, Watched::http1), 10, "one request at a time");
+    }
+}

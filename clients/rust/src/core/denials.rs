@@ -6,60 +6,62 @@
 //! would allow. Other clients can only make the wait longer, unless they give units back.
 
 use std::cmp::Reverse;
+use std::collections::HashSet;
 use std::hash::BuildHasher;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use foldhash::fast::RandomState;
-use quick_cache::sync::Cache;
+use parking_lot::Mutex;
+use quick_cache::sync::{Cache, DefaultLifecycle};
+use quick_cache::{DefaultHashBuilder, OptionsBuilder, UnitWeighter};
 
+use super::packed::{Lookup, Packed, Policies};
 use crate::decision::{Decision, RetryAfter, Source};
-use crate::key::{Bounded, Lookup, State};
+use crate::key::{Bounded, State};
 use crate::policy::{Policy, Request};
 
 /// The longest time for which a denial is remembered. The limits of the server itself may change, for example by
 /// `rl.shadow`.
 const LONGEST: Duration = Duration::from_secs(60);
 
-/// Counters of what was given back, one for the keys of a hash.
-const GENERATIONS: usize = 64;
+/// In how many parts the keys are, by their hash.
+const PARTS: usize = 64;
 
 #[derive(Debug)]
 pub struct Denials {
-    cache: Cache<State<'static>, Entry>,
+    /// The key of the table is a part of its value.
+    cache: Cache<Packed, Packed>,
+    policies: Policies,
     /// After how long a request is sent again.
     recheck: Duration,
+    /// Before any request.
+    start: Instant,
     hasher: RandomState,
-    generations: [AtomicU32; GENERATIONS],
+    parts: Arc<[Part; PARTS]>,
 }
 
-#[derive(Clone, Debug)]
-struct Entry {
-    denial: Denial,
-    shared: Arc<Shared>,
-}
-
-/// What the denials of a key share, one after the other.
+/// What is known of all keys of one hash.
 #[derive(Debug, Default)]
-struct Shared {
-    /// Whether a request is sent again, and has no reply yet.
-    is_rechecked: AtomicBool,
-    /// How many requests were denied without the server.
-    denied: AtomicU64,
+struct Part {
+    /// Counts what was given back.
+    generation: AtomicU32,
+    /// The denials whose requests are sent again, and have no reply yet.
+    rechecked: Mutex<HashSet<Packed>>,
 }
 
 /// A request that a remembered denial denies.
 #[derive(Debug)]
 pub struct Recalled {
     decision: Decision,
-    shared: Arc<Shared>,
+    by: Packed,
 }
 
 impl Recalled {
     /// Counts it.
     pub fn counted(self) -> Decision {
-        self.shared.denied.fetch_add(1, Ordering::Relaxed);
+        self.by.count();
         self.decision
     }
 }
@@ -76,33 +78,39 @@ pub struct SentAt {
 /// when there is none.
 #[derive(Debug)]
 struct Recheck {
-    shared: Arc<Shared>,
-    /// When the request of that denial was sent.
-    denied: Instant,
-}
-
-impl Recheck {
-    fn begin(entry: &Entry) -> Option<Self> {
-        let begins = !entry.shared.is_rechecked.swap(true, Ordering::AcqRel);
-        begins.then(|| Self { shared: Arc::clone(&entry.shared), denied: entry.denial.sent })
-    }
+    parts: Arc<[Part; PARTS]>,
+    part: usize,
+    of: Packed,
 }
 
 impl Drop for Recheck {
     fn drop(&mut self) {
-        self.shared.is_rechecked.store(false, Ordering::Release);
+        self.parts[self.part].rechecked.lock().remove(&self.of);
+    }
+}
+
+/// What is known of a request without sending it.
+struct Known {
+    entry: Packed,
+    is_due: bool,
+    decision: Decision,
+}
+
+impl Known {
+    fn recalled(self) -> Recalled {
+        Recalled { decision: self.decision, by: self.entry }
     }
 }
 
 /// A denial that is remembered. It reads no clock, so that `tests/proofs` can try every order of events.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Denial {
-    decision: Decision,
+    pub(super) decision: Decision,
     /// Every cost from this one on is denied.
-    cost: u64,
+    pub(super) cost: u64,
     /// Whether it was charged although it was denied: [`Request::always`].
-    always: bool,
-    sent: Instant,
+    pub(super) always: bool,
+    pub(super) sent: Instant,
     /// From when on a request is sent again. `None` if that is later than any time that can be represented.
     due: Option<Instant>,
     until: Instant,
@@ -118,15 +126,19 @@ impl Denial {
         if decision.allowed || !remembered {
             return None;
         }
+        // Who recalls it is charged nothing.
+        let decision = Decision { charged: 0, ..*decision };
+        Self::of(decision, request.least_cost(), request.always, sent, recheck)
+    }
+
+    /// `None` if it is over at once.
+    pub(super) fn of(decision: Decision, cost: u64, always: bool, sent: Instant, recheck: Duration) -> Option<Self> {
         let wait = match decision.retry_after {
             RetryAfter::Now => return None,
             RetryAfter::After(wait) => wait.saturating_sub(Duration::from_millis(1)).min(LONGEST),
             RetryAfter::Never => LONGEST,
         };
-        // Who recalls it is charged nothing.
-        let decision = Decision { charged: 0, ..*decision };
-        let (cost, always, until) = (request.least_cost(), request.always, sent + wait);
-        let due = sent.checked_add(recheck);
+        let (until, due) = (sent + wait, sent.checked_add(recheck));
         (!wait.is_zero()).then_some(Self { decision, cost, always, sent, due, until })
     }
 
@@ -167,11 +179,22 @@ pub struct TopDenial {
 impl Denials {
     /// Remembers the denials of at most `capacity` keys, with 0 of none, and sends a request again after `recheck`.
     pub fn new(capacity: usize, recheck: Duration) -> Self {
+        let mut options = OptionsBuilder::new();
+        // Of the keys that made place, a hash is kept that takes as much of the table as a denial.
+        options.estimated_items_capacity(capacity).weight_capacity(capacity as u64).ghost_allocation(0.1);
+        let options = options.build().expect("both capacities are given");
         Self {
-            cache: Cache::new(capacity),
+            cache: Cache::with_options(
+                options,
+                UnitWeighter,
+                DefaultHashBuilder::default(),
+                DefaultLifecycle::default(),
+            ),
+            policies: Policies::default(),
             recheck,
+            start: Instant::now(),
             hasher: RandomState::default(),
-            generations: std::array::from_fn(|_| AtomicU32::new(0)),
+            parts: Arc::new(std::array::from_fn(|_| Part::default())),
         }
     }
 
@@ -183,11 +206,10 @@ impl Denials {
         let key = request.bounded_key();
         // A reservation may be open already: then the request is allowed.
         let known = if request.reserve.is_some() { None } else { self.known(request, &key, now) };
-        let Some((entry, decision)) = known else { return Ok(self.sent(&key, now, None)) };
-        let recheck = if entry.denial.is_due(now) { Recheck::begin(&entry) } else { None };
-        match recheck {
+        let Some(known) = known else { return Ok(self.sent(&key, now, None)) };
+        match if known.is_due { self.begin_recheck(&known.entry) } else { None } {
             Some(recheck) => Ok(self.sent(&key, now, Some(recheck))),
-            None => Err(Recalled { decision, shared: entry.shared }),
+            None => Err(known.recalled()),
         }
     }
 
@@ -202,18 +224,18 @@ impl Denials {
         };
         let known: Vec<_> = requests.iter().zip(&keys).map(of_request).collect();
         // All of them are asked about, or none.
-        if known.iter().flatten().all(|(entry, _)| entry.denial.is_due(now))
-            && let Some(recheck) = recheck_all(&known)
+        if known.iter().flatten().all(|known| known.is_due)
+            && let Some(rechecks) = self.begin_rechecks(&known)
         {
-            return Ok(keys.iter().zip(recheck).map(|(key, recheck)| self.sent(key, now, recheck)).collect());
+            return Ok(keys.iter().zip(rechecks).map(|(key, recheck)| self.sent(key, now, recheck)).collect());
         }
-        Err(known.into_iter().map(|known| known.map(recalled)).collect())
+        Err(known.into_iter().map(|known| known.map(Known::recalled)).collect())
     }
 
     /// Whether a request is denied at `now` that the server cannot decide. A denial holds until its own end then, whether it
     /// is to be asked about again or not.
     pub fn hold(&self, request: &Request<'_>, now: Instant) -> Option<Recalled> {
-        self.known(request, &request.bounded_key(), now).map(recalled)
+        self.known(request, &request.bounded_key(), now).map(Known::recalled)
     }
 
     /// Takes a decision of the server in.
@@ -223,21 +245,22 @@ impl Denials {
         }
         let key = request.bounded_key();
         // Units were given back since, so the decision may be older than that.
-        if self.generation(&key).load(Ordering::Acquire) != sent.generation {
+        if self.part(&key).1.generation.load(Ordering::Acquire) != sent.generation {
             return;
         }
         let state = Lookup(State::new(request.policy, &key));
         match (Denial::new(request, sent.at, decision, self.recheck), &sent.recheck) {
             (Some(denial), _) => {
-                let old = self.cache.peek(&state).filter(|old| old.denial.until + LONGEST > sent.at);
-                let shared = old.map(|old| old.shared).unwrap_or_default();
-                self.cache.insert(state.0.kept(), Entry { denial, shared });
+                let goes_on = |old: &Packed| self.denial(old).is_some_and(|old| old.until + LONGEST > sent.at);
+                let denied = self.cache.peek(&state).filter(goes_on).map_or(0, |old| old.denied());
+                let policy = self.policies.shared(request.policy);
+                if let Some(packed) = Packed::new(policy, &key, &denial, self.start, denied) {
+                    self.cache.insert(packed.clone(), packed);
+                }
             }
             // The denial that it asked about is over. Another one may have taken its place since.
             (None, Some(recheck)) => {
-                let is_same =
-                    |entry: &Entry| entry.denial.sent == recheck.denied && Arc::ptr_eq(&entry.shared, &recheck.shared);
-                self.cache.remove_if(&state, is_same);
+                self.cache.remove_if(&state, |entry| entry.is(&recheck.of));
             }
             (None, None) => {}
         }
@@ -245,16 +268,16 @@ impl Denials {
 
     /// Forgets what is known of a key, because units were given back.
     pub fn forget(&self, policy: &Policy, key: &Bounded<'_>) {
-        self.generation(key).fetch_add(1, Ordering::AcqRel);
+        self.part(key).1.generation.fetch_add(1, Ordering::AcqRel);
         self.cache.remove(&Lookup(State::new(policy, key)));
     }
 
     /// The keys whose denials denied the most requests, at most `most`. Looks at all of them.
     pub fn top(&self, most: usize, now: Instant) -> Vec<TopDenial> {
-        let in_force = self.cache.iter().filter_map(|(state, Entry { denial, shared })| {
+        let in_force = self.cache.iter().filter_map(|(entry, _)| {
+            let (denial, count) = (self.denial(&entry)?, entry.denied());
             let ends_in = denial.until.checked_duration_since(now).filter(|rest| !rest.is_zero())?;
-            let count = shared.denied.load(Ordering::Relaxed);
-            let top = || TopDenial { key: state.into_key(), policy: denial.decision.policy, count, ends_in };
+            let top = || TopDenial { key: entry.key().to_vec(), policy: denial.decision.policy, count, ends_in };
             (count > 0).then(top)
         });
         let mut all: Vec<_> = in_force.collect();
@@ -263,38 +286,48 @@ impl Denials {
         all
     }
 
-    fn known(&self, request: &Request<'_>, key: &Bounded<'_>, now: Instant) -> Option<(Entry, Decision)> {
+    fn denial(&self, packed: &Packed) -> Option<Denial> {
+        packed.denial(self.start, self.recheck)
+    }
+
+    fn known(&self, request: &Request<'_>, key: &Bounded<'_>, now: Instant) -> Option<Known> {
         let entry = self.cache.get(&Lookup(State::new(request.policy, key)))?;
-        let decision = entry.denial.recall(request, now)?;
-        Some((entry, decision))
+        let denial = self.denial(&entry)?;
+        let decision = denial.recall(request, now)?;
+        Some(Known { entry, is_due: denial.is_due(now), decision })
     }
 
     fn sent(&self, key: &Bounded<'_>, at: Instant, recheck: Option<Recheck>) -> SentAt {
-        SentAt { at, generation: self.generation(key).load(Ordering::Acquire), recheck }
+        SentAt { at, generation: self.part(key).1.generation.load(Ordering::Acquire), recheck }
     }
 
-    fn generation(&self, key: &Bounded<'_>) -> &AtomicU32 {
-        &self.generations[self.hasher.hash_one(&**key) as usize % GENERATIONS]
+    /// Begins to recheck a denial, unless one of its key is rechecked already.
+    fn begin_recheck(&self, entry: &Packed) -> Option<Recheck> {
+        let (at, part) = self.part(entry.key());
+        let begins = part.rechecked.lock().insert(entry.clone());
+        begins.then(|| Recheck { parts: Arc::clone(&self.parts), part: at, of: entry.clone() })
     }
-}
 
-fn recalled((entry, decision): (Entry, Decision)) -> Recalled {
-    Recalled { decision, shared: entry.shared }
-}
-
-/// Begins to recheck all denials that are known, unless one of them is rechecked already. Two limits may have one key.
-fn recheck_all(known: &[Option<(Entry, Decision)>]) -> Option<Vec<Option<Recheck>>> {
-    let mut all: Vec<Option<Recheck>> = Vec::with_capacity(known.len());
-    for known in known {
-        let recheck = match known {
-            Some((entry, _)) if !all.iter().flatten().any(|recheck| Arc::ptr_eq(&recheck.shared, &entry.shared)) => {
-                Some(Recheck::begin(entry)?)
-            }
-            _ => None,
-        };
-        all.push(recheck);
+    /// Begins to recheck all denials that are known, unless one of them is rechecked already. Two limits may have one key.
+    fn begin_rechecks(&self, known: &[Option<Known>]) -> Option<Vec<Option<Recheck>>> {
+        let mut all: Vec<Option<Recheck>> = Vec::with_capacity(known.len());
+        for known in known {
+            let recheck = match known {
+                Some(Known { entry, .. }) if !all.iter().flatten().any(|recheck| recheck.of == *entry) => {
+                    Some(self.begin_recheck(entry)?)
+                }
+                _ => None,
+            };
+            all.push(recheck);
+        }
+        Some(all)
     }
-    Some(all)
+
+    /// The part of a key, and its number.
+    fn part(&self, key: &[u8]) -> (usize, &Part) {
+        let at = self.hasher.hash_one(key) as usize % PARTS;
+        (at, &self.parts[at])
+    }
 }
 
 #[cfg(test)]
@@ -501,6 +534,35 @@ mod tests {
         assert_eq!([b, a].map(|request| denials.hold(&request, due).is_some()), [false, true]);
         // One that is not due denies the request, so the other is not asked about.
         assert!(ask(&[a, b], due).is_err());
+    }
+
+    /// What the memory of a denial is beside the bytes of its key, also where others had to make place.
+    #[test]
+    fn a_denial_takes_at_most_150_bytes_and_its_key() {
+        // Of a reply of the server, with a window of a month.
+        let reply = Decision {
+            count: 1_000_000,
+            limit: 1_000_000,
+            next: Some(Duration::from_millis(2_591_999_123)),
+            reset_after: Some(Duration::from_millis(2_591_999_123)),
+            now_ms: 1_795_500_000_123,
+            ..decision(false, Some(2_591_999_123))
+        };
+        for (capacity, keys) in [(10_000, 10_000), (10_000, 30_000), (1_000_000, 100_000)] {
+            let denials = Denials::new(capacity, RECHECK);
+            for n in 0..keys {
+                let (now, key) = (denials.start + Duration::from_micros(n), format!("user:{n:06}"));
+                let request = POLICY.request(&key);
+                denials.learn(&request, &sent(&denials, &request, now).unwrap(), &reply);
+            }
+            let table = denials.cache.memory_used();
+            let entries: Vec<_> = denials.cache.iter().map(|(entry, _)| entry).collect();
+            let blocks: usize = entries.iter().map(|entry| entry.memory().0 - entry.key().len()).sum();
+            let policies: HashSet<_> = entries.iter().map(|entry| entry.memory().1).collect();
+            let all = table.entries + table.map + blocks + policies.len() * size_of::<Policy>();
+            let each = all / entries.len();
+            assert!(each <= 150, "{each} bytes, where {keys} keys were denied and {capacity} are remembered");
+        }
     }
 
     #[test]

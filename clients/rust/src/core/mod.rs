@@ -1,6 +1,7 @@
 //! What a limiter does beside sending.
 
 mod denials;
+mod packed;
 mod settings;
 #[cfg(test)]
 #[path = "tests/vectors.rs"]

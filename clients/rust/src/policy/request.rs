@@ -156,8 +156,8 @@ impl<'a> Request<'a> {
             (false, algorithm::Join::Always) => Join::Counted,
             _ => return None,
         };
-        // More than the limit is never allowed at once.
-        let limit = if traits.count_is_after { self.policy.limit() } else { u64::MAX };
+        // More than the capacity is never allowed at once, also where the server has no memory to charge it.
+        let limit = if traits.count_is_after || self.always { self.policy.capacity() } else { u64::MAX };
         let most = traits.most.unwrap_or(MOST_JOINED).min(limit);
         Some((join, usize::try_from(most).unwrap_or(usize::MAX)))
     }

@@ -19,14 +19,17 @@ pub fn divided(reply: &Value, requests: usize, join: Join) -> impl Iterator<Item
 /// The figures of the i-th of n requests.
 fn of_request(line: [i64; FIGURES], n: i64, i: i64, join: Join) -> [i64; FIGURES] {
     let [first, count, ttl, limit, remaining, retry_after, next, reset, delay, now, shadow, charged] = line;
-    // Nothing fits, or a server without memory denies.
+    // Nothing fits, or a server without memory denies. The time to wait is that of one of them, where nothing is left.
     if first == 0 && (join == Join::Partial || charged == 0) {
-        return line;
+        let wait = if remaining > 0 { retry_after } else { next };
+        return [first, count, ttl, limit, remaining, wait, next, reset, delay, now, shadow, charged];
     }
-    // A server without memory counts nothing, and allows.
-    if charged == 0 && shadow == 0 {
-        let remaining = if join == Join::Always { limit.saturating_sub(count).max(0) } else { remaining };
-        return [1, count, ttl, limit, remaining, retry_after, next, reset, delay, now, 0, 0];
+    // A server without memory counts nothing, and allows: each of them finds the limit as the first did. Shadow mode is of
+    // all of them together in the reply.
+    let unused = if join == Join::Always { limit.saturating_sub(count).max(0) } else { remaining };
+    if charged == 0 && (shadow == 0 || join != Join::Partial || unused > 0) {
+        let is_shadow = i64::from(shadow != 0 && unused == 0);
+        return [1, count, ttl, limit, unused, 0, next, reset, delay, now, is_shadow, 0];
     }
     // What was counted before the first of them, and how much of the limit was left then.
     let (before, fits) = match join {
