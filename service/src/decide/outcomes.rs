@@ -266,3 +266,50 @@ impl<'p> Merged<'p> {
         charges.iter().zip(&self.at).filter_map(|((i, _), place)| Some((*i, outcome(place)?))).collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use envoy_types::pb::envoy::extensions::common::ratelimit::v3::RateLimitDescriptor;
+    use envoy_types::pb::envoy::extensions::common::ratelimit::v3::rate_limit_descriptor::RateLimitOverride;
+    use envoy_types::pb::google::protobuf::UInt64Value;
+    use rlaas_rules::{Settings, Source, load};
+
+    use super::super::plan::Reservation;
+    use super::*;
+    use crate::decide::read_descriptor;
+
+    /// A charge of 5 under the limit of a rule, and one of 3 under a smaller limit of the same key.
+    fn plan() -> Plan {
+        let text = "domain: d\ndescriptors: [{key: k, rate_limit: {unit: day, requests_per_unit: 9}}]".to_owned();
+        let (rules, _) = load(&[Source { name: "d".to_owned(), text }], &Settings::default());
+        let descriptor = |hits, limit| RateLimitDescriptor {
+            hits_addend: Some(UInt64Value { value: hits }),
+            limit,
+            ..read_descriptor("k=v").expect("a descriptor")
+        };
+        let own = Some(RateLimitOverride { requests_per_unit: 8, unit: 4 });
+        let descriptors = vec![descriptor(5, None), descriptor(3, own)];
+        let request = RateLimitRequest { domain: "d".to_owned(), descriptors, hits_addend: 0 };
+        Plan::new(&request, rules.expect("valid").domains.get("d"), "", false).expect("a plan")
+    }
+
+    #[test]
+    fn one_key_is_charged_once_under_the_smallest_limit() {
+        let plan = plan();
+        let merged = Merged::new(&checks(&plan).collect::<Vec<_>>());
+        let [request] = merged.requests.as_slice() else { panic!("{:?}", merged.requests) };
+        assert_eq!((request.policy().limit(), &*merged.at), (8, &[0, 0][..]));
+        assert!(format!("{request:?}").contains("cost: 8,"), "{request:?}");
+    }
+
+    #[test]
+    fn of_two_estimates_in_one_key_the_larger_is_reserved() {
+        let mut plan = plan();
+        for slot in &mut plan.slots {
+            let Slot::Check(check) = slot else { continue };
+            check.reservation = Some(Arc::new(Reservation { id: "a".to_owned(), ttl: Duration::from_secs(1) }));
+        }
+        let merged = Merged::new(&checks(&plan).collect::<Vec<_>>());
+        assert!(format!("{:?}", merged.requests).contains("cost: 5,"), "{:?}", merged.requests);
+    }
+}

@@ -242,6 +242,22 @@ descriptors:
     ];
     let found: Vec<_> = parts.iter().filter(|line| expected.contains(line)).copied().collect();
     assert_eq!(found, expected, "{why}");
+
+    // Charged together, a pool that allows is not charged if another one denies.
+    service.write_rules(
+        "domain: d
+all_or_nothing: true
+pools: [{name: more, rate_limit: {unit: year, limit: 3}}, {name: none, rate_limit: {unit: year, limit: 0}}]
+descriptors:
+  - {key: one, rate_limit: {unit: year, limit: 0, else: more}}
+  - {key: two, rate_limit: {unit: year, limit: 0, else: none}}
+",
+    );
+    service.until_generation(2);
+    let body = r#"{"domain": "d", "descriptors": [{"entries": [{"key": "one"}]}, {"entries": [{"key": "two"}]}]}"#;
+    let reply: Value = serde_json::from_str(&http(&service.http, "POST /json", &[], body).body).expect("JSON");
+    let shown = (&reply["overallCode"], &reply["statuses"][0]["code"], reply["dynamicMetadata"].get("chargedPools"));
+    assert_eq!(shown, (&json!("OVER_LIMIT"), &json!("OK"), None));
 }
 
 #[test]
