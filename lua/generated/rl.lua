@@ -18,8 +18,7 @@ errors.LEASE_CORRECTION = 'ERR invalid algorithm: a lease has no cost to correct
 errors.MAX_BELOW_BLOCK = 'ERR invalid MAX: expected at least BLOCK, which is the window if not given'
 errors.NO_SETTLEMENT = 'ERR invalid algorithm: it is charged before anything is known, so RL.SETTLE has nothing to '
   .. 'correct; RL.REFUND gives back'
-errors.ALGORITHM = 'ERR invalid algorithm: expected one of FIXED, WINDOW, SLIDING, COUNTER, TOKEN, LEAKY, GCRA, '
-  .. 'ROLLING, LEASE, LOCKOUT'
+errors.ALGORITHM = 'ERR invalid algorithm: expected one of ' .. 'FIXED, WINDOW, SLIDING, COUNTER, TOKEN, LEAKY, GCRA, ROLLING, LEASE, LOCKOUT'
 errors.ID = 'ERR invalid ID: expected 1 to 512 bytes'
 errors.AT = 'ERR invalid AT: expected an integer of Unix milliseconds from 0 to 9223372036854775807'
 errors.ANCHOR = 'ERR invalid ANCHOR: expected an integer of Unix seconds from 0 to 253402300799'
@@ -79,11 +78,11 @@ local function register(name, command, description, flag)
     flags = { flag },
   })
 end
+local HAS_SHORT_LONG
 local FAST = {
-FIXED=function(K,f) local m,ab,cL,b,d=string.find,string.match,string.sub,string.format,redis.call
-if b('%d',2^40)~='1099511627776'then return end local cF local vo=f[2] local cP=f[3] local ml=f[4] if not cP then return
-end local iW=f[5] local fo local av local bh if(ml=='LINE')and(not iW)then fo=5 av=1 bh='LINE' else local oQ local oR
-local oS if ml then if iW then
+FIXED=function(K,f) local m,ab,cL,b,d=string.find,string.match,string.sub,string.format,redis.call local cF
+local vo=f[2] local cP=f[3] local ml=f[4] if not cP then return end local iW=f[5] local fo local av local bh
+if(ml=='LINE')and(not iW)then fo=5 av=1 bh='LINE' else local oQ local oR local oS if ml then if iW then
 if not(((((f[6]=='LINE')and(not f[7]))and((#iW)<16))and(ml=='COST'))and m(iW,'^[1-9]%d*$'))then return end oQ=7 oR=iW+0
 oS='LINE' else if(((f[6]=='LINE')and(not f[7]))and(ml=='COST'))and m('','^[1-9]%d*$')then return end return end else
 oQ=4 oR=1 oS=nil end fo=oQ av=oR bh=oS end if not(((#cP)<16)and m(cP,'^[1-9]%d*$'))then return end local c=cP+0
@@ -122,9 +121,9 @@ if not(cW==0)then local fA if cW==1 then fA='1' else fA=b('%d',cW) end local sT=
 local mK=b('%d',fw) local wv=d('PEXPIREAT',fp,mK) end cF=pO else local qb if bh=='LINE'then
 local hQ=b('0 %d %d %d %d -1 0 0 0 %d 0 0',cW,gW,c,c,x) qb=hQ else if bh then return end qb={0,cW,gW} end cF=qb end end
 else return end else return end return cF end, WINDOW=function(K,f)
-local m,ab,b,d=string.find,string.match,string.format,redis.call if b('%d',2^40)~='1099511627776'then return end
-local bN local iV=f[2] local aX=f[3] local aq=f[4] if not aX then return end local aK=f[5] local aS local s local n
-if(aq=='LINE')and(not aK)then aS=5 s=1 n='LINE' else local fn local aQ local aR if aq then if aK then
+local m,ab,b,d=string.find,string.match,string.format,redis.call local bN local iV=f[2] local aX=f[3] local aq=f[4]
+if not aX then return end local aK=f[5] local aS local s local n if(aq=='LINE')and(not aK)then aS=5 s=1 n='LINE' else
+local fn local aQ local aR if aq then if aK then
 if not(((((f[6]=='LINE')and(not f[7]))and((#aK)<16))and(aq=='COST'))and m(aK,'^[1-9]%d*$'))then return end fn=7 aQ=aK+0
 aR='LINE' else if(((f[6]=='LINE')and(not f[7]))and(aq=='COST'))and m('','^[1-9]%d*$')then return end return end else
 fn=4 aQ=1 aR=nil end aS=fn s=aQ n=aR end if not(((#aX)<16)and m(aX,'^[1-9]%d*$'))then return end local o=aX+0
@@ -172,9 +171,9 @@ if 2^53<=lm then return end local gu=b('1 0 %d %d %d 0 %d %d 0 %d 0 %d',jf,o,sI,
 end cg={1,0,jf} end local mY=b('%d',s) local tc=d('SET',g,mY,'PXAT',b('%d',O)) bN=cg else local qI if n=='LINE'then
 qI=b('0 0 -1 %d %d -1 0 0 0 %d 0 0',o,o,j) else if n then return end qI={0,0,(-1)} end bN=qI end end else return end
 else return end return bN end, SLIDING=function(K,f)
-local S,m,ab,b,d=math.ceil,string.find,string.match,string.format,redis.call if b('%d',2^40)~='1099511627776'then return
-end local iJ local iV=f[2] local aX=f[3] local aq=f[4] if not aX then return end local aK=f[5] local aS local s local n
-if(aq=='LINE')and(not aK)then aS=5 s=1 n='LINE' else local fn local aQ local aR if aq then if aK then
+local S,m,ab,b,d=math.ceil,string.find,string.match,string.format,redis.call local iJ local iV=f[2] local aX=f[3]
+local aq=f[4] if not aX then return end local aK=f[5] local aS local s local n if(aq=='LINE')and(not aK)then aS=5 s=1
+n='LINE' else local fn local aQ local aR if aq then if aK then
 if not(((((f[6]=='LINE')and(not f[7]))and((#aK)<16))and(aq=='COST'))and m(aK,'^[1-9]%d*$'))then return end fn=7 aQ=aK+0
 aR='LINE' else if(((f[6]=='LINE')and(not f[7]))and(aq=='COST'))and m('','^[1-9]%d*$')then return end return end else
 fn=4 aQ=1 aR=nil end aS=fn s=aQ n=aR end if not(((#aX)<16)and m(aX,'^[1-9]%d*$'))then return end local o=aX+0
@@ -265,10 +264,9 @@ else lF=j+(2*i) end if lF then local xW=b('%d',lF) local Er=d('PEXPIREAT',g,xW) 
 if ar then if not redis.REDIS_VERSION_NUM then return end local bY=d('PEXPIRETIME',g) local lG
 if(3*i)<=(2*((((0<=bY)and bY or nil)or 0)-j))then lG=nil else lG=j+(2*i) end if lG then local nx=b('%d',lG)
 local ny=d('PEXPIREAT',g,nx) end end iJ={0,L,hw} end end end else return end else return end return iJ end,
-COUNTER=function(K,f) local m,ab,b,d=string.find,string.match,string.format,redis.call
-if b('%d',2^40)~='1099511627776'then return end local fl local vm=f[2] local aK=f[3] local aL=f[4] if not aK then return
-end local cP=f[5] local oP local am local cy if(aL=='LINE')and(not cP)then oP=5 am=1 cy='LINE' else local cb local I
-local ae if aL then if cP then
+COUNTER=function(K,f) local m,ab,b,d=string.find,string.match,string.format,redis.call local fl local vm=f[2]
+local aK=f[3] local aL=f[4] if not aK then return end local cP=f[5] local oP local am local cy
+if(aL=='LINE')and(not cP)then oP=5 am=1 cy='LINE' else local cb local I local ae if aL then if cP then
 if not(((((f[6]=='LINE')and(not f[7]))and((#cP)<16))and(aL=='COST'))and m(cP,'^[1-9]%d*$'))then return end cb=7 I=cP+0
 ae='LINE' else if(((f[6]=='LINE')and(not f[7]))and(aL=='COST'))and m('','^[1-9]%d*$')then return end return end else
 cb=4 I=1 ae=nil end oP=cb am=I cy=ae end if not(((#aK)<16)and m(aK,'^[1-9]%d*$'))then return end local G=aK+0
@@ -375,9 +373,9 @@ else et=-1 end local jv=(et==0)and 1 or et local ej if cy=='LINE'then local ov i
 if mQ<0 then ov=nil else local iU=(g<au)and(au-g)or 0 local mh=iU%1000 ov=(mh==0)and(iU/1000)or(((iU-mh)/1000)+1) end
 local vc=ov or(-1) if 2^53<=vc then return end ej=b('0 0 %d %d %d %d 0 0 0 %d 0 0',jv,G,G,vc,C) else if cy then return
 end ej={0,0,jv} end fl=ej end end else return end else return end return fl end, TOKEN=function(K,f)
-local m,ab,b,d=string.find,string.match,string.format,redis.call if b('%d',2^40)~='1099511627776'then return end
-local is local bo=f[2] local bx=f[3] local dN=f[4] if not bx then return end local cn=f[5] local cb local I local ae
-if(dN=='LINE')and(not cn)then cb=5 I=1 ae='LINE' else local s local n local W if dN then if cn then
+local m,ab,b,d=string.find,string.match,string.format,redis.call local is local bo=f[2] local bx=f[3] local dN=f[4]
+if not bx then return end local cn=f[5] local cb local I local ae if(dN=='LINE')and(not cn)then cb=5 I=1 ae='LINE' else
+local s local n local W if dN then if cn then
 if not(((((f[6]=='LINE')and(not f[7]))and((#cn)<16))and(dN=='COST'))and m(cn,'^[1-9]%d*$'))then return end s=7 n=cn+0
 W='LINE' else if(((f[6]=='LINE')and(not f[7]))and(dN=='COST'))and m('','^[1-9]%d*$')then return end return end else s=4
 n=1 W=nil end cb=s I=n ae=W end if not(((#bx)<16)and m(bx,'^[1-9]%d*$'))then return end local a=bx+0
@@ -472,9 +470,9 @@ local iP=oc or(-1) local oe if uC==a then oe=iP else local fT=0%a local iQ=(fT==
 local iR=iQ%1000 oe=(iR==0)and(iQ/1000)or(((iQ-iR)/1000)+1) end of=iP ku=oe else of=0 ku=0 end
 if(2^53<=uB)or(2^53<=ku)then return end local iS=b('0 %d %d %d %d %d %d %d 0 %d 0 0',fM,yb,a,im,uB,of,ku,aM) oh=iS else
 if ae then return end oh={0,fM,yb} end is=oh end end else return end else return end return is end, LEAKY=function(K,f)
-local m,ab,b,d=string.find,string.match,string.format,redis.call if b('%d',2^40)~='1099511627776'then return end
-local it local bo=f[2] local bx=f[3] local dN=f[4] if not bx then return end local cn=f[5] local cb local I local ae
-if(dN=='LINE')and(not cn)then cb=5 I=1 ae='LINE' else local s local n local W if dN then if cn then
+local m,ab,b,d=string.find,string.match,string.format,redis.call local it local bo=f[2] local bx=f[3] local dN=f[4]
+if not bx then return end local cn=f[5] local cb local I local ae if(dN=='LINE')and(not cn)then cb=5 I=1 ae='LINE' else
+local s local n local W if dN then if cn then
 if not(((((f[6]=='LINE')and(not f[7]))and((#cn)<16))and(dN=='COST'))and m(cn,'^[1-9]%d*$'))then return end s=7 n=cn+0
 W='LINE' else if(((f[6]=='LINE')and(not f[7]))and(dN=='COST'))and m('','^[1-9]%d*$')then return end return end else s=4
 n=1 W=nil end cb=s I=n ae=W end if not(((#bx)<16)and m(bx,'^[1-9]%d*$'))then return end local a=bx+0
@@ -573,9 +571,9 @@ local uO=oi or(-1) local oj if fT==a then oj=uO else local uP=0%a local dM=(uP==
 local uR=dM%1000 oj=(uR==0)and(dM/1000)or(((dM-uR)/1000)+1) end ei=uO kw=oj else ei=0 kw=0 end
 if(2^53<=fS)or(2^53<=kw)then return end local mb=b('0 %d %d %d %d %d %d %d 0 %d 0 0',fN,cM,a,fj,fS,ei,kw,aM) ok=mb else
 if ae then return end ok={0,fN,cM} end it=ok end end else return end else return end return it end, GCRA=function(K,f)
-local m,ab,b,d=string.find,string.match,string.format,redis.call if b('%d',2^40)~='1099511627776'then return end
-local cw local aX=f[2] local aq=f[3] local aJ=f[4] if not aq then return end local aL=f[5] local s local n local W
-if(aJ=='LINE')and(not aL)then s=5 n=1 W='LINE' else local aQ local aR local aS if aJ then if aL then
+local m,ab,b,d=string.find,string.match,string.format,redis.call local cw local aX=f[2] local aq=f[3] local aJ=f[4]
+if not aq then return end local aL=f[5] local s local n local W if(aJ=='LINE')and(not aL)then s=5 n=1 W='LINE' else
+local aQ local aR local aS if aJ then if aL then
 if not(((((f[6]=='LINE')and(not f[7]))and((#aL)<16))and(aJ=='COST'))and m(aL,'^[1-9]%d*$'))then return end aQ=7 aR=aL+0
 aS='LINE' else if(((f[6]=='LINE')and(not f[7]))and(aJ=='COST'))and m('','^[1-9]%d*$')then return end return end else
 aQ=4 aR=1 aS=nil end s=aQ n=aR W=aS end if not(((#aq)<16)and m(aq,'^[1-9]%d*$'))then return end local h=aq+0
@@ -655,9 +653,8 @@ rx=nil else if not(l<2^53)then return end rx=0 end ry=rx or(-1) end rz=ya bw=ry 
 if(2^53<=gE)or(2^53<=bw)then return end local nD=b('0 %d %d %d %d %d %d %d 0 %d 0 0',ch,xv,h,iI,gE,rz,bw,t) rA=nD else
 if W then return end rA={0,ch,xv} end cw=rA end end else return end else return end return cw end, ROLLING=function(K,f)
 local ye,q,nE,m,ab,cL,b,d=math.abs,string.byte,string.char,string.find,string.match,string.sub,string.format,redis.call
-if b('%d',2^40)~='1099511627776'then return end local kF local vt=f[2] local mm=f[3] local mn=f[4] if not mm then return
-end local iX=f[5] local oW local cc local cz if(mn=='LINE')and(not iX)then oW=5 cc=1 cz='LINE' else local fo local av
-local bh if mn then if iX then
+local kF local vt=f[2] local mm=f[3] local mn=f[4] if not mm then return end local iX=f[5] local oW local cc local cz
+if(mn=='LINE')and(not iX)then oW=5 cc=1 cz='LINE' else local fo local av local bh if mn then if iX then
 if not(((((f[6]=='LINE')and(not f[7]))and((#iX)<16))and(mn=='COST'))and m(iX,'^[1-9]%d*$'))then return end fo=7 av=iX+0
 bh='LINE' else if(((f[6]=='LINE')and(not f[7]))and(mn=='COST'))and m('','^[1-9]%d*$')then return end return end else
 fo=4 av=1 bh=nil end oW=fo cc=av cz=bh end if not(((#mm)<16)and m(mm,'^[1-9]%d*$'))then return end local e=mm+0
@@ -840,10 +837,9 @@ local yx=(eh<0)and(-1)or((uS==0)and(eh/1000)or(((eh-uS)/1000)+1)) ei=yx else ei=
 local ph if cz=='LINE'then local pg if dM<0 then pg=nil else pg=0 end local vP=pg or(-1) if 2^53<=vP then return end
 ph=b('0 0 %d %d %d %d 0 0 0 %d 0 0',uT,e,e,vP,t) else if cz then return end ph={0,0,uT} end kF=ph end end else return
 end else return end return kF end, LEASE=function(K,f)
-local S,m,ab,b,d=math.ceil,string.find,string.match,string.format,redis.call if b('%d',2^40)~='1099511627776'then return
-end local rt local aJ=f[2] local bo=f[3] local bx=f[4] if not bo then return end local fU=f[5]
-if(bx=='LINE')and(not fU)then if not(((#bo)<16)and m(bo,'^[1-9]%d*$'))then return end
-local h,ac=ab(aJ,'^([1-9]%d*)(%l*)$') if h then if(#aJ)<16 then
+local S,m,ab,b,d=math.ceil,string.find,string.match,string.format,redis.call local rt local aJ=f[2] local bo=f[3]
+local bx=f[4] if not bo then return end local fU=f[5] if(bx=='LINE')and(not fU)then
+if not(((#bo)<16)and m(bo,'^[1-9]%d*$'))then return end local h,ac=ab(aJ,'^([1-9]%d*)(%l*)$') if h then if(#aJ)<16 then
 local af=(ac=='')and 1000 or((ac=='ms')and 1 or((ac=='s')and 1000 or((ac=='m')and 60000 or((ac=='h')and 3.6e6 or((ac=='d')and 8.64e7 or nil)))))
 local i=af and(h*af)or af if(not i)or((i<1)or(1e15<i))then return end if not(i<9e12)then return end return else return
 end else return end else if bx then if fU then
@@ -945,9 +941,9 @@ if vK then if(#aJ)<16 then
 local aM=(bz=='')and 1000 or((bz=='ms')and 1 or((bz=='s')and 1000 or((bz=='m')and 60000 or((bz=='h')and 3.6e6 or((bz=='d')and 8.64e7 or nil)))))
 local aN=aM and(vK*aM)or aM if(not aN)or((aN<1)or(1e15<aN))then return end if not(aN<9e12)then return end return else
 return end else return end end end return rt end, LOCKOUT=function(K,f)
-local m,ab,b,d=string.find,string.match,string.format,redis.call if b('%d',2^40)~='1099511627776'then return end
-local iE local aX=f[2] local aq=f[3] local aJ=f[4] if not aq then return end local aL=f[5] local s local n local W
-if(aJ=='LINE')and(not aL)then s=5 n=1 W='LINE' else local aQ local aR local aS if aJ then if aL then
+local m,ab,b,d=string.find,string.match,string.format,redis.call local iE local aX=f[2] local aq=f[3] local aJ=f[4]
+if not aq then return end local aL=f[5] local s local n local W if(aJ=='LINE')and(not aL)then s=5 n=1 W='LINE' else
+local aQ local aR local aS if aJ then if aL then
 if not(((((f[6]=='LINE')and(not f[7]))and((#aL)<16))and(aJ=='COST'))and m(aL,'^[1-9]%d*$'))then return end aQ=7 aR=aL+0
 aS='LINE' else if(((f[6]=='LINE')and(not f[7]))and(aJ=='COST'))and m('','^[1-9]%d*$')then return end return end else
 aQ=4 aR=1 aS=nil end s=aQ n=aR W=aS end if not(((#aq)<16)and m(aq,'^[1-9]%d*$'))then return end local h=aq+0
@@ -4294,7 +4290,7 @@ local function run_check(keys, words)
   return answer
 end
 local function run_fast(keys, words)
-  local fast = FAST[words[1]]
+  local fast = not HAS_SHORT_LONG and FAST[words[1]]
   return fast and fast(keys, words) or run_check(keys, words)
 end
 local function of_limit(number, action)
@@ -4592,6 +4588,7 @@ local function run_renew(keys, words)
 end
 function set_late()
   find, format, match, part_of = string.find, string.format, string.match, string.sub
+  HAS_SHORT_LONG = format('%d', 2 ^ 40) ~= '1099511627776'
   call = redis.call
   MAX_COUNT = setmetatable({ (2 ^ 24) - 1, (2 ^ 24) - 1, 2 ^ 15 - 1 }, LARGE)
   MAX_UNSIGNED = setmetatable({ (2 ^ 24) - 1, (2 ^ 24) - 1, 2 ^ 16 - 1 }, LARGE)

@@ -46,8 +46,7 @@ errors.LOG_COST = 'ERR invalid COST: RL.SLIDING takes at most 1000 units a call,
 errors.LOG_DIFFERENCE = 'ERR invalid ACTUAL: RL.SLIDING is corrected by at most 1000 units a call; use ROLLING, '
   .. 'COUNTER, TOKEN, LEAKY or GCRA for more'
 errors.OVERFLOW = 'ERR increment or decrement would overflow'
-errors.ALGORITHM = 'ERR invalid algorithm: expected one of FIXED, WINDOW, SLIDING, COUNTER, TOKEN, LEAKY, GCRA, '
-  .. 'ROLLING, LEASE, LOCKOUT'
+errors.ALGORITHM = 'ERR invalid algorithm: expected one of ' .. ENUMERATED
 -- The module has no such errors.
 errors.KEYS = 'ERR invalid KEYS: expected those that this call needs; see docs/lua.md'
 errors.INEXACT_STATE = 'ERR the key holds a number above 9007199254740991, which needs the module'
@@ -64,7 +63,7 @@ end
 
 -- The error for a STRING that this algorithm did not write. Names the one that did, where that can be told.
 local function fail_with_foreign_value(text, word, otherwise)
-  local writers = { C = 'COUNTER', L = 'LEAKY', O = 'LOCKOUT', R = 'ROLLING', T = 'TOKEN' }
+  local writers = WRITERS
   local writer = writers[match(text, '^(%u):')]
   if not writer or writer == word then
     fail(otherwise)

@@ -181,24 +181,3 @@ impl<C: AlgorithmCommand> Command for PerAlgorithm<C> {
         for_algorithm!(name, A => C::run::<A>(ctx, args))
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// The pages that describe every algorithm, and how: `WORD` stands for its word.
-    const PAGES: [(&str, &str); 2] = [("docs/algorithms.md", "\n## WORD"), ("docs/records.md", "| WORD |")];
-
-    #[test]
-    fn every_algorithm_has_a_paragraph() {
-        let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
-        let mut missing = Vec::new();
-        for (path, form) in PAGES {
-            let text = std::fs::read_to_string(root.join(path)).expect(path);
-            let written = Name::ALL.map(|name| form.replace("WORD", name.word()));
-            missing
-                .extend(written.iter().filter(|form| !text.contains(*form)).map(|form| format!("{form:?} in {path}")));
-        }
-        assert!(missing.is_empty(), "these are missing:\n{}", missing.join("\n"));
-    }
-}

@@ -12,7 +12,7 @@ from typing import Any
 
 import redis
 
-from .charge import UNITS, Words
+from .charge import RESERVES, UNITS, Words
 from .guard import EXACT
 
 # The package has the scripts; so has a clone.
@@ -25,7 +25,7 @@ OPTIONS = {
     b"SHADOW": 0,
     b"RESERVE": 2,
 }
-RESERVES = (b"FIXED", b"WINDOW", b"COUNTER", b"ROLLING")
+RESERVING = tuple(map(str.encode, RESERVES))
 CLOCK = re.compile(r"(?:ERR )?clock (\d+)((?: \S+)*)")
 
 
@@ -158,7 +158,7 @@ class Scripts:
         :param reserves: the option that names reservations; None if they are named in any case
         """
         name, upper = algorithm.upper(), [word.upper() for word in options]
-        is_reserved = name in RESERVES and (reserves is None or reserves in upper)
+        is_reserved = name in RESERVING and (reserves is None or reserves in upper)
         named, infix = key, b""
         if self.is_cluster and not has_tag(key) and (name == b"FIXED" or is_reserved):
             if not key or b"}" in key:

@@ -34,7 +34,7 @@ from limits_redis_rl import AsyncLimiter, Limiter, RateLimitMiddleware, keyed_ha
 from limits_redis_rl.fastapi import limit
 from limits_redis_rl.fastmcp import ToolLimits
 
-from .conftest import needs_module
+from .conftest import needs_module, vectors
 
 
 def page(words: str, port: int = 0) -> dict[str, Any]:
@@ -260,7 +260,7 @@ WORDS: list[tuple[Any, ...]] = [
     *(("COUNTER", "k", "1m", limit) for limit in (0, -1, 2**63 - 1, 2**63, "05", "x")),
     *(
         (algorithm, "k", "1m", 5, option, *value)
-        for algorithm in [*words.TAKES, "TOKNE"]
+        for algorithm in [*vectors("capabilities")["algorithms"], "TOKNE"]
         for option in [*words.OPTIONS, "PARTIAL", "ALWAYS", "x"]
         for value in [(), ("0",), ("2",), ("2m",), ("a b",), (2**63,), ("x" * 65,)]
     ),

@@ -284,4 +284,13 @@ mod tests {
             }
         }
     }
+
+    #[test]
+    fn a_server_that_owes_a_connection_is_silent() {
+        let (mut breaker, now) = (Breaker::new(Some(TRIAL)), Instant::now());
+        breaker.owes(now);
+        breaker.owes(now + TRIAL / 2);
+        assert_eq!([TRIAL / 2, TRIAL].map(|after| breaker.tick(now + after)), [None, Some(Probe::Connect)]);
+        assert!(breaker.is_open());
+    }
 }

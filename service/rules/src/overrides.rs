@@ -146,7 +146,7 @@ descriptors:
     fn the_narrowest_says_the_algorithm_and_a_calendar_wins() {
         let (rules, warnings) = limits(
             "algorithm: rolling\nmonth: calendar\ndomains: {e: {algorithm: counter, week: calendar}, gone: {}}\n\
-             rules: {b name: {algorithm: token}, e.a: {algorithm: window}, d.f: {algorithm: token}, x: {}, e.c: {unit_scale: 10}}\n",
+             rules: {b name: {algorithm: token}, e.a: {algorithm: window}, d.f: {algorithm: token}, x: {}, e.c: {unit_scale: 10}, d.b: {algorithm: rolling}}\n",
         );
         let expected = [
             "d.a: FIXED month 5, charge always",

@@ -148,6 +148,20 @@ fn keys_and_metrics_have_the_names_of_rules_and_values() {
 }
 
 #[test]
+fn a_scale_is_in_the_key_and_a_name_has_at_most_64_characters() {
+    let of = |fields: &str| load(&format!("domain: d\ndescriptors: [{{key: k, rate_limit: {{{fields}}}}}]"));
+    for (fields, expected) in [
+        ("unit: hour, requests_per_unit: 5, unit_scale: 10", "rl:d:fixed:3600x10:k=v"),
+        ("algorithm: lease, limit: 5", "rl:d:lease:k=v"),
+    ] {
+        assert_eq!(key(&of(fields), "d", &[("k", "v")]), expected);
+    }
+    let name = "n".repeat(65);
+    let named = of(&format!("unit: hour, requests_per_unit: 5, name: {name}"));
+    assert_eq!(policy(&named, "d", &[("k", "v")]), format!("FIXED 3600 5 AS {}", &name[1..]));
+}
+
+#[test]
 fn every_algorithm_has_its_options() {
     for (fields, expected) in [
         ("unit: second, requests_per_unit: 0x10", "FIXED 1 16"),
@@ -167,6 +181,8 @@ fn every_algorithm_has_its_options() {
         ("algorithm: lockout, window: 1d, limit: 5, max: 1h, block: 1m", "LOCKOUT 86400 5 BLOCK 60 MAX 3600"),
         ("unit: day, requests_per_unit: 20, unit_scale: 1000000", "FIXED 86400 20000000"),
         ("algorithm: token, window: 1s, limit: 3, burst: 2, unit_scale: 10", "TOKEN 1 30 BURST 20"),
+        ("algorithm: token, window: 1s, limit: 3, burst: 9, grants: 9", "TOKEN 1 3 BURST 9"),
+        ("unit: day, requests_per_unit: 5, notify: [1, 100]", "FIXED 86400 5"),
         ("window: month, limit: 5, anchor: 2026-01-15T00:00:00Z", "FIXED month 5 ANCHOR 1768435200"),
         ("window: 5m, limit: 5, charge: allowed", "FIXED 300 5"),
         ("window: 5m, limit: 500, grants: 100", "FIXED 300 500"),
@@ -212,6 +228,10 @@ fn a_request_changes_the_number_and_the_window_of_a_rule_and_nothing_else() {
     let rate = find(&month, "d", &[("k", "v")]).unwrap().limit.rate.unwrap();
     let new = rate.overridden(7, rules::Unit::Month).expect("valid");
     assert_eq!((new.policy.to_string(), new.unit), ("FIXED month 7 AS d.k".to_owned(), rules::Unit::Month));
+    let granted =
+        load("domain: d\ndescriptors: [{key: k, rate_limit: {unit: hour, requests_per_unit: 500, grants: 100}}]");
+    let rate = find(&granted, "d", &[("k", "v")]).unwrap().limit.rate.unwrap();
+    assert_eq!([7, 500].map(|limit| rate.overridden(limit, rules::Unit::Hour).unwrap().grants), [None, Some(100)]);
     let lock =
         load("domain: d\ndescriptors: [{key: k, rate_limit: {algorithm: lockout, unit: hour, limit: 5, max: 2h}}]");
     let rate = find(&lock, "d", &[("k", "v")]).unwrap().limit.rate.unwrap();
@@ -269,6 +289,8 @@ algorithm: gcra, window: 1s, limit: 5, charge: always
 window: 1s, limit: 5, charge: always, grants: 5
   38: invalid charge: grants imply 'charge: allowed'
 unit: day, requests_per_unit: 5, notify: [100, 80]
+  49: invalid notify: expected percentages of the limit, as [80, 100]: ascending, from 1 to 100
+unit: day, requests_per_unit: 5, notify: [80, 80]
   49: invalid notify: expected percentages of the limit, as [80, 100]: ascending, from 1 to 100
 unit: day, requests_per_unit: 5, notify: [0]
   49: invalid notify: expected percentages of the limit, as [80, 100]: ascending, from 1 to 100
@@ -386,6 +408,9 @@ fn a_wrong_file_says_where_and_what() {
     assert!(errors_of(&[&long], &Settings::default())[0].contains(&format!("invalid unit 'x\\n{}…'", "y".repeat(38))));
     assert_eq!(errors_of(&[""], &Settings::default()), ["0.yaml: a file must name its domain"]);
     assert!(errors_of(&["'''"], &Settings::default())[0].starts_with("0.yaml:"));
+    let status = |status| authorize(&format!("{{deny_status: {status}, descriptors: [[{{key: k, header: A}}]]}}"));
+    let wrong = [399, 400, 499, 500].map(|n| !errors_of(&[&status(n)], &Settings::default()).is_empty());
+    assert_eq!(wrong, [true, false, false, true]);
     let all = limit("unit: day, requests_per_unit: 9, grants: 5, charge: always").replacen(
         '\n',
         "\nall_or_nothing: true\n",
@@ -580,12 +605,15 @@ descriptors:
         ("{m: 1}", "{m: 2}"),
         ("requests_per_unit: 3", "requests_per_unit: 3, charge: allowed"),
         ("unlimited: true", "unlimited: true, name: n"),
+        ("requests_per_unit: 1", "requests_per_unit: 1, notify: [80]"),
         // The order of these decides.
         ("x*", "z*y"),
     ] {
         assert_ne!(load(&rules.replacen(from, to, 1)).hash(), hash, "{from} {to}");
     }
-    let swapped = rules.replace("x*", "?").replace("'*y'", "x*").replace('?', "'*y'");
+    let lines: Vec<_> = rules.lines().collect();
+    let [head @ .., one, other] = lines.as_slice() else { panic!("two wildcards") };
+    let swapped = [head, &[*other, *one]].concat().join("\n");
     assert_ne!(load(&swapped).hash(), hash);
     assert_ne!(Rules::default().hash(), hash);
 }

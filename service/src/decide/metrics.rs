@@ -322,4 +322,16 @@ mod tests {
             assert_eq!(near_from(limit, ratio), expected, "{limit} {ratio}");
         }
     }
+
+    #[test]
+    fn an_error_of_redis_is_told_from_one_of_an_overload() {
+        let metrics = Metrics::new(0.8).expect("metrics");
+        let plan = Plan { slots: vec![Slot::None], pools: Vec::new(), all_or_nothing: false };
+        let outcomes = vec![Some(Err(redis_rl_client::Error::CircuitOpen))];
+        for overloaded in [true, false, false] {
+            metrics.count("d", &plan, &outcomes, overloaded, &[]);
+        }
+        let counted = ["service_error", "redis_error"].map(|kind| metrics.errors.with_label_values(&[kind]).get());
+        assert_eq!(counted, [1, 2]);
+    }
 }

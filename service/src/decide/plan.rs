@@ -388,6 +388,8 @@ impl Check {
 
 #[cfg(test)]
 mod tests {
+    use std::iter::repeat_n;
+
     use envoy_types::pb::google::protobuf::UInt64Value;
 
     use super::*;
@@ -426,5 +428,35 @@ descriptors:
         let look = RateLimitDescriptor { hits_addend: Some(UInt64Value { value: 0 }), ..b.clone() };
         assert_eq!(plan(vec![a.clone(), look], true), Ok(2));
         assert_eq!(plan(vec![a, RateLimitDescriptor { is_negative_hits: true, ..b }], true), Ok(2));
+    }
+
+    #[test]
+    fn pools_are_those_of_what_is_charged_and_an_unlimited_rule_is_no_limit_to_change() {
+        let text = "domain: d
+pools: [{name: spare, rate_limit: {unit: day, limit: 1}}]
+descriptors:
+  - {key: own, rate_limit: {unit: day, limit: 5, name: own, else: spare}}
+  - {key: instead, rate_limit: {unit: day, limit: 5, replaces: [{name: own}]}}
+  - {key: free, rate_limit: {unlimited: true}}
+";
+        let source = Source { name: "d".to_owned(), text: text.to_owned() };
+        let (rules, findings) = rules::load(&[source], &Settings::default());
+        let rules = rules.unwrap_or_else(|| panic!("{:?}", findings.errors));
+        let descriptor = |text: &str| read_descriptor(text).expect("a descriptor");
+        let plan = |descriptors: Vec<RateLimitDescriptor>| {
+            let request = RateLimitRequest { domain: "d".to_owned(), descriptors, hits_addend: 0 };
+            Plan::new(&request, rules.domains.get("d"), "", false)
+        };
+        let pools = |descriptors| plan(descriptors).expect("a plan").pools.len();
+        let own = descriptor("own=a");
+        assert_eq!(pools(vec![own.clone()]), 1);
+        assert_eq!(pools(vec![own.clone(), descriptor("instead=a")]), 0);
+        assert_eq!(pools(vec![RateLimitDescriptor { is_negative_hits: true, ..own }]), 0);
+        let limit = Some(RateLimitOverride { requests_per_unit: 5, unit: 4 });
+        let free = plan(vec![RateLimitDescriptor { limit, ..descriptor("free=a") }]).expect("a plan");
+        let [Slot::Check(check)] = free.slots.as_slice() else { panic!("{free:?}") };
+        assert_eq!(check.metric, Some(vec!["free_a".to_owned()]));
+        let many = [1_000, 1_001].map(|count| plan(repeat_n(descriptor("free=a"), count).collect()).is_ok());
+        assert_eq!(many, [true, false]);
     }
 }

@@ -316,3 +316,17 @@ fn millis(time: &ProtoDuration) -> Option<Duration> {
     let millis = u64::try_from(time.as_nanos().div_ceil(1_000_000)).unwrap_or(u64::MAX);
     (millis > 0).then(|| Duration::from_millis(millis))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_has_up_to_128_bytes_and_a_ttl_is_rounded_up() {
+        let valid = [0, 1, 128, 129].map(|length| valid_id(&"x".repeat(length)).is_ok());
+        assert_eq!(valid, [false, true, true, false]);
+        let ttl =
+            [(0, 0), (0, 1), (1, 1_000_001), (-1, 0)].map(|(seconds, nanos)| millis(&ProtoDuration { seconds, nanos }));
+        assert_eq!(ttl, [None, Some(1), Some(1_002), None].map(|ttl| ttl.map(Duration::from_millis)));
+    }
+}

@@ -93,6 +93,9 @@ mod tests {
         let entry = |key: &str, value: &str| Entry { key: key.to_owned(), value: value.to_owned() };
         assert_eq!(read("a=b,c=d=e"), Ok(vec![entry("a", "b"), entry("c", "d=e")]));
         assert_eq!(read(r"a\=b=c\,d,e="), Ok(vec![entry("a=b", "c,d"), entry("e", "")]));
+        for text in [r"a\=b=c\\d\,e", "e="] {
+            assert_eq!(show_descriptor(&read_descriptor(text).expect(text)), text);
+        }
         for wrong in ["", "a", "=b", "a=b,", "a=b,c", "a=b\\"] {
             assert!(read(wrong).is_err(), "{wrong}");
         }

@@ -9,7 +9,7 @@ use std::time::Duration;
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 
-use super::process::{Rlaas, until};
+use super::process::{Rlaas, http, until};
 use super::reserve::Gateway;
 use super::steps::check;
 use super::{block_on, one_server};
@@ -25,6 +25,7 @@ descriptors:
   - {key: short, rate_limit: {algorithm: rolling, window: 100ms, limit: 2, notify: [100]}}
   - {key: tenant, rate_limit: {unit: year, requests_per_unit: 1, else: spare}}
   - {key: granted, rate_limit: {algorithm: window, window: 365d, limit: 100, grants: 20, notify: [10, 50]}}
+  - {key: part, rate_limit: {unit: year, requests_per_unit: 10, notify: [55]}}
   - {key: each, rate_limit: {unit: year, requests_per_unit: 1, notify: [100]}}
 ";
 
@@ -94,6 +95,11 @@ fn what_crosses_is_what_was_charged() {
             ("METRIC rlaas_notify_events{domain=\"d\",percent=\"10\",rule=\"d.granted\"", "1"),
             ("granted=b +60", "ok 40: ok"),
             ("METRIC rlaas_notify_events{domain=\"d\",percent=\"50\",rule=\"d.granted\"", "1"),
+            // 5.5 units are 6.
+            ("part=a +5", "ok 5: ok"),
+            ("METRIC rlaas_notify_events{domain=\"d\",percent=\"55\",rule=\"d.part\"", ""),
+            ("part=a", "ok 4: ok"),
+            ("METRIC rlaas_notify_events{domain=\"d\",percent=\"55\",rule=\"d.part\"", "1"),
         ],
     );
     // The second and the third lot are charged in the background.
@@ -131,6 +137,17 @@ fn descriptors_with_one_key_are_one_request_if_all_or_nothing() {
             (metric, "1"),
         ],
     );
+}
+
+#[test]
+fn what_redis_does_not_decide_is_no_event_and_has_no_figures() {
+    let server = one_server();
+    let service = Rlaas::start(&server, &RULES.replace("domain: d", "domain: d\non_unavailable: allow"));
+    drop(server);
+    let body = r#"{"domain": "d", "descriptors": [{"entries": [{"key": "each", "value": "a"}]}]}"#;
+    let reply: Value = serde_json::from_str(&http(&service.http, "POST /json", &[], body).body).expect("JSON");
+    assert_eq!((&reply["overallCode"], reply["statuses"][0].get("currentLimit")), (&json!("OK"), None));
+    assert_eq!(events(&[service], "each", 100), 0);
 }
 
 #[test]
@@ -187,8 +204,10 @@ fn events_are_logged_and_posted_and_have_values_only_if_asked() {
         redis::cmd("FLUSHALL").exec(&mut server.con()).expect("FLUSHALL");
         let (url, bodies) = receiver(status);
         let env = [("RLAAS_NOTIFY_URL", &*url), ("RLAAS_NOTIFY_VALUES", values), ("RLAAS_LOG_FORMAT", "json")];
-        let service = Rlaas::with_env(&server, RULES, &env);
-        drop(service.try_ask("window=alice +5").expect("a reply"));
+        // An event has units of the rule.
+        let rules = RULES.replace("window: 365d, limit: 10,", "window: 365d, limit: 10, unit_scale: 10,");
+        let service = Rlaas::with_env(&server, &rules, &env);
+        drop(service.try_ask("window=alice +50").expect("a reply"));
         until("an event", || bodies.lock().unwrap().len() == 1);
         let mut body = bodies.lock().unwrap()[0].clone();
         let ends = body["windowEnds"].take();

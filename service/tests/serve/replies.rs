@@ -319,7 +319,7 @@ descriptors:
     rate_limit: {unit: year, requests_per_unit: 5}
     metadata: {team: a, deep: {x: 1}}
   - key: two
-    rate_limit: {unit: year, requests_per_unit: 3}
+    rate_limit: {unit: year, requests_per_unit: 3, unit_scale: 10}
     metadata: {team: b, deep: {x: 2, y: [true, null]}}
   - {key: quota, quota_mode: true, rate_limit: {unit: year, requests_per_unit: 0}}
 ";
@@ -355,6 +355,8 @@ descriptors:
     let descriptors = json!([{"entries": ["one="], "hitsAddend": 9.0}, {"entries": ["quota="]}]);
     let expected = json!({"domain": "d", "descriptors": descriptors, "deniedBy": ["d.one", "d.quota"]});
     assert_eq!(reply["dynamicMetadata"], expected);
+    let both = r#"{"entries": [{"key": "one"}], "hitsAddend": 9}, {"entries": [{"key": "two"}], "hitsAddend": 99}"#;
+    assert_eq!(ask(&service, both)["responseHeadersToAdd"][0]["value"], "3");
     let reply = ask(&Rlaas::start(&server, rules), one);
     assert!(reply["statuses"].is_array() && reply.get("responseHeadersToAdd").is_none(), "{reply}");
     assert!(reply.get("dynamicMetadata").is_none(), "{reply}");

@@ -4,6 +4,7 @@ use std::fs;
 use std::time::Instant;
 
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair};
+use redis_rl_algorithm::{Name, Rules};
 use tempfile::TempDir;
 use tokio_stream::StreamExt as _;
 use tonic::transport::{Certificate, Channel, ClientTlsConfig, Identity};
@@ -172,10 +173,11 @@ fn the_user_of_the_page_is_enough() {
         command.arg(word.replace("<password>", "secret"));
     }
     let _: () = command.query(&mut con).expect("a user");
-    let all = ["fixed", "window", "rolling", "counter", "token", "gcra", "lockout"];
+    let all = Name::ALL.into_iter().filter(|name| name.traits().rules == Rules::Every).map(Name::label);
     let rules: String = all
+        .clone()
         .map(|name| format!("  - {{key: {name}, rate_limit: {{algorithm: {name}, window: 1000h, limit: 5}}}}\n"))
-        .concat();
+        .collect();
     let files = TempDir::new().expect("a directory");
     let password = files.path().join("password");
     fs::write(&password, "secret\n").expect("a file");

@@ -489,6 +489,15 @@ mod tests {
     }
 
     #[test]
+    fn a_reservation_that_may_be_open_is_sent() {
+        let (denials, due) = denied(&["k"]);
+        let (request, now) = (POLICY.request("k"), due - RECHECK);
+        let open = request.reserve("id", WINDOW);
+        assert!(sent(&denials, &request, now).is_none() && sent(&denials, &open, now).is_some());
+        assert!(denials.recall_all(&[open], now).is_ok());
+    }
+
+    #[test]
     fn only_the_denial_that_was_asked_about_is_forgotten() {
         let (denials, due) = denied(&["k"]);
         let [one, two] = [1, 2].map(|cost| POLICY.request("k").cost(cost));

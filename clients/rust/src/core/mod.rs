@@ -377,6 +377,7 @@ impl Core {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::counts::Figures;
     use crate::decision::Source;
     use crate::policy::Policy;
 
@@ -452,11 +453,11 @@ mod tests {
         let text = logged(|| {
             let outage = |policy: &Policy, fallback| {
                 let decision = core.fall_back(&policy.request("k"), fallback, Error::CircuitOpen);
-                decision.ok().map(|decision| decision.allowed)
+                decision.ok().map(|decision| (decision.allowed, decision.charged))
             };
-            assert_eq!(outage(&POLICY, Fallback::Deny), Some(false));
+            assert_eq!(outage(&POLICY, Fallback::Deny), Some((false, 0)));
             assert_eq!(outage(&LEASE, Fallback::Allow), None);
-            assert_eq!(outage(&shadow, Fallback::Deny), Some(true));
+            assert_eq!(outage(&shadow, Fallback::Deny), Some((true, 0)));
             let all = [POLICY.request("a"), LEASE.request("b").id("x")];
             assert!(core.fall_back_all(&all, Fallback::Allow, Error::CircuitOpen).is_err());
             for fallback in [Fallback::Allow, Fallback::Deny, Fallback::Error] {
@@ -489,6 +490,27 @@ mod tests {
         let request = POLICY.request("k").cost(6);
         assert!(core.without_server(&[request], fallback).into_iter().all(|decision| decision.unwrap().allowed));
         assert!(!core.fall_back(&request, fallback, Error::CircuitOpen).unwrap().allowed);
+    }
+
+    #[test]
+    fn a_call_that_may_not_wait_is_not_begun_and_each_timeout_counts_as_one() {
+        let (core, request) = (core(), POLICY.request("k"));
+        assert!(core.begin(Call::of(Verb::Check, &request), Duration::ZERO).is_err());
+        let silent = redis::RedisError::from(std::io::Error::from(std::io::ErrorKind::TimedOut));
+        assert!(matches!(core.failed(silent.into()), Error::Timeout(_)));
+        assert_eq!((core.stats().timeouts, core.stats().errors), (1, 0));
+    }
+
+    #[test]
+    fn what_was_charged_for_another_counts_as_granted() {
+        let (core, request, now) = (core(), POLICY.request("k"), Instant::now());
+        let mut part = Part::of(core.count(&request), &request);
+        part.open();
+        let figures = Figures { allowed: true, limit: 10, remaining: 9, reset: 60_000_000, shadow: false, charged: 1 };
+        part.answered(&figures, 1_700_000_000_000, now);
+        drop(part);
+        assert!(core.held(&[request]).is_some() && core.held(&[request]).is_none());
+        assert_eq!(core.stats().granted, 1);
     }
 
     /// What is logged meanwhile.

@@ -109,11 +109,33 @@ fn options_mean_here_what_they_mean_to_the_server() {
         assert_eq!(charge(8, true, false), (true, 2, false), "{policy}");
         assert_eq!(charge(8, true, false), (false, 0, false), "{policy}");
         assert_eq!(charge(0, false, false), (false, 0, false), "{policy}");
+        assert_eq!(charge(10, false, false), (false, 0, false), "{policy}");
         // A look: no more than the limit is counted.
         assert_eq!(charge(0, false, true), (true, 0, false), "{policy}");
         assert_eq!(charge(1, false, true), (false, 1, false), "{policy}");
         assert_eq!(charge(0, false, true), (false, 0, false), "{policy}");
     }
+}
+
+#[test]
+fn a_denial_with_units_left_is_none_of_a_look() {
+    let policy = Policy::counter(HOUR, 30);
+    let look = Asked { always: true, ..asked(&policy, 0, 1) };
+    let allowed = [3, 0].map(|remaining| {
+        let (mut known, limit) = (Known::default(), limit(&policy));
+        known.answered(&limit, 0, &Figures { limit: 30, remaining, reset: 60_000_000, ..Figures::default() }, NOW);
+        known.decide(&limit, &look, NOW).allowed
+    });
+    assert_eq!(allowed, [true, false]);
+}
+
+#[test]
+fn units_of_counter_come_back_gradually_and_held_ones_end() {
+    let (mut known, limit) = (Known::default(), limit(&Policy::counter(HOUR, 30)));
+    known.answered(&limit, 0, &Figures { limit: 30, remaining: 10, reset: 7_200_000_000, ..Figures::default() }, NOW);
+    assert_eq!([0, 60, 90, 120].map(|minutes| known.used_at(NOW + minutes * 60_000_000)), [20, 20, 10, 0]);
+    known.left(&limit, 2, false, 2, true, NOW);
+    assert!(known.take_held(1, NOW) && !known.take_held(1, NOW + 7_200_000_000));
 }
 
 #[test]

@@ -207,3 +207,29 @@ impl FromIterator<Decision> for Decisions {
 pub(crate) fn strictest(decisions: &[Decision]) -> Option<&Decision> {
     decisions.iter().min_by_key(|decision| (decision.allowed, Reverse(decision.retry_after), decision.remaining))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const POLICY: Policy = Policy::leaky(Duration::from_secs(60), 5);
+
+    #[test]
+    fn a_wait_that_is_not_over_is_a_millisecond_at_least() {
+        let [long, short] = [5, 1].map(Duration::from_millis);
+        let denied = Decision {
+            reset_after: Some(Duration::ZERO),
+            ..Decision::of_fallback(&POLICY, false, 0, RetryAfter::After(long))
+        };
+        let later = denied.later(2 * long, Source::RememberedDenial);
+        let times = (later.retry_after, later.next, later.reset_after);
+        assert_eq!(times, (RetryAfter::After(short), Some(short), Some(Duration::ZERO)));
+    }
+
+    #[test]
+    fn the_longest_delay_counts() {
+        let decision = Decision::of_fallback(&POLICY, true, 1, RetryAfter::Now);
+        let delayed = [3, 5, 0].map(|seconds| Decision { delay: Duration::from_secs(seconds), ..decision });
+        assert_eq!(Decisions::from_iter(delayed).delay(), Duration::from_secs(5));
+    }
+}

@@ -174,6 +174,10 @@ mod tests {
         assert_eq!([98, 99].map(|millis| takes(&mut lot, after(millis))), [true, false]);
         assert_eq!((lot.held(after(99)), lot.ends_after(after(98))), (0, Some(after(99))));
 
+        let mut short = Lot::default();
+        short.add(&grant(policy, 400), now, HOLD / 20);
+        assert_eq!(short.ends_after(now), Some(after(50)));
+
         lot.add(&grant(policy, 900), after(100), HOLD);
         lot.add(&grant(policy, 900), after(101), HOLD);
         assert_eq!(lot.held(after(102)), 20);

@@ -57,3 +57,29 @@ pub fn settle(limiter: &Limiter, limits: &[Limit], decisions: &Decisions, actual
 fn was_charged(limit: &Limit, decision: &Decision) -> bool {
     decision.source == Source::Server && !decision.shadow && decision.charged == limit.request().cost
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::decision::RetryAfter;
+    use crate::policy::Policy;
+
+    #[test]
+    fn only_what_the_server_has_charged_is_settled() {
+        let policy = Policy::token(Duration::from_secs(60), 5);
+        let limit = Limit::new(&policy, "k").cost(3);
+        let cases = [
+            (Source::Server, 3, false),
+            (Source::Server, 0, false),
+            (Source::Server, 3, true),
+            (Source::Fallback, 3, false),
+        ];
+        let settled = cases.map(|(source, charged, shadow)| {
+            let decision = Decision::of_fallback(&policy, true, charged, RetryAfter::Now);
+            was_charged(&limit, &Decision { source, shadow, ..decision })
+        });
+        assert_eq!(settled, [true, false, false, false]);
+    }
+}

@@ -152,10 +152,10 @@ mod tests {
         // HMAC-SHA-256 of RFC 4231, test case 2.
         let hash = KeyedHash::new(b"Jefe").expect("a secret");
         assert_eq!(hash.value("what do ya want for nothing?"), "5bdcc146bf60754e6a042426089575c7");
-        let addresses = ["192.0.2.1", "::ffff:192.0.2.1", "2001:db8:0:1::1", "2001:db8:0:2::1"];
+        let addresses = ["192.0.2.1", "::ffff:192.0.2.1", "2001:db8:0:1::1", "2001:db8:0:2::1", "2001:db8:0:1:2::1"];
         let keys = addresses.map(|address| hash.address(address.parse().expect("an address")));
         assert_eq!(keys[0], keys[1]);
-        assert_ne!(keys[2], keys[3]);
+        assert!(keys[2] != keys[3] && keys[2] == keys[4]);
         assert!(matches!(KeyedHash::new(b""), Err(Error::EmptySecret)));
     }
 

@@ -82,3 +82,17 @@ pub fn set_headers(headers: &mut HeaderMap, decisions: &Decisions) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_decided_now_says_when_to_come_again() {
+        let shown = [Error::CircuitOpen, Error::EmptySecret].map(|error| {
+            let response = Rejection::of(error).response();
+            (response.status().as_u16(), response.headers().contains_key(RETRY_AFTER))
+        });
+        assert_eq!(shown, [(503, true), (500, false)]);
+    }
+}

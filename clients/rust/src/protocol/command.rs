@@ -144,7 +144,7 @@ impl<'a> Call<'a> {
         let has_suffix = policy.algorithm().traits().key_per_window && !with_leases;
         let named = |suffix: &dyn Display| match braces(key, in_cluster) {
             Some([open, close]) => Ok([open, key, close, suffix.to_string().as_bytes()].concat()),
-            None => Err(no_name(if has_suffix { "FIXED" } else { "RESERVE" })),
+            None => Err(no_name(if has_suffix { policy.algorithm().word() } else { "RESERVE" })),
         };
         let schedule = policy.terms().schedule;
         if has_suffix {

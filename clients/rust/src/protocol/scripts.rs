@@ -46,3 +46,22 @@ impl Script {
         self.hash.get_or_init(|| redis::Script::new(self.source).get_hash().to_owned())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use redis_rl_algorithm::Name;
+
+    use super::Script;
+
+    #[test]
+    fn each_algorithm_has_its_scripts() {
+        for name in Name::ALL {
+            let can = name.traits();
+            let all = [("", true), ("peek_", true), ("reset_", true), ("refund_", can.refund), ("settle_", can.settle)];
+            for (command, there) in all {
+                let found = Script::of(command, name.label()).is_some();
+                assert_eq!(found, can.library && there, "{command}{}.lua", name.label());
+            }
+        }
+    }
+}
