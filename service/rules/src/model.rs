@@ -131,7 +131,7 @@ pub struct Rule {
 /// A limit of a rule.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Limit {
-    /// Counts the limits of a set of rules, from 0. That of a descriptor has 0 too.
+    /// Its number in the set of rules, from 0. A limit that a descriptor brings along has 0 too.
     pub number: usize,
     /// The domain and the rules on the way to it, joined by `.`, as envoyproxy/ratelimit writes them.
     pub path: Box<str>,

@@ -234,7 +234,7 @@ async fn settle(limiter: &Limiter, check: &Check, id: &str) -> Result<(bool, Opt
             let settled = limiter.settle_request(&request, id, actual).await?;
             Ok((settled.charged > 0, Some(settled)))
         }
-        // The reply is the same whether the id was known. A request of cost 0 says what is reserved, and reserves nothing.
+        // The reply does not say whether the id was known. A request of cost 0 does, and reserves nothing.
         _ => {
             let reserved = limiter.check_request(&request.cost(0).reserve(id, Duration::from_millis(1))).await?;
             limiter.settle_request(&request, id, 0).await?;

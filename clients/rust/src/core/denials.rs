@@ -5,6 +5,8 @@
 //! and less one millisecond, since the server rounds up. So a client that is alone on a key never denies what the server
 //! would allow. Other clients can only make the wait longer, unless they give units back.
 
+mod packed;
+
 use std::cmp::Reverse;
 use std::collections::HashSet;
 use std::hash::BuildHasher;
@@ -17,10 +19,10 @@ use parking_lot::Mutex;
 use quick_cache::sync::{Cache, DefaultLifecycle};
 use quick_cache::{DefaultHashBuilder, OptionsBuilder, UnitWeighter};
 
-use super::packed::{Lookup, Packed, Policies};
 use crate::decision::{Decision, RetryAfter, Source};
 use crate::key::{Bounded, State};
 use crate::policy::{Policy, Request};
+use packed::{Lookup, Packed, Policies};
 
 /// The longest time for which a denial is remembered. The limits of the server itself may change, for example by
 /// `rl.shadow`.

@@ -1,7 +1,6 @@
 //! What a limiter does beside sending.
 
 mod denials;
-mod packed;
 mod settings;
 #[cfg(test)]
 #[path = "tests/vectors.rs"]
