@@ -3,8 +3,9 @@
 rules take.
 
   LIMITADOR     the program limitador-server, built from its source, which is then measured beside it
+  BEFORE        another build of rlaas, which is then measured beside it too
   RLAAS, LOAD, EMPTY   the service and the examples `load` and `empty`, by default those in target/release
-  ROUNDS=5, SECONDS=2 for each figure of a round
+  ROUNDS=5, SECONDS=2 for each figure of a round; ONLY=fixed,empty names rows, and writes nothing
 
 h2load sends one fixed request over HTTP/2, so every request of a row has the same descriptors; `load` sends those with
 100,000 keys. All rows of a round are measured one after the other; medians are printed. The results are in
@@ -27,7 +28,7 @@ from server import Server, binaries, free_port  # noqa: E402
 
 ROUNDS = int(os.environ.get("ROUNDS") or 5)
 SECONDS = int(os.environ.get("SECONDS") or 2)
-LIMITADOR = os.environ.get("LIMITADOR")
+LIMITADOR, BEFORE, ONLY = (os.environ.get(name) for name in ("LIMITADOR", "BEFORE", "ONLY"))
 RLAAS = os.environ.get("RLAAS") or ROOT / "target/release/rlaas"
 LOAD = os.environ.get("LOAD") or ROOT / "target/release/examples/load"
 EMPTY = os.environ.get("EMPTY") or ROOT / "target/release/examples/empty"
@@ -46,12 +47,16 @@ descriptors:
   - {{key: charged, rate_limit: {{algorithm: token, unit: day, requests_per_unit: 0, charge: always}}}}
   - {{key: granted, rate_limit: {{unit: day, requests_per_unit: {LIMIT}, grants: 100}}}}
 """
-# What a row sends: the domain, and the keys of its descriptors. A row of `many` has values of 100,000 keys, and so many
+# What a row sends: the domain, the keys of its descriptors, and over how many connections how many at a time, if that is not
+# as in other rows. A row of `many` has values of 100,000 keys, and so many
 # descriptors.
 ROWS = {
     "no rule": ("elsewhere", ["allowed"]),
     "1 limit, token": ("web", ["allowed"]),
     "1 limit, fixed": ("web", ["fixed"]),
+    "1 limit, fixed, 1 under way": ("web", ["fixed"], 1, 1),
+    "1 limit, fixed, 10 × 1 under way": ("web", ["fixed"], 10, 1),
+    "1 limit, fixed, 4,000 under way": ("web", ["fixed"], 40, 100),
     "10 limits, token": ("web", ["allowed"] * 10),
     "10 limits, fixed": ("web", ["fixed"] * 10),
     "denied, remembered": ("web", ["denied"]),
@@ -106,7 +111,8 @@ class Service:
     def __init__(self, name, program, port, server, rows, many):
         self.name, self.program, self.port, self.server = name, program, port, server
         self.rows, self.many = rows, many
-        self.results = {row: [] for row in [*rows, *many]}
+        is_measured = lambda row: not ONLY or "empty" in row or any(part in row for part in ONLY.split(","))  # noqa: E731
+        self.results = {row: [] for row in [*rows, *many] if is_measured(row)}
 
     def check(self, row, domain, keys):
         """Panics unless it decides as the row says: a gRPC error is a success of HTTP."""
@@ -136,11 +142,11 @@ class Service:
         assert lines and all(status == "200" for _, status, _ in lines), text
         return sorted(int(took) for *_, took in lines)
 
-    def fixed(self, domain, keys, rate=None):
+    def fixed(self, domain, keys, connections=CONNECTIONS, at_once=AT_ONCE, rate=None):
         """The number of requests of h2load, and their percentiles 50 and 99 in microseconds."""
-        options = ["-c", CONNECTIONS, "-m", AT_ONCE, "-D", SECONDS]
+        options = ["-c", connections, "-m", at_once, "-D", SECONDS]
         if rate:
-            options += ["--rps", max(1, round(rate / CONNECTIONS))]
+            options += ["--rps", max(1, round(rate / connections))]
         times = self.h2load(message(domain, keys), *options)
         return len(times), times[len(times) // 2], times[len(times) * 99 // 100]
 
@@ -150,21 +156,28 @@ class Service:
         return tuple(map(int, run(LOAD, address, domain, key, KEYS, descriptors, rate, SECONDS).split()))
 
     def measure(self, row):
-        before, commands = cpu_seconds(self.program.process.pid), self.commands()
         if row in self.rows:
-            self.check(row, *self.rows[row])
+            self.check(row, *self.rows[row][:2])
+        before, commands = self.cpu_seconds(), self.commands()
+        if row in self.rows:
             send, words = self.fixed, self.rows[row]
         else:
             send, words = self.random, self.many[row]
         requests, *_ = send(*words)
-        spent = cpu_seconds(self.program.process.pid) - before
+        spent, with_server = (after - was for after, was in zip(self.cpu_seconds(), before))
         figures = {
             "per_second": requests / SECONDS,
             "cpu_us": spent / requests * 1e6,
+            "both_us": with_server / requests * 1e6,
             "commands": (self.commands() - commands) / requests,
         }
         _, p50, p99 = send(*words, rate=figures["per_second"] / 10)
         self.results[row].append(figures | {"p50_us": p50, "p99_us": p99})
+
+    def cpu_seconds(self):
+        """Processor time of the service, and of it and the server."""
+        of_service = cpu_seconds(self.program.process.pid)
+        return of_service, of_service + (cpu_seconds(self.server.process.pid) if self.server else 0)
 
     def commands(self):
         """How many commands the server has executed for it; of those that a script or a transaction holds, each."""
@@ -176,7 +189,7 @@ class Service:
         return statistics.median(figures[figure] for figures in self.results[row])
 
 
-def rlaas(stack, binary, rules):
+def rlaas(stack, binary, rules, program=RLAAS, name="rlaas"):
     server, ports = Server(binary), [free_port() for _ in range(3)]
     stack.callback(server.close)
     directory = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory()))
@@ -186,14 +199,15 @@ def rlaas(stack, binary, rules):
     # How long a decision may take is not what is measured here, and a saturated machine is late.
     options = ["--rules", directory, "--redis", f"redis://127.0.0.1:{server.port}", "--timeout", "10s"]
     options += ["--max-lag", "10s"]
-    program = Program(stack, "rlaas", ports[:1], RLAAS, "serve", *options, **environment)
-    return Service("rlaas", program, ports[0], server, ROWS, MANY)
+    program = Program(stack, "rlaas", ports[:1], program, "serve", *options, **environment)
+    return Service(name, program, ports[0], server, ROWS, MANY)
 
 
 def empty(stack):
     port = free_port()
     program = Program(stack, "empty", [port], EMPTY, f"127.0.0.1:{port}")
-    return Service("tonic", program, port, None, {"empty handler": ROWS["no rule"]}, {})
+    rows = {"empty handler": ROWS["no rule"], "empty handler, 10 × 1 under way": (*ROWS["no rule"], 10, 1)}
+    return Service("tonic", program, port, None, rows, {})
 
 
 def limitador(stack, binary, storage):
@@ -257,7 +271,7 @@ def table(service, base):
     for row in service.results:
         figures = {figure: service.median(row, figure) for figure in service.results[row][0]}
         yield (
-            f"| {service.name}: {row} | {figures['cpu_us']:.1f} | {figures['cpu_us'] / base:.2f} "
+            f"| {service.name}: {row} | {figures['cpu_us']:.1f} | {figures['cpu_us'] / base:.2f} | {figures['both_us']:.1f} "
             f"| {figures['per_second']:,.0f} | {figures['p50_us']:,.0f} | {figures['p99_us']:,.0f} "
             f"| {figures['commands']:.3f} |"
         )
@@ -270,15 +284,19 @@ def main():
     with contextlib.ExitStack() as stack:
         handler = empty(stack)
         services = [rlaas(stack, binary, RULES)]
+        if BEFORE:
+            services.append(rlaas(stack, binary, RULES, BEFORE, "before"))
         if LIMITADOR:
             services += [limitador(stack, binary, storage) for storage in ("redis", "redis_cached", "memory")]
         for number in range(ROUNDS):
             print(f"round {number + 1}", file=sys.stderr)
-            for service in [handler, *services]:
-                for row in service.results:
-                    service.measure(row)
-        late = deadlines(services[0])
-    rules = [many_rules(binary) for _ in range(ROUNDS)]
+            every = [handler, *services]
+            for row in dict.fromkeys(row for service in every for row in service.results):
+                for service in every:
+                    if row in service.results:
+                        service.measure(row)
+        late = {} if ONLY else deadlines(services[0])
+    rules = [] if ONLY else [many_rules(binary) for _ in range(ROUNDS)]
 
     lines = [f"""# The service rlaas
 
@@ -289,21 +307,29 @@ Medians of {ROUNDS} rounds of {SECONDS} s. Servers, services and load share the 
 h2load sends one fixed request over {CONNECTIONS} connections, {CONNECTIONS * AT_ONCE} at a time; `load` (service/examples) \
 sends those with 100,000
 keys, and takes more of the machine itself. `CPU µs` is processor time of the service for a request, which other
-programs disturb least. `empty handler` (service/examples) is what gRPC itself takes: a handler on tonic that replies OK.
+programs disturb least; `with server` adds that of the server. `empty handler` (service/examples) is what gRPC itself
+takes: a handler on tonic that replies OK.
 `no rule` is a request of a domain without rules. The times are those at a tenth of the requests a second. `commands` are
 those that the server executed for a request.
 
-| | CPU µs | × empty handler | requests/s | p50 µs | p99 µs | commands |
-|---|--:|--:|--:|--:|--:|--:|"""]
+| | CPU µs | × empty handler | with server | requests/s | p50 µs | p99 µs | commands |
+|---|--:|--:|--:|--:|--:|--:|--:|"""]
     base = handler.median("empty handler", "cpu_us")
     for service in [handler, *services]:
         lines += table(service, base)
-    if len(services) > 1:
+    if BEFORE:
+        both = [(row, [of.median(row, "both_us") for of in services[:2]]) for row in services[0].results]
+        ratios = [f"{row} {now / then:.2f}" for row, (now, then) in both]
+        lines += ["", f"Processor time of service and server for a request, divided by that of `before`: {'; '.join(ratios)}"]
+    if ONLY:
+        print("\n".join(lines))
+        return
+    if LIMITADOR:
         lines += ["", "limitador's processor time for a request, divided by that of rlaas for the same (fixed windows):", ""]
         pairs = [("1 limit, fixed", "1 limit"), ("10 limits, fixed", "10 limits"), ("denied, sent", "denied"),
                  ("1 limit, fixed, 100,000 keys", "1 limit, 100,000 keys"), ("10 limits, fixed, 100,000 keys", "10 limits, 100,000 keys"),
                  ("denied, sent, 100,000 keys", "denied, 100,000 keys")]  # fmt: skip
-        for peer in services[1:]:
+        for peer in services[-3:]:
             ratios = [f"{row} {peer.median(its, 'cpu_us') / services[0].median(row, 'cpu_us'):.2f} ×" for row, its in pairs]
             lines.append(f"- {peer.name}: {'; '.join(ratios)}")
     lines.append("")
