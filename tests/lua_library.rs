@@ -374,15 +374,18 @@ fn the_scripts_take_the_keys_of_the_vectors() {
             clock.set(now_ms * 1_000);
             ok(cmd!(con, "FLUSHALL"));
             let native = answer(redis::cmd(name).arg(rest).query(&mut con));
-            ok(cmd!(con, "FLUSHALL"));
             let keys = words(&call["keys"]);
-            let library = cmd!(con, "EVAL", script, keys.len(), keys, words(&call["argv"]));
-            match answer(library) {
-                // The suffixes of the calendar are not known yet.
-                Answer::Error(error) if call.get("suffixes") == Some(&Json::Null) => {
-                    assert!(error.starts_with(&format!("ERR clock {now_ms} :")), "{error}");
+            // As it is, and as where a long of C has 32 bits: the whole script runs then.
+            for script in [script.replace("1099511627776", ""), script] {
+                ok(cmd!(con, "FLUSHALL"));
+                let library = cmd!(con, "EVAL", script, keys.len(), &keys, words(&call["argv"]));
+                match answer(library) {
+                    // The suffixes of the calendar are not known yet.
+                    Answer::Error(error) if call.get("suffixes") == Some(&Json::Null) => {
+                        assert!(error.starts_with(&format!("ERR clock {now_ms} :")), "{error}");
+                    }
+                    library => assert_eq!(library, native, "{call}"),
                 }
-                library => assert_eq!(library, native, "{call}"),
             }
         }
     });
