@@ -56,23 +56,23 @@ class Key:
     def log(self, entries, units=1):
         """A record of ROLLING, with entries over the last 30 days."""
         self.server.call("SET", self.name, "R:", "PXAT", self.now + 60 * 86_400_000)
-        time = f"now - 2592000000 + n * 2592000000 / {entries}"
-        self.fill(entries, f"add(nil, KEYS[1], function(n) return struct.pack('<I7I8', {time}, n * {units}), '' end)")
+        at = f"now - 2592000000 + n * 2592000000 / {entries}"
+        self.fill(entries, f"add(nil, KEYS[1], function(n) return struct.pack('<I7I8', {at}, n * {units}), '' end)")
 
     def reservations(self, word, count, has_order):
         """Reservations that have ended, with the order of their ends or without it."""
-        hash, limit = f"{self.name}:reserved", (word, self.name, "30d", MILLION)
+        reserved, limit = f"{self.name}:reserved", (word, self.name, "30d", MILLION)
         self.server.call("CONFIG", "SET", "rl.max-reservations", MILLION)
         self.server.call(f"RL.{word}", *limit[1:], "COST", count, "RESERVE", "first", "1d")
-        until = self.server.call("HGET", hash, "first").split(":")[3]
+        until = self.server.call("HGET", reserved, "first").split(":")[3]
         if word == "ROLLING":
             self.log(4_096, count // 4_096)
         self.server.call("RL.SETTLE", *limit, "RESERVATION", "first", "ACTUAL", count)
         ended = f"'1:' .. text(now - 86400000 + n) .. ':' .. text(now - 1) .. ':{until}:86400000'"
-        self.fill(count, f"add('HSET', KEYS[1], function(n) return 'r' .. n, {ended} end)", hash)
+        self.fill(count, f"add('HSET', KEYS[1], function(n) return 'r' .. n, {ended} end)", reserved)
         if has_order:
-            self.fill(count, "add('ZADD', KEYS[1], function(n) return text(now - 1), 'r' .. n end)", f"{hash}:ends")
-        self.server.call("HSET", hash, "", 0 if has_order else self.now - 1)
+            self.fill(count, "add('ZADD', KEYS[1], function(n) return text(now - 1), 'r' .. n end)", f"{reserved}:ends")
+        self.server.call("HSET", reserved, "", 0 if has_order else self.now - 1)
 
 
 # What a key holds, and the command.

@@ -47,8 +47,8 @@ descriptors:
   - {{key: charged, rate_limit: {{algorithm: token, unit: day, requests_per_unit: 0, charge: always}}}}
   - {{key: granted, rate_limit: {{unit: day, requests_per_unit: {LIMIT}, grants: 100}}}}
 """
-# What a row sends: the domain, the keys of its descriptors, and over how many connections how many at a time, if that is not
-# as in other rows. A row of `many` has values of 100,000 keys, and so many
+# What a row sends: the domain and the keys of its descriptors; then how many connections, and how many requests at a time
+# on each, if they are not CONNECTIONS and AT_ONCE. A row of `many` has values of 100,000 keys, and so many
 # descriptors.
 ROWS = {
     "no rule": ("elsewhere", ["allowed"]),
@@ -329,7 +329,7 @@ those that the server executed for a request.
         pairs = [("1 limit, fixed", "1 limit"), ("10 limits, fixed", "10 limits"), ("denied, sent", "denied"),
                  ("1 limit, fixed, 100,000 keys", "1 limit, 100,000 keys"), ("10 limits, fixed, 100,000 keys", "10 limits, 100,000 keys"),
                  ("denied, sent, 100,000 keys", "denied, 100,000 keys")]  # fmt: skip
-        for peer in services[-3:]:
+        for peer in [service for service in services if service.name.startswith("limitador")]:
             ratios = [f"{row} {peer.median(its, 'cpu_us') / services[0].median(row, 'cpu_us'):.2f} ×" for row, its in pairs]
             lines.append(f"- {peer.name}: {'; '.join(ratios)}")
     lines.append("")

@@ -357,6 +357,9 @@ fn the_scripts_take_the_keys_of_the_vectors() {
     use serde_json::Value as Json;
     let vectors: Json = serde_json::from_str(include_str!("../vectors/scripts.json")).expect("vectors/scripts.json");
     let calls = vectors["calls"].as_array().expect("calls");
+    // What a fast path compares with, to see how many bits a long of C has.
+    const LONG: &str = "1099511627776";
+    assert!(generated("fixed").is_some_and(|script| script.contains(LONG)));
     let named: BTreeSet<_> = calls.iter().filter_map(|call| call["script"].as_str()).collect();
     fn words(list: &Json) -> Vec<&str> {
         list.as_array().expect("words").iter().filter_map(Json::as_str).collect()
@@ -376,7 +379,7 @@ fn the_scripts_take_the_keys_of_the_vectors() {
             let native = answer(redis::cmd(name).arg(rest).query(&mut con));
             let keys = words(&call["keys"]);
             // As it is, and as where a long of C has 32 bits: the whole script runs then.
-            for script in [script.replace("1099511627776", ""), script] {
+            for script in [script.replace(LONG, ""), script] {
                 ok(cmd!(con, "FLUSHALL"));
                 let library = cmd!(con, "EVAL", script, keys.len(), &keys, words(&call["argv"]));
                 match answer(library) {

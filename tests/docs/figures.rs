@@ -26,7 +26,7 @@ const SENTENCES: &[(&str, &str, &[&str])] = &[
     ("docs/lua.md", "| GCRA | {} | | {} |", &["RL.GCRA allowed", "Lua GCRA"]),
     ("docs/lua.md", "| ROLLING | {} | | {} |", &["RL.ROLLING allowed @10", "Lua ROLLING @10"]),
     ("docs/lua.md", "| LEASE | {} | | {} |", &["RL.LEASE renewed", "Lua LEASE"]),
-    ("docs/lua.md", "{} are with 10 entries, {} with 1,000", &["Lua ROLLING @10", "Lua ROLLING @1000"]),
+    ("docs/lua.md", "it takes {} with 10 entries, and {} with 1,000", &["Lua ROLLING @10", "Lua ROLLING @1000"]),
     (
         "docs/comparison.md",
         "| redis-rl, scripts | {} | {} | {} | {} | {} |",
