@@ -4,11 +4,15 @@ use std::time::{Duration, Instant};
 
 use axum::extract::MatchedPath;
 use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderName};
 use axum::response::{IntoResponse, Response};
-use tonic::{Code, Request, Status};
+use tonic::{Code, Status};
 
 use super::trace::{Span, Traces};
-use crate::net::Arrival;
+use crate::net::{Arrival, header};
+
+/// How long the caller waits.
+const TIMEOUT: HeaderName = HeaderName::from_static("grpc-timeout");
 
 /// A call of gRPC, or a request of HTTP.
 #[derive(Debug, Default)]
@@ -20,14 +24,17 @@ pub struct Call {
 }
 
 impl Call {
-    /// A call of gRPC, and its message. The deadline counts from when the request was read.
-    pub fn grpc<T>(traces: &Traces, request: Request<T>, name: &'static str, method: &'static str) -> (Self, T) {
-        let (metadata, mut extensions, message) = request.into_parts();
-        let arrival = extensions.remove::<Arrival>();
-        let rest = metadata.get("grpc-timeout").and_then(|value| timeout(value.to_str().ok()?));
+    /// A call of gRPC. The deadline counts from when the request was read.
+    pub fn grpc(
+        traces: &Traces,
+        headers: &HeaderMap,
+        arrival: Option<Arrival>,
+        (service, method): (&'static str, &'static str),
+    ) -> Self {
+        let rest = header(headers, &TIMEOUT).and_then(|value| timeout(value.to_str().ok()?));
         let rest = rest.map(|rest| rest.saturating_sub(arrival.as_ref().map_or(Duration::ZERO, Arrival::ago)));
         let deadline = rest.and_then(|rest| Instant::now().checked_add(rest));
-        (Self { arrival, deadline, span: traces.grpc(metadata.as_ref(), name, method) }, message)
+        Self { arrival, deadline, span: traces.grpc(headers, service, method) }
     }
 
     /// A request of HTTP.
@@ -38,9 +45,9 @@ impl Call {
     }
 
     /// The reply to a call of gRPC.
-    pub fn replied<T>(mut self, result: Result<T, Status>) -> Result<tonic::Response<T>, Status> {
+    pub fn replied<T>(mut self, result: Result<T, Status>) -> Result<T, Status> {
         self.span.set_grpc_status(result.as_ref().map_or_else(Status::code, |_| Code::Ok));
-        result.map(tonic::Response::new)
+        result
     }
 
     /// The response to a request of HTTP.

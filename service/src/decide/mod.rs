@@ -31,7 +31,7 @@ pub const SHADOW_MODE: &str = "SHADOW_MODE=true: no request is denied, whatever 
 
 pub use call::Call;
 pub use codec::SmallCodec;
-pub use grpc::Grpc;
+pub use grpc::{Grpc, Method};
 pub use left::Left;
 pub use metrics::Metrics;
 pub use outcomes::sum_by_key;

@@ -1,5 +1,6 @@
 //! The bodies of requests and responses: what is under way ends with them, and few long messages are read at once.
 
+use std::convert::Infallible;
 use std::future::poll_fn;
 use std::io;
 use std::pin::Pin;
@@ -7,18 +8,25 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
+use futures_util::stream;
+use http::Response;
+use http::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
 use http_body::{Body, Frame, SizeHint};
+use http_body_util::StreamBody;
 use hyper::body::{Bytes, Incoming};
+use prost::Message;
 use tokio::sync::futures::OwnedNotified;
 use tokio::sync::{AcquireError, OwnedSemaphorePermit};
 use tokio::time::{Sleep, sleep};
+use tonic::Status;
+use tonic::metadata::GRPC_CONTENT_TYPE;
 
 use super::peer::Open;
 
 /// A longer message waits until few others are read.
 pub const LONG: usize = 16 * 1024;
-/// A shorter part of a reply is copied.
-const SHORT: usize = 1024;
+/// What is before a message of gRPC: whether it is compressed, and its length.
+const HEAD: usize = 5;
 /// How long a client may take to send a long message.
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -42,9 +50,7 @@ impl<B: Body<Data = Bytes> + Unpin> Body for Counted<B> {
     type Error = B::Error;
 
     fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, B::Error>>> {
-        // tonic writes a message into a buffer of 8 KiB, which would stay until the client has read the reply.
-        let own = |data: Bytes| if data.len() < SHORT { Bytes::copy_from_slice(&data) } else { data };
-        Pin::new(&mut self.body).poll_frame(cx).map_ok(|frame| frame.map_data(own))
+        Pin::new(&mut self.body).poll_frame(cx)
     }
 
     fn is_end_stream(&self) -> bool {
@@ -56,13 +62,36 @@ impl<B: Body<Data = Bytes> + Unpin> Body for Counted<B> {
     }
 }
 
+/// The body of a reply of gRPC: a message, then that all is well.
+pub type Reply = StreamBody<stream::Iter<std::array::IntoIter<Result<Frame<Bytes>, Infallible>, 2>>>;
+
+/// A reply of gRPC.
+pub fn reply(message: &impl Message) -> Response<Reply> {
+    let length = message.encoded_len();
+    let mut bytes = Vec::with_capacity(HEAD + length);
+    bytes.push(0);
+    bytes.extend_from_slice(&u32::try_from(length).unwrap_or(u32::MAX).to_be_bytes());
+    message.encode_raw(&mut bytes);
+    let trailers = HeaderMap::from_iter([(Status::GRPC_STATUS, HeaderValue::from_static("0"))]);
+    let frames = [Frame::data(bytes.into()), Frame::trailers(trailers)].map(Ok);
+    let mut response = Response::new(StreamBody::new(stream::iter(frames)));
+    response.headers_mut().insert(CONTENT_TYPE, GRPC_CONTENT_TYPE);
+    response
+}
+
+/// What is in the body of a message of gRPC that has come in one piece and is not compressed.
+fn decode<M: Message + Default>(body: &[u8]) -> Option<M> {
+    let (&[0, length @ ..], message) = body.split_first_chunk::<HEAD>()? else { return None };
+    (u32::from_be_bytes(length) as usize == message.len()).then(|| M::decode(message).ok())?
+}
+
 /// A message as it is received. A request counts when it is whole. A message of gRPC begins with its length, which says
 /// whether it is long.
 pub struct Received {
     body: Incoming,
     open: Arc<Open>,
     /// The first five bytes of one of gRPC: a flag, and the length.
-    head: [u8; 5],
+    head: [u8; HEAD],
     known: usize,
     /// Whether the connection counts what it holds.
     is_held: bool,
@@ -84,12 +113,26 @@ impl Received {
         if body.is_end_stream() {
             open.is_whole();
         }
-        Self::new(body, open, 5)
+        Self::new(body, open, HEAD)
     }
 
     fn new(body: Incoming, open: Arc<Open>, known: usize) -> Self {
         let is_held = known > 0;
-        Self { body, open, head: [0; 5], known, is_held, first: None, waits: None, long: None, ends: None }
+        Self { body, open, head: [0; HEAD], known, is_held, first: None, waits: None, long: None, ends: None }
+    }
+
+    /// The message of gRPC, if it has come in one piece and is not compressed. Else the body is as before.
+    ///
+    /// # Errors
+    /// More of the body does not come.
+    pub async fn message<M: Message + Default>(&mut self) -> Result<Option<M>, Failed> {
+        let frame = poll_fn(|cx| Pin::new(&mut *self).poll_frame(cx)).await.transpose()?;
+        let Some(Ok(bytes)) = frame.map(Frame::into_data) else { return Ok(None) };
+        let message = if self.is_end_stream() { decode(&bytes) } else { None };
+        if message.is_none() {
+            self.first = Some(bytes);
+        }
+        Ok(message)
     }
 
     /// Whether a part of the message has come.
@@ -168,7 +211,7 @@ impl Received {
     }
 }
 
-type Failed = Box<dyn std::error::Error + Send + Sync>;
+pub type Failed = Box<dyn std::error::Error + Send + Sync>;
 
 impl Body for Received {
     type Data = Bytes;

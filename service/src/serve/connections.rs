@@ -8,8 +8,9 @@ use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures_util::future::Either;
-use http::{Request, Response};
+use envoy_types::pb::envoy::service::ratelimit::v3::RateLimitRequest;
+use http::{HeaderName, Request, Response};
+use http_body_util::Either;
 use hyper::body::Incoming;
 use hyper::server::conn::http2;
 use hyper::service::{Service as _, service_fn};
@@ -19,11 +20,16 @@ use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
+use tonic::Status;
+use tonic::body::Body;
 use tonic::service::Routes;
 use tracing::debug;
 
 use super::tls::Tls;
-use crate::net::{Counted, Ending, Figures, MAX_STREAMS, Peer, Received, Watched};
+use crate::decide::{self, Method};
+use crate::net::{
+    self, Arrival, Counted, Ending, Failed, Figures, MAX_STREAMS, Open, Peer, Received, Reply, Watched, header,
+};
 
 /// How often a connection without requests is asked whether it is still there, and how long it may take to say so: one
 /// that waits for its turn is not read.
@@ -40,6 +46,8 @@ const STREAM_WINDOW: u32 = 16_384;
 const HANDSHAKE: usize = 8 * 1024;
 /// How long a connection that was asked to end may take to notice.
 const NOTICE: Duration = Duration::from_millis(50);
+/// How the message of a request is compressed.
+const ENCODING: HeaderName = HeaderName::from_static("grpc-encoding");
 /// The paths of requests that are to be decided.
 const DECIDED: [&str; 2] =
     ["/envoy.service.ratelimit.v3.RateLimitService/", "/kuadrant.service.ratelimit.v1.RateLimitService/"];
@@ -54,10 +62,59 @@ pub struct Ages {
     pub grace: Option<Duration>,
 }
 
+/// What is called over a connection.
+#[derive(Clone)]
+struct Calls {
+    grpc: decide::Grpc,
+    others: TowerToHyperService<Routes>,
+}
+
+impl Calls {
+    #[expect(clippy::manual_async_fn, reason = "it would hold its arguments twice, for each open stream")]
+    fn reply(
+        self,
+        mut request: Request<Received>,
+        arrival: Arrival,
+        open: Arc<Open>,
+    ) -> impl Future<Output = Result<Response<Counted<Either<Reply, Body>>>, Infallible>> {
+        async move {
+            let response = if open.ends_now() && !request.body_mut().has_come().await {
+                open.reset().into_http().map(Either::Right)
+            } else {
+                match read(&mut request).await {
+                    Ok(Some((method, message))) => {
+                        let call = (request.headers(), Some(arrival));
+                        // In boxes, so that streams whose messages are to come take little.
+                        match Box::pin(self.grpc.reply(method, call, message)).await {
+                            Ok(message) => net::reply(&message).map(Either::Left),
+                            Err(status) => status.into_http().map(Either::Right),
+                        }
+                    }
+                    Ok(None) => {
+                        request.extensions_mut().insert(arrival);
+                        let Ok(response) = Box::pin(self.others.call(request)).await;
+                        response.map(Either::Right)
+                    }
+                    Err(error) => Status::from_error(error).into_http().map(Either::Right),
+                }
+            };
+            Ok(response.map(|body| Counted::new(body, open)))
+        }
+    }
+}
+
+/// A call of a gateway, if it needs no tonic, which takes 11,000 of the 44,000 instructions of a handler that does nothing.
+async fn read(request: &mut Request<Received>) -> Result<Option<(Method, RateLimitRequest)>, Failed> {
+    let method = Method::of(request.uri().path());
+    let Some(method) = method.filter(|_| header(request.headers(), &ENCODING).is_none()) else { return Ok(None) };
+    Ok(request.body_mut().message().await?.map(|message| (method, message)))
+}
+
 /// Connections of gRPC.
 #[derive(Clone)]
 pub struct Grpc {
     http2: http2::Builder<TokioExecutor>,
+    grpc: decide::Grpc,
     routes: Routes,
     ages: Ages,
     figures: Figures,
@@ -65,9 +122,10 @@ pub struct Grpc {
 }
 
 impl Grpc {
-    pub fn new(routes: Routes, ages: Ages, figures: Figures, stops: CancellationToken) -> Self {
+    pub fn new(grpc: decide::Grpc, routes: Routes, ages: Ages, figures: Figures, stops: CancellationToken) -> Self {
         let mut http2 = http2::Builder::new(TokioExecutor::new());
         http2
+            .auto_date_header(false)
             .timer(TokioTimer::new())
             .keep_alive_interval(KEEPALIVE)
             .keep_alive_timeout(KEEPALIVE)
@@ -75,7 +133,7 @@ impl Grpc {
             .initial_connection_window_size(STREAM_WINDOW * MAX_STREAMS)
             .max_concurrent_streams(MAX_STREAMS)
             .max_pending_accept_reset_streams(CANCELLED);
-        Self { http2, routes: routes.prepare(), ages, figures, stops }
+        Self { http2, grpc, routes: routes.prepare(), ages, figures, stops }
     }
 
     /// Serves a connection of TCP until it ends; with certificates, an encrypted one.
@@ -129,30 +187,14 @@ impl Grpc {
 
     /// Serves one whose preface was read.
     async fn serve_begun<I: AsyncRead + AsyncWrite + Send + Unpin + 'static>(self: Arc<Self>, io: I, peer: Arc<Peer>) {
-        let app = TowerToHyperService::new(self.routes.clone());
+        let calls = Calls { grpc: self.grpc.clone(), others: TowerToHyperService::new(self.routes.clone()) };
         let service = service_fn({
             let peer = peer.clone();
             move |request: Request<Incoming>| {
                 let open = peer.begin(DECIDED.iter().any(|decided| request.uri().path().starts_with(decided)));
                 let arrival = peer.arrival(&open);
-                let mut request = request.map(|body| Received::grpc(body, open.clone()));
-                request.extensions_mut().insert(arrival);
-                let response = if open.ends_now() {
-                    let (app, open) = (app.clone(), open.clone());
-                    Either::Left(Box::pin(async move {
-                        let has_come = request.body_mut().has_come().await;
-                        if has_come { app.call(request).await } else { Ok(open.reset().into_http()) }
-                    }))
-                } else {
-                    Either::Right(app.call(request))
-                };
-                async move {
-                    let response = match response.await {
-                        Ok(response) => response,
-                        Err(error) => match error {},
-                    };
-                    Ok::<Response<_>, Infallible>(response.map(|body| Counted::new(body, open)))
-                }
+                let request = request.map(|body| Received::grpc(body, open.clone()));
+                calls.clone().reply(request, arrival, open)
             }
         });
         let watched = Watched::http2(io, peer.clone(), PREFACE);

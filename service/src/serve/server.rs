@@ -155,7 +155,8 @@ impl Server {
 
     async fn listen_grpc(&self) -> io::Result<JoinHandle<()>> {
         let (figures, stops) = (self.service.load.figures.clone(), self.drains.clone());
-        let grpc = connections::Grpc::new(self.routes.clone(), self.settings.connections, figures, stops.clone());
+        let (grpc, routes) = (Grpc(self.service.clone()), self.routes.clone());
+        let grpc = connections::Grpc::new(grpc, routes, self.settings.connections, figures, stops.clone());
         let grpc = Arc::new(grpc);
         let callers = self.pools.callers.clone();
         Ok(match &self.settings.grpc {
