@@ -30,6 +30,11 @@ pub fn has_no_decision(outcomes: &Outcomes) -> bool {
     outcomes.iter().flatten().any(|outcome| outcome.as_ref().is_err_and(Error::is_unavailable))
 }
 
+/// The decisions about the limits that were checked.
+pub fn decisions(outcomes: &Outcomes) -> impl Iterator<Item = &Decision> {
+    outcomes.iter().flatten().flatten()
+}
+
 /// What is to be checked, by the numbers of the descriptors.
 pub fn checks(plan: &Plan) -> impl Iterator<Item = Numbered<'_>> {
     plan.slots.iter().enumerate().filter_map(|(i, slot)| match slot {
@@ -82,7 +87,7 @@ impl<'s> Decider<'s> {
         let (together, alone): (Vec<_>, Vec<_>) = asked.partition(|(_, check)| is_sent_together(check));
         let decided = async {
             let decided: Vec<_> = if all_or_nothing {
-                self.all_or_nothing(&together).await
+                Box::pin(self.all_or_nothing(&together)).await
             } else {
                 numbers(&together).zip(self.each(&together).await).collect()
             };

@@ -39,7 +39,8 @@ pub async fn decide(
         }
         return outcomes;
     }
-    for (slot, pool) in with_pools(plan, &decider, &mut outcomes).await {
+    // In a box, so that other requests take less.
+    for (slot, pool) in Box::pin(with_pools(plan, &decider, &mut outcomes)).await {
         plan.put_pool(slot, pool);
     }
     outcomes

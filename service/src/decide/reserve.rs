@@ -16,7 +16,7 @@ use tonic::Status;
 use super::call::Call;
 use super::leases::{checks, of_lease, unable, without_leases};
 use super::notify::Counted;
-use super::outcomes::{self, Numbered};
+use super::outcomes::{self, Numbered, decisions};
 use super::plan::{Check, Hits, Plan, Reservation, Slot};
 use super::proto::http::ReserveRequest;
 use super::proto::{CommitRequest, CommitResponse, ReserveResponse};
@@ -75,8 +75,8 @@ impl Service {
                 false => self.reserved(plan, domain, &reservation),
             }
         };
-        let (reply, decisions) = self.decide_planned(&snapshot, &request, call, prepare).await?;
-        let is_held = reply.overall_code() == Code::Ok && decisions.limits.iter().any(is_reserved);
+        let (reply, outcomes) = self.decide_planned(&snapshot, &request, call, prepare).await?;
+        let is_held = reply.overall_code() == Code::Ok && decisions(&outcomes).any(is_reserved);
         let reservation_id = if is_held { reservation.id.clone() } else { String::new() };
         Ok(ReserveResponse { code: reply.overall_code, reservation_id })
     }
@@ -158,8 +158,8 @@ impl Service {
                 }
                 reported(plan)
             };
-            let decided = self.decide_planned(&snapshot, &request, call, prepare).await?;
-            if decided.1.limits.iter().any(|decision| decision.source == Source::Fallback) {
+            let (_, outcomes) = self.decide_planned(&snapshot, &request, call, prepare).await?;
+            if decisions(&outcomes).any(|decision| decision.source == Source::Fallback) {
                 return Err(Status::unavailable("Redis does not decide, so nothing is charged: send it again"));
             }
             self.metrics.count_commit("charged");

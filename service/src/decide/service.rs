@@ -17,7 +17,7 @@ use super::leases::{count_leases, without_leases};
 use super::log::{errors_left_out, log};
 use super::metrics::Metrics;
 use super::notify::Notifier;
-use super::outcomes::{How, has_no_decision};
+use super::outcomes::{How, Outcomes, decisions, has_no_decision};
 use super::plan::{Bounds, Plan};
 use super::pools::decide;
 use super::redis::{Known, words};
@@ -177,7 +177,8 @@ impl Service {
     /// The request is not valid, or it cannot be decided and the domain says `error`.
     pub async fn decide(&self, request: &RateLimitRequest, call: &mut Call) -> Result<RateLimitResponse, Status> {
         let snapshot = self.rules(call)?;
-        self.decide_under(&snapshot, request, call).await.map(|(reply, _)| reply)
+        let decided = self.decide_planned(&snapshot, request, call, |plan, _| without_leases(plan)).await;
+        decided.map(|(reply, _)| reply)
     }
 
     /// The rules in force, for a request.
@@ -204,10 +205,11 @@ impl Service {
         request: &RateLimitRequest,
         call: &mut Call,
     ) -> Result<(RateLimitResponse, Decisions), Status> {
-        self.decide_planned(snapshot, request, call, |plan, _| without_leases(plan)).await
+        let (reply, outcomes) = self.decide_planned(snapshot, request, call, |plan, _| without_leases(plan)).await?;
+        Ok((reply, decisions(&outcomes).cloned().collect()))
     }
 
-    /// [`decide_under`](Self::decide_under), where `prepare` changes the plan.
+    /// Decides with these rules, where `prepare` changes the plan.
     ///
     /// # Errors
     /// As [`decide`](Self::decide), or of `prepare`.
@@ -217,7 +219,7 @@ impl Service {
         request: &RateLimitRequest,
         call: &mut Call,
         prepare: impl FnOnce(Plan, Option<&Domain>) -> Result<Plan, Status>,
-    ) -> Result<(RateLimitResponse, Decisions), Status> {
+    ) -> Result<(RateLimitResponse, Outcomes), Status> {
         let (began, cancelled) = (Instant::now(), self.metrics.cancelled_unless_replied());
         let (read, of_connection) = call.arrival.as_ref().map_or((u64::MAX, 0), Arrival::begin_decision);
         let overload = self.load.overload(read, of_connection);
@@ -235,7 +237,7 @@ impl Service {
         overload: Option<Overload>,
         (began, deadline): (Instant, Option<Instant>),
         prepare: impl FnOnce(Plan, Option<&Domain>) -> Result<Plan, Status>,
-    ) -> Result<(RateLimitResponse, Decisions), Status> {
+    ) -> Result<(RateLimitResponse, Outcomes), Status> {
         let domain = snapshot.rules.domains.get(request.domain.as_str());
         let plan = Plan::new(request, domain, &self.settings.prefix, self.settings.cluster);
         let plan = plan.map_err(Status::invalid_argument).and_then(|plan| prepare(plan, domain));
@@ -268,7 +270,7 @@ impl Service {
         self.metrics.count(&request.domain, &plan, &outcomes, is_busy, &snapshot.counters);
         log(request, &plan, &outcomes, is_busy, began.elapsed());
         match reply(request, &plan, &outcomes, &self.settings.reply) {
-            Ok(reply) => Ok((reply, outcomes.into_iter().flatten().flatten().collect())),
+            Ok(reply) => Ok((reply, outcomes)),
             Err(error) => Err(self.cannot_decide(&error)),
         }
     }

@@ -8,8 +8,10 @@ use opentelemetry::trace::{Span as _, SpanKind, Status as SpanStatus, Tracer as 
 use opentelemetry_http::HeaderExtractor;
 use opentelemetry_sdk::propagation::TraceContextPropagator;
 use opentelemetry_sdk::trace::{SdkTracer, SdkTracerProvider};
-use redis_rl_client::{Decisions, bounded};
+use redis_rl_client::bounded;
 use tonic::{Code, Status};
+
+use super::outcomes::{Outcomes, decisions};
 
 /// Makes the spans, if traces are on.
 #[derive(Debug, Default)]
@@ -64,16 +66,19 @@ impl Span {
     pub fn set_decision(
         &mut self,
         request: &RateLimitRequest,
-        result: Result<&(RateLimitResponse, Decisions), &Status>,
+        result: Result<&(RateLimitResponse, Outcomes), &Status>,
     ) {
         let Some(span) = &mut self.0 else { return };
         span.set_attribute(KeyValue::new("rlaas.domain", bounded(&request.domain).into_owned()));
         let descriptors = i64::try_from(request.descriptors.len()).unwrap_or(i64::MAX);
         span.set_attribute(KeyValue::new("rlaas.descriptors", descriptors));
         match result {
-            Ok((reply, decisions)) => {
+            Ok((reply, outcomes)) => {
                 span.set_attribute(KeyValue::new("rlaas.code", reply.overall_code().as_str_name()));
-                let denied: Vec<_> = decisions.denied().map(|decision| decision.policy().label()).collect();
+                let denied: Vec<_> = decisions(outcomes)
+                    .filter(|decision| !decision.allowed)
+                    .map(|decision| decision.policy().label())
+                    .collect();
                 if !denied.is_empty() {
                     span.set_attribute(KeyValue::new("rlaas.denied_by", denied.join(",")));
                 }

@@ -390,7 +390,8 @@ fn wrong_requests_are_invalid_arguments() {
 
 /// What a call gets whose body comes in these pieces: the header but for the date, the body and the trailers.
 async fn call(service: &Rlaas, headers: &HeaderMap, pieces: &[&[u8]]) -> (HeaderMap, Vec<u8>, Option<HeaderMap>) {
-    let stream = tokio::net::TcpStream::connect(format!("127.0.0.1:{}", service.grpc_port())).await.expect("a connection");
+    let stream =
+        tokio::net::TcpStream::connect(format!("127.0.0.1:{}", service.grpc_port())).await.expect("a connection");
     let (mut client, connection) = h2::client::handshake(stream).await.expect("HTTP/2");
     tokio::spawn(connection);
     let path = "http://service/envoy.service.ratelimit.v3.RateLimitService/ShouldRateLimit";

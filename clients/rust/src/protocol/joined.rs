@@ -6,12 +6,12 @@ use redis::Value;
 use super::reply::{self, FIGURES};
 use crate::policy::Join;
 
-/// The LINE reply of each of so many requests of cost 1. What is no line is the reply of all.
+/// The figures for each of so many requests of cost 1. What is no line is the reply of all.
 pub fn divided(reply: &Value, requests: usize, join: Join) -> impl Iterator<Item = Value> {
-    let line = if let Value::BulkString(line) = reply { reply::figures(line) } else { None };
+    let line = reply::figures(reply);
     let n = i64::try_from(requests).unwrap_or(i64::MAX);
     (1..=n).map(move |i| match line {
-        Some(line) => Value::BulkString(text(&of_request(line, n, i, join))),
+        Some(line) => Value::Array(of_request(line, n, i, join).map(Value::Int).into()),
         None => reply.clone(),
     })
 }
@@ -52,15 +52,4 @@ fn of_request(line: [i64; FIGURES], n: i64, i: i64, join: Join) -> [i64; FIGURES
     let wait = if is_allowed || is_shadow { 0 } else { next };
     let [allowed, is_shadow, is_charged] = [is_allowed || is_shadow, is_shadow, is_charged].map(i64::from);
     [allowed, counted, ttl, limit, left, wait, next, reset, delay, now, is_shadow, is_charged]
-}
-
-fn text(figures: &[i64; FIGURES]) -> Vec<u8> {
-    let mut text = Vec::with_capacity(80);
-    for figure in figures {
-        if !text.is_empty() {
-            text.push(b' ');
-        }
-        text.extend_from_slice(itoa::Buffer::new().format(*figure).as_bytes());
-    }
-    text
 }

@@ -14,9 +14,8 @@ pub const FIGURES: usize = 12;
 
 /// The LINE reply to a request.
 pub fn decision(reply: Value, request: &Request<'_>) -> Result<Decision, Error> {
-    let Value::BulkString(line) = reply else { return Err(Error::UnknownReply) };
     let [first, count, _, limit, remaining, retry_after_ms, next_ms, reset_ms, delay_ms, now_ms, shadow, charged] =
-        figures(&line).ok_or(Error::UnknownReply)?;
+        figures(&reply).ok_or(Error::UnknownReply)?;
     Ok(Decision {
         // With PARTIAL, COST 0 charges 0 units in either case.
         allowed: if request.partial && request.cost == 0 { retry_after_ms == 0 } else { first > 0 },
@@ -37,8 +36,7 @@ pub fn decision(reply: Value, request: &Request<'_>) -> Result<Decision, Error> 
 
 /// The figures of a LINE reply that are kept of its key, and the server's time in milliseconds.
 pub fn kept(reply: &Value) -> Option<(Figures, u64)> {
-    let Value::BulkString(line) = reply else { return None };
-    let [first, _, _, limit, remaining, _, _, reset_ms, _, now_ms, shadow, charged] = figures(line)?;
+    let [first, _, _, limit, remaining, _, _, reset_ms, _, now_ms, shadow, charged] = figures(reply)?;
     let figures = Figures {
         allowed: first > 0,
         limit: unsigned(limit),
@@ -69,28 +67,41 @@ pub fn flag(reply: Value) -> Result<bool, Error> {
     }
 }
 
-/// The figures of a line, with a blank between them. Those that this client does not know are left out.
-pub fn figures(line: &[u8]) -> Option<[i64; FIGURES]> {
-    let (mut known, mut rest) = ([0; FIGURES], line.iter());
-    for figure in &mut known {
-        let is_negative = rest.as_slice().first() == Some(&b'-');
-        if is_negative {
-            rest.next();
+/// The figures of a LINE reply, or of one that was divided.
+pub fn figures(reply: &Value) -> Option<[i64; FIGURES]> {
+    match reply {
+        Value::BulkString(line) => of_line(line),
+        Value::Array(figures) => {
+            let mut known = [0; FIGURES];
+            let integers = figures.iter().map_while(|figure| if let Value::Int(n) = figure { Some(*n) } else { None });
+            let found = known.iter_mut().zip(integers).map(|(known, n)| *known = n).count();
+            (found == FIGURES).then_some(known)
         }
+        _ => None,
+    }
+}
+
+/// The figures of a line, with a blank between them. Those that this client does not know are left out.
+fn of_line(mut rest: &[u8]) -> Option<[i64; FIGURES]> {
+    let mut known = [0; FIGURES];
+    for figure in &mut known {
+        let negative = rest.strip_prefix(b"-");
+        rest = negative.unwrap_or(rest);
         let (length, mut value) = (rest.len(), 0_u64);
-        let blank = loop {
-            match rest.next() {
-                Some(digit @ b'0'..=b'9') => value = value.wrapping_mul(10).wrapping_add(u64::from(digit - b'0')),
-                Some(b' ') => break 1,
-                Some(_) => return None,
-                None => break 0,
-            }
-        };
+        while let [digit @ b'0'..=b'9', more @ ..] = rest {
+            value = value.wrapping_mul(10).wrapping_add(u64::from(digit - b'0'));
+            rest = more;
+        }
         // So many digits fit a u64.
-        if !(1..=19).contains(&(length - rest.len() - blank)) {
+        if !(1..=19).contains(&(length - rest.len())) {
             return None;
         }
-        *figure = if is_negative { 0_i64.checked_sub_unsigned(value) } else { i64::try_from(value).ok() }?;
+        *figure = if negative.is_some() { 0_i64.checked_sub_unsigned(value) } else { i64::try_from(value).ok() }?;
+        rest = match rest {
+            [b' ', more @ ..] => more,
+            [] => rest,
+            _ => return None,
+        };
     }
     Some(known)
 }
