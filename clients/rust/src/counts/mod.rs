@@ -27,8 +27,10 @@ use crate::stats::Counter;
 /// The most keys. Beyond that, a key makes place for another one.
 const MAX_KEYS: usize = 100_000;
 
-/// Of a key with more requests under way, one command is under way at a time.
+/// Of a key with more requests under way, one command is under way at a time,
 const BUSY: u32 = 8;
+/// if so many may share it. Else a flood would wait for one reply after the other, and its requests end without one.
+const MANY: usize = 64;
 
 /// When this process began to count.
 static BEGAN: LazyLock<Instant> = LazyLock::new(Instant::now);
@@ -357,9 +359,9 @@ impl Part {
         self.joins.map(|(join, most)| (&self.count, join, most))
     }
 
-    /// It is written, or no longer under way.
+    /// It is written, or no longer under way. Where few share a command, nobody waits for a reply to share the next.
     pub fn fly(&self, more: bool) {
-        if self.joins.is_some() {
+        if self.joins.is_some_and(|(_, most)| most >= MANY) {
             self.count.fly(more);
         }
     }

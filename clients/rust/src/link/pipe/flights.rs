@@ -170,8 +170,8 @@ mod tests {
 
     use super::super::outbox::{Choice, Outbox};
     use super::*;
-    use crate::counts::{Counts, Part};
-    use crate::policy::Policy;
+    use crate::counts::{Count, Counts, Part};
+    use crate::policy::{Policy, Request};
     use crate::protocol::{Call, Commands, Parts, Verb};
 
     /// guarantee: failures
@@ -191,23 +191,30 @@ mod tests {
         assert!(flights.is_empty());
     }
 
+    type Replies = Vec<tokio::sync::oneshot::Receiver<Result<Reply, Error>>>;
+
+    /// Requests of one key that wait for the same write.
+    fn wait(outbox: &mut Outbox, count: &Arc<Count>, request: &Request<'_>, requests: usize) -> Replies {
+        let (now, limit) = (Instant::now(), Duration::from_millis(5));
+        let one = |_| {
+            let mut commands = Commands::default();
+            Call::of(Verb::Check, request).native(&mut commands);
+            commands.charge(Parts::One(Part::of(Arc::clone(count), request)));
+            commands.open();
+            let (caller, reply) = tokio::sync::oneshot::channel();
+            outbox.push(Member { commands, limit, caller: Some(caller), deadline: None }, || now);
+            reply
+        };
+        (0..requests).map(one).collect()
+    }
+
     #[test]
     fn a_shared_command_is_divided_in_the_order_of_arrival_and_holds_its_key_until_nobody_waits() {
         let (counts, policy) = (Counts::default(), Policy::counter(Duration::from_secs(60), 100));
         let (request, now, limit) = (policy.request("k"), Instant::now(), Duration::from_millis(5));
         let count = counts.of(&request, || {});
         let mut outbox = Outbox::default();
-        let mut callers: Vec<_> = (0..12)
-            .map(|_| {
-                let mut commands = Commands::default();
-                Call::of(Verb::Check, &request).native(&mut commands);
-                commands.charge(Parts::One(Part::of(Arc::clone(&count), &request)));
-                commands.open();
-                let (caller, reply) = tokio::sync::oneshot::channel();
-                outbox.push(Member { commands, limit, caller: Some(caller), deadline: None }, || now);
-                reply
-            })
-            .collect();
+        let mut callers = wait(&mut outbox, &count, &request, 12);
         // One has left before the write.
         drop(callers.remove(2));
         outbox.fill(|_| Choice::Send);
@@ -224,16 +231,7 @@ mod tests {
         assert!(callers.iter_mut().all(|reply| reply.try_recv().is_ok_and(|reply| reply.is_err())));
 
         let mut outbox = Outbox::default();
-        let mut callers: Vec<_> = (0..3)
-            .map(|_| {
-                let mut commands = Commands::default();
-                Call::of(Verb::Check, &request).native(&mut commands);
-                commands.charge(Parts::One(Part::of(Arc::clone(&count), &request)));
-                let (caller, reply) = tokio::sync::oneshot::channel();
-                outbox.push(Member { commands, limit, caller: Some(caller), deadline: None }, || now);
-                reply
-            })
-            .collect();
+        let mut callers = wait(&mut outbox, &count, &request, 3);
         outbox.fill(|_| Choice::Send);
         let mut flights = Flights::default();
         flights.begin(outbox.take_encoded().expect("one command"), now);
@@ -247,5 +245,22 @@ mod tests {
         });
         let wait = Duration::from_millis(700);
         assert_eq!(each.collect::<Vec<_>>(), [(true, 1, 1, None), (true, 0, 1, None), (false, 0, 0, Some(wait))]);
+    }
+
+    /// With charge: always and a small limit, a flood would wait for one reply after the other.
+    #[test]
+    fn commands_that_few_share_wait_for_no_reply() {
+        let (counts, policy) = (Counts::default(), Policy::fixed(Duration::from_secs(60), 5));
+        let (request, now) = (policy.request("k"), Instant::now());
+        let (count, mut outbox, mut flights) = (counts.of(&request, || {}), Outbox::default(), Flights::default());
+        for _ in 0..2 {
+            let _callers = wait(&mut outbox, &count, &request, 12);
+            outbox.fill(|_| Choice::Send);
+            let text = String::from_utf8(outbox.encoded().to_vec()).expect("text");
+            assert_eq!(text.matches("RL.FIXED").count(), 3, "{text}");
+            while let Some(unsent) = outbox.take_encoded() {
+                flights.begin(unsent, now);
+            }
+        }
     }
 }
