@@ -23,7 +23,7 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "clients"))
-from throughput import Program, conditions, cpu_seconds, run, write  # noqa: E402
+from throughput import Program, conditions, cpu_seconds, run, version, write  # noqa: E402
 from server import Server, binaries, free_port  # noqa: E402
 
 ROUNDS = int(os.environ.get("ROUNDS") or 5)
@@ -300,6 +300,7 @@ def main():
         late = {} if ONLY else deadlines(services[0])
     rules = [] if ONLY else [many_rules(binary) for _ in range(ROUNDS)]
 
+    earlier = f"; `before` is {version(BEFORE, '--version')}" if BEFORE else ""
     lines = [f"""# The service rlaas
 
 {about}
@@ -311,8 +312,8 @@ sends those with 100,000
 keys, and takes more of the machine itself. `CPU µs` is processor time of the service for a request, which other
 programs disturb least; `with server` adds that of the server. `empty handler` (service/examples) is what gRPC itself
 takes: a handler on tonic that replies OK.
-`no rule` is a request of a domain without rules. The times are those at a tenth of the requests a second. `commands` are
-those that the server executed for a request.
+`no rule` is a request of a domain without rules{earlier}.
+The times are those at a tenth of the requests a second. `commands` are those that the server executed for a request.
 
 | | CPU µs | × empty handler | with server | requests/s | p50 µs | p99 µs | commands |
 |---|--:|--:|--:|--:|--:|--:|--:|"""]
