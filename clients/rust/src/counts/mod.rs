@@ -27,9 +27,11 @@ use crate::stats::Counter;
 /// The most keys. Beyond that, a key makes place for another one.
 const MAX_KEYS: usize = 100_000;
 
-/// Of a key with more requests under way, one command is under way at a time,
+/// Of a key with more requests under way, one command is under way at a time. The others wait for its reply, to
+/// share the next one.
 const BUSY: u32 = 8;
-/// if so many may share it. Else a flood would wait for one reply after the other, and its requests end without one.
+/// A key is never busy if fewer requests may share a command. A flood of them would have so few decisions for each round
+/// trip, and most of its requests would end without a reply.
 const MANY: usize = 64;
 
 /// When this process began to count.
