@@ -27,7 +27,7 @@ tests = cargo test --locked --no-fail-fast $(if $(PACKAGES),$(PACKAGES) $(2:%=--
 
 # The groups of make help. A target that is in neither is for developers.
 FOR_USE     := help deps build run wheel image run-image playground service ops
-FOR_RELEASE := site deny audit dist test-dist test-reproducible sbom test-packages test-image release-rehearsal
+FOR_RELEASE := site deny audit dist test-dist test-reproducible sbom test-packages test-image
 
 .PHONY: help
 help: ## list these targets
@@ -112,7 +112,7 @@ fuzz: $(own_module) $(if $(SERVERS),,servers) ## fuzz what reads rules and logs,
 	@scripts/fuzz "$(SECONDS_EACH)" "$(TARGET)"
 
 .PHONY: lint
-lint: lint-texts ## check format, clippy, luacheck, lua/generated, the places of the planted faults, the tests of the guarantees and the pages of a release, warnings denied
+lint: lint-texts ## check format, clippy, luacheck, lua/generated, warnings denied
 	cargo clippy --locked $(ALL) --all-targets -- -D warnings
 	cargo clippy --locked $(ALL) --test reliability --test history -- -D warnings
 
@@ -121,9 +121,6 @@ lint-texts:
 	@scripts/install build lint
 	luacheck --quiet lua
 	scripts/generate-lua --check
-	scripts/plant --check
-	scripts/guarantees --check
-	scripts/release-ready --check
 	cargo fmt --all --check
 
 .PHONY: lint-all
@@ -140,7 +137,7 @@ full: ## run all checks on all servers, and print how long each takes: an hour o
 
 .PHONY: words
 words: ## count the words of the pages, but the changelog and results: what a run has written
-	@git ls-files '*.md' ':!CHANGELOG.md' ':!*results*' ':!tests/faults' ':!benches/budget.md' | xargs cat | tr -s '[:space:]' '\n' | grep -c '[[:alnum:]]'
+	@git ls-files '*.md' ':!CHANGELOG.md' ':!*results*' ':!benches/budget.md' | xargs cat | tr -s '[:space:]' '\n' | grep -c '[[:alnum:]]'
 
 .PHONY: lines
 lines: ## count the lines written by hand: product, tests and pages, by directory

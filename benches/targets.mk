@@ -17,8 +17,3 @@ bench-longest: build ## measure the longest call of each command at its bounds: 
 bench-instructions: build ## count instructions per command against benches/budget.md; ONLY=TOKEN,GCRA names rows, UPDATE=1 writes
 	@scripts/install server bench
 	@$(own_server) cargo bench --quiet --locked $(or $(PACKAGES),--package redis-rl) --profile dev --bench instructions
-
-.PHONY: bench-admission
-bench-admission: service-build ## measure which limiters allow too much, for benches/results/admission.md; WINDOW=3 s, ONLY=slowapi,rlaas names rows
-	@scripts/install run node python
-	@$(own_server) benches/admission.py

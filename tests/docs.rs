@@ -1,7 +1,6 @@
 //! What the pages say: the examples run, the links lead somewhere, and the reference is that of the module.
 //!
 //! `UPDATE=1 cargo test --test docs` writes the real output into the examples that differ.
-//! guarantee: pages
 
 mod support;
 

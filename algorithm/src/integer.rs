@@ -113,7 +113,6 @@ mod tests {
             prop_assert_eq!(parse_unsigned(u.to_string().as_bytes()), Some(u));
         }
 
-        /// guarantee: readers
         #[test]
         fn agrees_with_a_naive_reader(text in "-?[0-9+ ]{0,22}") {
             let naive = text.parse::<i64>().ok().filter(|n| n.to_string() == text);

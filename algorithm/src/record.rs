@@ -215,7 +215,6 @@ mod tests {
     }
 
     proptest! {
-        /// guarantee: readers
         #[test]
         fn what_is_read_is_what_is_written(text in "[TLC]?:?([0-9]{1,20}:){0,5}[0-9]{0,20}") {
             for read in [text_of::<TokenBucket>, text_of::<LeakyBucket>, text_of::<SlidingCounter>, text_of::<Gcra>] {

@@ -105,7 +105,6 @@ func over(reply func(n int64) (any, error)) (*Limiter, *atomic.Int64) {
 
 var ctx = context.Background()
 
-// guarantee: denials
 func TestDenialsAreRemembered(t *testing.T) {
 	policy := Token(time.Minute, 60)
 	var fails atomic.Bool
@@ -168,7 +167,6 @@ func TestDenialsAreRemembered(t *testing.T) {
 	}
 }
 
-// guarantee: failures
 func TestWithoutADecision(t *testing.T) {
 	policy := Token(time.Minute, 60)
 	for _, c := range []struct {
@@ -220,7 +218,6 @@ func TestWithoutADecision(t *testing.T) {
 }
 
 // A server that hangs: the caller waits no longer than it may, a caller who leaves is never allowed, and after 250 ms of silence nothing more is sent, until a PING has a reply.
-// guarantee: failures
 func TestASilentServer(t *testing.T) {
 	policy, hangs, sent := Token(time.Minute, 60), make(chan struct{}), new(atomic.Int64)
 	limiter := &Limiter{Timeout: 40 * time.Millisecond, Unavailable: Allow, Logger: quiet}

@@ -191,18 +191,6 @@ class Kubernetes(unittest.TestCase):
         [client] = self.all["NetworkPolicy", "redis-rl"]["spec"]["ingress"][0]["from"]
         self.assertLessEqual(client["podSelector"]["matchLabels"].items(), pod["metadata"]["labels"].items())
 
-    def test_the_example_for_istio(self):
-        """Its schema is Istio's, so only that it names the service of the manifests is tested."""
-        text = (ROOT / "deploy" / "istio" / "envoyfilter.yaml").read_text()
-        patches = yaml.safe_load(text)["spec"]["configPatches"]
-        [cluster, filter_, _] = [patch["patch"]["value"] for patch in patches]
-        config = filter_["typed_config"]
-        self.assertIn(f"domain: {config['domain']}\n", self.all["ConfigMap", "rlaas"]["data"]["web.yaml"])
-        self.assertEqual(config["rate_limit_service"]["grpc_service"]["envoy_grpc"]["cluster_name"], cluster["name"])
-        [endpoint] = cluster["load_assignment"]["endpoints"][0]["lb_endpoints"]
-        address = endpoint["endpoint"]["address"]["socket_address"]
-        self.assertIn(address["port_value"], [port["port"] for port in self.all["Service", "rlaas"]["spec"]["ports"]])
-
     def test_without_the_module_its_commands_end_the_start(self):
         """The page of the downgrade says so."""
         path = next(path for path in servers())

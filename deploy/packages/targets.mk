@@ -16,12 +16,12 @@ site: ## make a book with search of the pages in target/site/book, and look for 
 	@scripts/site "$(TARGET)/site"
 
 .PHONY: dist
-dist: ## build and pack an archive, a Debian package and checksums for this architecture into dist/
+dist: ## build and pack an archive, a wheel and checksums for this architecture into dist/
 	@scripts/install dist
 	@scripts/dist "$(TARGET)"
 
 .PHONY: test-dist
-test-dist: ## check the files in dist/: they load, and lintian accepts them
+test-dist: ## check the files in dist/: they are complete, and they load
 	@scripts/install test-dist
 	@scripts/test-dist
 
@@ -40,20 +40,3 @@ sbom: ## list in dist/ which crates the module and the service are built from, i
 	@scripts/install rust python
 	@$(call tool,cyclonedx,$(CARGO_CYCLONEDX))
 	@scripts/sbom redis-rl rlaas
-
-.PHONY: release-rehearsal
-release-rehearsal: dist test-dist test-reproducible sbom ## do what a tag does except signing, into dist/, target/rehearsal and a local registry
-	@DRY_RUN=yes scripts/publish crates
-	@DRY_RUN=yes scripts/publish python
-	@DRY_RUN=yes scripts/publish node
-	@scripts/check-package target/rehearsal/*/*
-	@scripts/install rust node python
-	@PACKED=target/rehearsal scripts/test-packages
-	@scripts/install image rust registry
-	@if scripts/with-docker true; then \
-	  scripts/with-docker sh -c 'scripts/test-image "$(RUST_IMAGE)" "$(SERVICE_IMAGE)" valkey/valkey:8.1 && scripts/rehearse-image'; \
-	else \
-	  echo "Docker does not run here: the image was NOT rehearsed"; \
-	fi
-	@scripts/release-ready --check
-	@scripts/release-ready "v$$(grep -m 1 '^version = ' Cargo.toml | cut -d '"' -f 2)" || echo "The rest is ready"

@@ -1,5 +1,4 @@
 //! What `rlaas simulate` finds in logs whose truth is known.
-//! guarantee: simulate-report
 
 use std::fmt::Write as _;
 use std::fs;

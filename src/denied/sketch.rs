@@ -6,7 +6,6 @@
 //! [`Sketch::error_bound`] times.
 //!
 //! Source: Metwally, Agrawal, El Abbadi, "Efficient Computation of Frequent and Top-k Elements in Data Streams", 2005.
-//! guarantee: info
 
 use std::cmp::Reverse;
 use std::hash::{BuildHasher, Hasher};

@@ -98,9 +98,7 @@ fn the_paths_of_the_repository_exist() {
                 ["target", "dist", "node_modules"].contains(&first) || word.contains(['<', '*', '…', '$', '{', '\\']);
             // Names such as valkey/valkey are not of this repository. src/ in the page of a client is not that of the module,
             // src/main/ is that of an application in Java, and pytest names files from the directory of a client.
-            let of_another = page.path.starts_with("clients") && first == "src"
-                || word.starts_with("src/main/")
-                || page.path.starts_with("tests/faults");
+            let of_another = page.path.starts_with("clients") && first == "src" || word.starts_with("src/main/");
             if made || of_another || first.is_empty() || first.starts_with('.') || !root().join(first).is_dir() {
                 continue;
             }
@@ -111,6 +109,28 @@ fn the_paths_of_the_repository_exist() {
         }
     }
     assert!(missing.is_empty() && named > 10, "{named} paths are named; these are missing:\n{}", missing.join("\n"));
+}
+
+/// A page names a test as `tests/module/info.rs::its_name`.
+#[test]
+fn the_tests_that_pages_name_exist() {
+    let names = |page: &Page| {
+        code_of(page).into_iter().filter(|code| code.contains(".rs::") || code.contains(".py::")).collect::<Vec<_>>()
+    };
+    let named: Vec<String> = pages().iter().flat_map(names).collect();
+    let missing = named.iter().filter(|code| {
+        let (path, test) = code.split_once("::").unwrap_or((code, ""));
+        let text = fs::read_to_string(root().join(path)).unwrap_or_default();
+        !["fn", "def"]
+            .iter()
+            .any(|word| text.contains(&format!("{word} {test}(")) || text.contains(&format!("{word} {test}<")))
+    });
+    let missing: Vec<_> = missing.collect();
+    assert!(
+        missing.is_empty() && named.len() > 10,
+        "{} tests are named; these are missing:\n{missing:#?}",
+        named.len()
+    );
 }
 
 /// An excerpt shows lines of an example that runs.

@@ -4,7 +4,6 @@
 //! random calls reply and store is in differential.rs.
 //!
 //! `SNAPSHOTS=overwrite` writes what the server does into cases.txt, for a reader to judge.
-//! guarantee: settling, leases, clock, replies, headers, same, by-hand, work, pages
 
 use redis::Value;
 use snapbox::Data;

@@ -1,5 +1,4 @@
 //! In a cluster the counter of FIXED has the key as its hash tag. That every key is in its slot is in commands.rs.
-//! guarantee: replicas
 
 use crate::support::*;
 

@@ -177,7 +177,6 @@ fn every_command_has_calls() {
 }
 
 /// The server's documentation of each command. That the reference says the same is in tests/docs/reference.rs.
-/// guarantee: access
 #[test]
 fn command_docs_info_and_getkeys() {
     for_each_server(|bin| {
@@ -218,7 +217,6 @@ fn command_docs_info_and_getkeys() {
 }
 
 /// A call takes the options that COMMAND DOCS shows, and rejects every other option of the module by its name.
-/// guarantee: replies
 #[test]
 fn a_call_takes_the_options_that_command_docs_shows() {
     for_each_server(|bin| {
@@ -297,7 +295,6 @@ fn triples(call: &Call, form: &str, reply: Value) -> Vec<[i64; 3]> {
 }
 
 /// The same reply on RESP2 and RESP3, in a script and in a transaction; and the same figures in every form.
-/// guarantee: replies
 #[test]
 fn every_way_to_send_a_call_has_the_same_reply() {
     const EVAL: &str = "return redis.call(unpack(ARGV))";
@@ -375,7 +372,6 @@ impl Invalidated {
 /// The effects of a call are plain commands with absolute expiry, in one transaction if they are several: with them, a
 /// replica without the module holds and fires the same. A key that changes breaks WATCH and invalidates caches. A call that
 /// changes nothing replicates and fires nothing. The files of the server bring everything back, also without the module.
-/// guarantee: replicas, by-hand, events
 #[test]
 fn each_change_is_seen_by_replicas_files_events_watch_and_caches() {
     for_each_server(|bin| {
@@ -464,7 +460,6 @@ fn a_replica_only_peeks() {
 }
 
 /// A user needs the command, and may read and write the key; for RL.PEEK reading is enough. No other command is needed.
-/// guarantee: access
 #[test]
 fn a_call_needs_permission_for_its_command_and_its_key() {
     for_each_server(|bin| {
@@ -513,7 +508,6 @@ fn a_call_needs_permission_for_its_command_and_its_key() {
 }
 
 /// Another node redirects. All that is kept of a limit is in the slot of its key.
-/// guarantee: replicas
 #[test]
 fn in_a_cluster_the_key_decides_the_slot() {
     for_each_server(|bin| {
@@ -541,7 +535,6 @@ fn in_a_cluster_the_key_decides_the_slot() {
 }
 
 /// At `maxmemory`, what frees memory or keeps it runs. What needs more is the error, or allowed or denied uncharged.
-/// guarantee: maxmemory
 #[test]
 fn at_maxmemory_the_setting_decides() {
     for_each_server(|bin| {
@@ -577,7 +570,6 @@ fn at_maxmemory_the_setting_decides() {
 }
 
 /// A key of another type, and a value that no algorithm has written, are errors in every command, and stay.
-/// guarantee: input
 #[test]
 fn what_is_another_ones_stays() {
     const WRONG_TYPE: &str = "WRONGTYPE Operation against a key holding the wrong kind of value";
@@ -653,7 +645,6 @@ fn what_is_another_ones_stays() {
 }
 
 /// Who chooses the end of a key must not reach the reservations of another.
-/// guarantee: names
 #[test]
 fn a_key_with_the_name_of_reservations_is_refused() {
     const EXPECTED: &str = "ERR invalid key: expected one that ends neither in :reserved nor in :reserved:ends, the names \

@@ -13,7 +13,6 @@
 //!
 //! `SECONDS_EACH=10` is how long it runs. The cases are the same each time; `SEED=random` runs others. A failure prints a
 //! seed, and `SEED=n` runs that case first.
-//! guarantee: multi, settling, reservations, figures, replies, shadow, by-hand, input, maxmemory
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -332,7 +331,6 @@ fn first_seed(number: u64) -> u64 {
 }
 
 /// Each server program by itself. Redis 6.2 has the library, beside the module on Redis 7.0.
-/// guarantee: same
 #[test]
 fn all_parties_reply_and_store_the_same() {
     let with_module = servers();

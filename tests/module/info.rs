@@ -1,5 +1,4 @@
 //! INFO rl: exact figures after known calls.
-//! guarantee: info
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,4 @@
 //! What the server's own tools show of the commands: MONITOR, SLOWLOG, LATENCY, and INFO commandstats and errorstats.
-//! guarantee: operators
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};

@@ -1,6 +1,5 @@
 //! What docs/operations.md tells operators: the users of "Access", the cost of a key, what a failover loses, clocks, and
 //! the health checks.
-//! guarantee: clock, operators
 
 use std::fs;
 use std::path::Path;

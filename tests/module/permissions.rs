@@ -1,6 +1,5 @@
 //! The counter of FIXED and the reservations of a limit have other keys than the one that a client names. A user needs
 //! permission for them too, in every command. That a call needs its command and its key is in commands.rs.
-//! guarantee: access
 
 use redis::{Connection, Value};
 

@@ -1,5 +1,4 @@
 //! What a server that is killed leaves in its append only file. That files keep everything is in commands.rs.
-//! guarantee: persistence
 
 use std::fs;
 

@@ -1,5 +1,4 @@
 //! The names of policies in the headers: two limits of a call never share one.
-//! guarantee: headers
 
 use redis::{Connection, Value};
 

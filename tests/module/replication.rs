@@ -1,5 +1,4 @@
 //! What a replica replies while it loads anew. What it holds and replies else is in commands.rs and differential.rs.
-//! guarantee: replicas
 
 use crate::support::*;
 use redis::Connection;

@@ -1,7 +1,6 @@
 //! RESERVE and RESERVATION: how many reservations a limit has, what INFO counts of them, and the order that is kept of them
 //! also beside an earlier version. And how much a call removes. What is charged, corrected and given back is in cases.txt and
 //! differential.rs.
-//! guarantee: reservations
 
 use std::collections::BTreeMap;
 
@@ -70,7 +69,6 @@ fn multi(limits: &str) -> Call {
 
 /// A call removes 4,000 entries and 1,000 reservations over all its limits, and leaves the rest to later calls. What has
 /// ended counts in no log and no lease. The library does the same.
-/// guarantee: work
 #[test]
 fn a_call_removes_a_bounded_number_of_what_has_ended() {
     for_each_server(|bin| {
@@ -131,7 +129,6 @@ fn a_call_removes_a_bounded_number_of_what_has_ended() {
 
 /// The order is evicted and the hash is not. The calls after that give the hash a new order, each 500 fields,
 /// so no other client waits for long; and decide and settle as before. The library does the same.
-/// guarantee: work
 #[test]
 fn an_order_that_is_lost_is_written_anew_in_steps() {
     const COUNT: i64 = 20_000;
@@ -185,7 +182,6 @@ fn an_order_that_is_lost_is_written_anew_in_steps() {
 
 /// A log may have any number of members ahead of the clock. A denial moves 500 of them to now, and the figures are those of
 /// the state as it then is. The library does the same.
-/// guarantee: work
 #[test]
 fn a_denial_moves_a_bounded_number_of_members_ahead_of_the_clock() {
     for_each_server(|bin| {

@@ -1,6 +1,5 @@
 //! RL.FIXED and RL.SLIDING are the two scripts, natively; and the files in `lua/` are either. The same random requests bring
 //! the same replies, keys and values. Each of them takes its turns on every key.
-//! guarantee: same
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

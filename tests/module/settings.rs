@@ -1,5 +1,4 @@
 //! How the module is loaded, or not, and its settings: CONFIG, CONFIG REWRITE, load arguments and MODULE LOADEX.
-//! guarantee: loading
 
 use std::fs;
 use std::io::Write;

@@ -86,7 +86,6 @@ fn owner(con: &mut Connection) -> u16 {
     ranges.next().map_or(0, |(_, _, (_, port))| port)
 }
 
-/// guarantee: slots
 #[test]
 fn every_key_is_allowed_exactly_its_limit_while_its_slot_moves() {
     for_each_server(|bin| {

@@ -1,6 +1,5 @@
 //! RL.THROTTLE and CL.THROTTLE give way: where another module has a command of that name, that command stays, a notice
 //! is in the log, and everything else of the module works.
-//! guarantee: same
 
 use std::path::PathBuf;
 use std::process::Command;

@@ -1,5 +1,4 @@
 //! RL.TOP: the keys that are denied most; and RL.HELP. The counts and their errors are in `src/denied/sketch.rs`.
-//! guarantee: info
 
 use redis::{Connection, Value};
 

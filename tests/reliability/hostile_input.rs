@@ -1,6 +1,5 @@
 //! Nothing that a client sends, and nothing that a key holds, ends the server, damages what is not ours, is repeated in an
 //! error or piles up. The calls are those of the differential test, with bytes that no parser of the tests would produce.
-//! guarantee: input
 
 use std::fs;
 use std::time::{Duration, Instant};
@@ -13,7 +12,6 @@ use crate::random::random_calls::Case;
 use crate::support::{PATIENCE, Random, Server, call, cmd, eventually, for_each_server, info, ok, randoms, servers};
 use crate::{ALGORITHMS, assert_sound, each, report};
 
-/// guarantee: memory
 #[test]
 fn nothing_a_client_sends_ends_the_server() {
     for_each_server(|bin| {
@@ -40,7 +38,6 @@ fn at_rest(server: &Server) -> u64 {
 
 /// The same under valgrind's memcheck: nothing is read or written that is not the module's to read or write, nothing is
 /// left over. `make memcheck` runs it.
-/// guarantee: memory-errors
 #[test]
 #[ignore = "some ten times slower, and wants valgrind"]
 fn memcheck_finds_no_error_and_no_leak() {

@@ -1,6 +1,5 @@
 //! The module is loaded while clients send requests, and is never unloaded again: a server may point to its commands
 //! where the module cannot see it, and would crash. (Wrong arguments, named in the log, are in tests/module/metadata.rs.)
-//! guarantee: loading
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;

@@ -44,7 +44,6 @@ fn number(con: &mut Connection, field: &str) -> i64 {
 }
 
 /// What each command does at `maxmemory` with each value of `rl.on-oom` is in tests/module/commands.rs.
-/// guarantee: maxmemory
 #[test]
 fn under_memory_pressure_the_server_evicts_and_the_module_decides() {
     for_each_server(|bin| {
@@ -99,7 +98,6 @@ fn shipped(bin: &ServerBin) -> Options {
 }
 
 /// The server closes its connection, and decides for everybody else.
-/// guarantee: work
 #[test]
 fn a_client_that_does_not_read_its_replies_is_closed() {
     for_each_server(|bin| {

@@ -2,7 +2,6 @@
 //!
 //! The module here is built with the feature `panic-on-purpose`. A command panics when it opens a key whose name contains
 //! `panic-on-opening`, and after it has written to a key whose name contains `panic-on-writing`.
-//! guarantee: panics
 
 use std::env;
 use std::path::PathBuf;

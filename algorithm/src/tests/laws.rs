@@ -55,7 +55,6 @@ fn action() -> impl Strategy<Value = Action> {
 
 /// Every verdict, every count and all that remains are those of a list of all charges, whatever is settled; so PARTIAL
 /// takes exactly what is available. One policy; the clock goes forward.
-/// guarantee: estimate, settling, readers
 fn agrees_with_its_oracle<A: TestAlgorithm>(trace: &Trace, actions: &[Action], kind: Kind) -> TestCaseResult {
     let policy = Policy { burst: trace.policies[0].burst.filter(|_| A::TRAITS.burst), ..trace.policies[0] };
     let (Some(algorithm), mut key, mut oracle) = (A::build(&policy), A::Key::default(), Oracle::new(kind, policy))
@@ -133,7 +132,6 @@ fn at_is_used_as_declared<A: TestAlgorithm>(policy: &Policy, ago: u64, units: u6
 }
 
 /// A result of up to 2⁶³ − 1 units is counted exactly; one beyond that is an error and changes nothing.
-/// guarantee: settling
 fn is_counted_or_an_error<A: TestAlgorithm>(policy: &Policy, amounts: &[u64], kind: Kind) -> TestCaseResult {
     // Without debt, what is above full is forgotten. What takes few units a call needs memory for each.
     let counts_all = A::TRAITS.debt && A::TRAITS.most.is_none();
@@ -237,7 +235,6 @@ fn figures_come_true_after_corrections<A: TestAlgorithm>(trace: &Trace, actions:
 /// A request is allowed exactly if what remains is enough, and then charges its cost; COST 0 needs one unit and charges
 /// none. `remaining`, `ttl`, `retry_after_ms`, `next_ms` and `reset_ms` are exact to the millisecond if there is no other
 /// request, whatever policies and times came before, and although the key is removed when its expiry is over.
-/// guarantee: figures
 fn figures_come_true<A: TestAlgorithm>(trace: &Trace) -> TestCaseResult {
     play::<A>(trace, |requested| {
         let Requested { algorithm, now, cost, before, after, reply: Reply { verdict, figures, .. }, .. } = &requested;
@@ -335,7 +332,6 @@ fn any_content_is_survived<A: TestAlgorithm>(words: [u64; 4], policy: &Policy, t
 
 /// A denied request is still denied when the clock steps back. A denial never lasts longer than on a key that was
 /// filled just now; in a log, if a call can move all of its entries.
-/// guarantee: clock
 fn clock_stepping_back_neither_opens_nor_locks<A: TestAlgorithm>(trace: &Trace, back: u64) -> TestCaseResult {
     play::<A>(trace, |Requested { policy, algorithm, now, cost, reply, after, .. }| {
         if reply.verdict.allowed || policy.limit == 0 || is_moved_in_part::<A>(&reply) {
@@ -413,7 +409,6 @@ fn refund_undoes<A: TestAlgorithm>(trace: &Trace, back: Cost) -> TestCaseResult 
 
 /// Under constant arguments the expiry is what the content needs, after a request and after a refund, wherever the
 /// clock goes.
-/// guarantee: memory
 fn expiry_is_what_the_content_needs<A: TestAlgorithm>(trace: &Trace, back: Cost) -> TestCaseResult {
     let mut latest = trace.start;
     play::<A>(trace, |Requested { algorithm, now, after, .. }| {
@@ -427,7 +422,6 @@ fn expiry_is_what_the_content_needs<A: TestAlgorithm>(trace: &Trace, back: Cost)
 }
 
 /// No record expires later than it, or one before it, needs under any of the policies, but for [`record::SLACK_MS`].
-/// guarantee: memory
 fn no_expiry_is_later_than_any_call_needs<A: RecordAlgorithm>(trace: &Trace) -> TestCaseResult {
     let algorithms: Vec<A> = trace.policies.iter().filter_map(A::build).collect();
     let (mut key, mut needed) = (<A as InMemory>::Key::default(), 0);

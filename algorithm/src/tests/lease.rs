@@ -188,7 +188,6 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(512))]
 
     /// Whatever the clock does: never more than the limit, nothing denied that fits, and exact figures.
-    /// guarantee: leases
     #[test]
     fn never_more_leases_than_the_limit(
         steps in prop_oneof![steps(0), steps(1)], millis in prop_oneof![Just(1u64), 2..60_000u64], limit in 0..4u64

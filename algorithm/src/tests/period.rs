@@ -235,7 +235,6 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(4_096))]
 
     /// Every moment of the clock lies in exactly one period, and the periods touch each other.
-    /// guarantee: calendar
     #[test]
     fn a_moment_lies_in_one_period(schedule in schedules(), now in moments(), inside in 0..=u64::MAX) {
         let period = schedule.period_at(Micros(now));
@@ -271,7 +270,6 @@ proptest! {
     }
 
     /// The walk covers more than 400 years; this carries it on to the last period.
-    /// guarantee: calendar
     #[test]
     fn the_calendar_repeats_after_400_years(
         unit in units(), anchor in prop::option::of(anchors()), now in moments(), cycles in 1..=1_460_u64,

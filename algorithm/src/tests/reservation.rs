@@ -1,5 +1,4 @@
 //! Reservations against an oracle that knows every charge by itself, and the properties that hold under any clock.
-//! guarantee: reservations
 
 mod oracle;
 

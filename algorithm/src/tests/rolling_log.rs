@@ -171,14 +171,12 @@ fn never_over_and_at_most_a_moment_longer((window, limit, steps): (u64, u64, Vec
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(1_000))]
 
-    /// guarantee: limit
     #[test]
     fn longer_moments_never_allow_too_much_and_deny_at_most_a_moment_longer(trace in prop_oneof![coarse(0), coarse(2)]) {
         never_over_and_at_most_a_moment_longer(trace)?;
     }
 
     /// Windows and limits that change from call to call: never more than the limit of the call in its window.
-    /// guarantee: limit
     #[test]
     fn changing_policies_never_allow_too_much(
         policies in proptest::collection::vec((prop_oneof![1..50u64, 4_000..100_000u64, Just(86_400_000)], limit()), 1..4),

@@ -398,7 +398,6 @@ def test_the_readme_shows_the_example(gateway):
     assert found["price"]("gpt-4o", 100, 10) == 450
 
 
-# guarantee: litellm
 def test_a_caller_who_hangs_up(gateway):
     for stream, before, pause, words, tokens in [
         (True, 0, 0.1, 600, range(1, 250)),  # the prompt, and what was streamed
@@ -426,7 +425,6 @@ def test_a_caller_who_hangs_up(gateway):
         eventually(lambda active=active: gateway.upstream.active <= active, f"the model stops: {(stream, before)}", 5)
 
 
-# guarantee: litellm
 def test_many_streams_of_many_workers_stay_below_the_limits(gateway):
     # So many streams have time to run at once.
     at_once, at_least, tokens, pause = 50, 40, 9_000, 0.6
@@ -486,7 +484,6 @@ CANNOT_DECIDE = {
 }
 
 
-# guarantee: litellm-faults
 @pytest.mark.parametrize("fault", CANNOT_DECIDE)
 def test_the_server_cannot_decide(gateway, fault):
     caller = Caller(gateway, user=LIMITS)
@@ -513,7 +510,6 @@ def test_the_server_cannot_decide(gateway, fault):
         assert f"no decision, {outcome}: {log}" in said, said
 
 
-# guarantee: litellm
 def test_a_call_without_a_reply_is_charged_once_or_not_at_all(gateway):
     address = gateway.address
     for at, status, expected in [(OPEN, 200, (1, 700, 0)), (CLOSED, 503, (0, 0, 0))]:
@@ -548,7 +544,6 @@ def rejected(caller, log):
         ("no policies", "TypeError: "),
     ],
 )
-# guarantee: litellm-faults
 def test_a_wrong_configuration_is_loud(gateway, wrong, log):
     time.sleep(1)  # the log has each kind of error once a second
     caller = Caller(gateway, user=LIMITS)
@@ -558,7 +553,6 @@ def test_a_wrong_configuration_is_loud(gateway, wrong, log):
     assert caller.counted() == (0, 0, 0)
 
 
-# guarantee: litellm-faults
 def test_a_key_of_another_type_then_no_module(gateway):
     caller, address = Caller(gateway, user=LIMITS), gateway.address
     key = f"{caller.key()}:tokens"
@@ -584,7 +578,6 @@ def test_messages_that_are_none_are_no_fault_of_the_configuration(gateway):
     caller.released()
 
 
-# guarantee: litellm
 def test_what_a_killed_worker_held_comes_back(gateway):
     caller = Caller(gateway, user={"requests": 2, "tokens": 200, "concurrent": 1, "lease": "1s"})
     connection = caller.open(at=4, stream=True, before=60, longest=100)

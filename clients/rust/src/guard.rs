@@ -178,7 +178,6 @@ mod tests {
 
     const WINDOW: Duration = Duration::from_secs(30);
 
-    /// guarantee: holders
     #[test]
     fn a_lease_that_was_lost_stays_lost() {
         let taken = Instant::now();

@@ -1,5 +1,4 @@
 //! Matching agrees with a naive oracle on generated rules and descriptors.
-//! guarantee: rules
 
 mod naive;
 

@@ -347,7 +347,6 @@ mod tests {
 
     /// With a clock that goes to the next timer when nothing else is to do. A silent connection is given up 350 seconds
     /// after it began, and each wait is between the bounds that the settings have without variables.
-    /// guarantee: control-plane
     #[tokio::test(start_paused = true)]
     async fn an_hour_without_a_control_plane_takes_few_attempts() {
         for (peer, least, most) in [(Peer::Gone, 800, 2_400), (Peer::HangsUp, 60, 125), (Peer::Silent, 8, 9)] {

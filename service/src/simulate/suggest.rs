@@ -207,7 +207,6 @@ mod tests {
     }
 
     proptest! {
-        /// guarantee: simulate-suggest
         #[test]
         fn a_suggested_limit_is_the_smallest(
             algorithm in prop::sample::select(algorithms()),

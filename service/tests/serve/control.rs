@@ -171,7 +171,6 @@ fn responses(service: &Rlaas, result: &str) -> Vec<String> {
     service.metrics(&format!("rlaas_control_plane_responses{{result=\"{result}\"}}"))
 }
 
-/// guarantee: control-plane
 #[test]
 fn a_set_takes_effect_as_a_whole_or_is_rejected_by_name() {
     let server = one_server();
@@ -402,7 +401,6 @@ fn a_stream_that_ends_or_is_wrong_again_and_again_is_not_asked_without_pause() {
     assert_eq!(passing(&service, "d", "z", 5), 4);
 }
 
-/// guarantee: control-plane
 #[test]
 fn large_sets_are_bounded() {
     let server = one_server();
@@ -452,7 +450,6 @@ fn the_control_plane_and_the_service_check_each_other() {
     assert!(service.metrics("rlaas_certificate_ends_seconds").iter().any(|line| line.contains(&client)));
 }
 
-/// guarantee: control-plane
 #[test]
 fn behind_envoy_no_request_fails_while_rules_change_over_the_stream() {
     let server = one_server();

@@ -1,5 +1,4 @@
 //! The service against real servers. One program, so that it is linked once.
-//! guarantee: rlaas
 
 #[path = "../../../tests/support/mod.rs"]
 mod support;

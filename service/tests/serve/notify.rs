@@ -36,7 +36,6 @@ fn events(services: &[Rlaas], rule: &str, percent: u8) -> u64 {
 }
 
 /// Ten copies and one key: their requests are joined, some are denied, and each percentage is crossed once.
-/// guarantee: notify
 #[test]
 fn each_crossing_is_one_event_over_all_copies() {
     let server = one_server();

@@ -109,7 +109,6 @@ fn with_all_or_nothing_all_limits_that_deny_move_on_together() {
 }
 
 /// The naive model: a list of what is left for each descriptor, the first of which that has enough is charged.
-/// guarantee: pools
 #[test]
 fn as_a_naive_model_says() {
     const LIMITS: [(&str, &[usize]); 3] = [("a", &[0, 3, 4]), ("b", &[1, 4]), ("c", &[2, 3, 4])];

@@ -146,7 +146,6 @@ descriptors:
   - {key: lease, rate_limit: {name: inside, algorithm: lease, limit: 3}}
   - {key: quota, quota_mode: true, rate_limit: {name: by-quota, unit: year, requests_per_unit: 1}}
 ";
-/// guarantee: rlaas-reserve
 #[test]
 fn an_estimate_is_charged_and_settled_once() {
     let server = one_server();
@@ -190,7 +189,6 @@ fn an_estimate_is_charged_and_settled_once() {
     }
 }
 
-/// guarantee: rlaas-reserve
 #[test]
 fn all_limits_are_reserved_or_none() {
     let server = one_server();
@@ -217,7 +215,6 @@ fn all_limits_are_reserved_or_none() {
     }
 }
 
-/// guarantee: rlaas-reserve
 #[test]
 fn a_caller_that_dies_gives_its_estimate_back() {
     let server = one_server();

@@ -59,7 +59,6 @@ descriptors:
     )
 }
 
-/// guarantee: simulate
 #[test]
 fn a_replay_decides_as_the_service() {
     let texts = [rules_of("each", false), rules_of("whole", true)];

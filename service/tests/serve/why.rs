@@ -20,7 +20,6 @@ descriptors:
 ";
 const ENABLED: [(&str, &str); 2] = [("LIMIT_RESPONSE_HEADERS_ENABLED", "true"), ("RESPONSE_DYNAMIC_METADATA", "true")];
 
-/// guarantee: why
 #[test]
 fn a_denial_names_its_rule_by_the_words_of_the_rules() {
     let server = one_server();
@@ -95,7 +94,6 @@ fn who_looks_at_limits_is_told_that_shadow_mode_lifts_them() {
     }
 }
 
-/// guarantee: why
 #[test]
 fn why_shows_what_each_limit_holds_and_charges_nothing() {
     let server = one_server();

@@ -1,6 +1,5 @@
 //! Two logs: every line of them is a request or unread, and the requests are in order. The first line of the input is a
 //! format, if it begins with `=`.
-//! guarantee: logs
 
 #![no_main]
 

@@ -1,6 +1,5 @@
 //! A file of rules for the service: it is read, or rejected with an error that says why. What was read can be shown, and
 //! every descriptor gets a limit or none.
-//! guarantee: rules
 
 #![no_main]
 

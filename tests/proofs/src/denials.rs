@@ -279,7 +279,6 @@ impl<A: InMemory<Key: Eq + Hash>> Model for Denials<A> {
 }
 
 /// Checks what the client says of remembered denials.
-/// guarantee: denials
 pub fn check(size: Size, report: &mut Report) {
     fn model<A: InMemory>(algorithm: Algorithm, ticks: u64) -> Denials<A> {
         let limit = Limit { window_ms: 2, units: 2 };

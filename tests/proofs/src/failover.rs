@@ -151,7 +151,6 @@ impl<A: InMemory<Key: Eq + Hash>> Model for Failover<A> {
 }
 
 /// Checks what docs/operations.md says of a failover.
-/// guarantee: failover
 pub fn check(size: Size, report: &mut Report) {
     fn run<A: InMemory<Key: Eq + Hash>>(name: &str, aligned: bool, units: u64, millis: u64) -> Result<String, String> {
         let limit = Limit { window_ms: 3, units };

@@ -346,7 +346,6 @@ impl<A: InMemory<Key: Eq + Hash>> Model for Grants<A> {
 }
 
 /// Checks the bounds of docs/scale.md.
-/// guarantee: grants
 pub fn check(size: Size, report: &mut Report) {
     fn run<A: InMemory<Key: Eq + Hash>>(name: &str, model: &Grants<A>) -> Result<String, String> {
         let Grants { limit, instances, units, .. } = model;

@@ -314,7 +314,6 @@ impl Model for Leases {
 }
 
 /// Checks what docs/algorithms.md says of LEASE.
-/// guarantee: leases, holders
 pub fn check(size: Size, report: &mut Report) {
     let limit = |units| Limit { window_ms: 3, units };
     let model = |units, clients, step_ms| {

@@ -447,7 +447,6 @@ impl<A: InMemory<Key: Eq + Hash>> Model for Reservations<A> {
 }
 
 /// Checks what docs/commands.md says of RESERVE.
-/// guarantee: reservations
 pub fn check(size: Size, report: &mut Report) {
     fn run<A: InMemory<Key: Eq + Hash>>(name: &str, model: &Reservations<A>) -> Result<String, String> {
         let (clients, units) = (model.costs.len(), model.limit.units);

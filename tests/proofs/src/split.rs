@@ -85,7 +85,6 @@ impl<A: InMemory<Key: Eq + Hash>> Model for Split<A> {
 }
 
 /// Checks what docs/scale.md says of several keys.
-/// guarantee: split
 pub fn check(size: Size, report: &mut Report) {
     fn run<A: InMemory<Key: Eq + Hash>>(name: &str, keys: u64, aligned: bool, millis: u64) -> Result<String, String> {
         let limit = Limit { window_ms: 3, units: 4 };

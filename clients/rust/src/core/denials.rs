@@ -398,7 +398,6 @@ mod tests {
 
     proptest! {
         /// A lone client with any travel times: what is denied locally, the server would deny at that moment.
-        /// guarantee: denials
         #[test]
         fn never_denies_what_the_server_would_allow(events in prop::collection::vec(event(), 1..200)) {
             let (denials, mut oracle) = (Denials::new(100, LONGEST), Oracle::default());
@@ -460,7 +459,6 @@ mod tests {
         (denials, now + RECHECK)
     }
 
-    /// guarantee: denials
     #[test]
     fn one_request_at_a_time_asks_again() {
         let ((denials, due), request) = (denied(&["k"]), POLICY.request("k").cost(2));

@@ -173,7 +173,6 @@ fn policies() -> impl Strategy<Value = Policy> {
 
 proptest! {
     /// What the server's reply leaves comes back here no sooner than there, and by the end of its figures.
-    /// guarantee: local
     #[test]
     fn units_of_a_reply_come_back_late_and_never_early(policy in policies(), charges in charges(), later in 0..200_000_000_u64) {
         let (mut server, mut known) = (server(policy.algorithm(), &policy.terms()), Known::default());
@@ -191,7 +190,6 @@ proptest! {
     }
 
     /// What is allowed without a server, the server would have allowed.
-    /// guarantee: local
     #[test]
     fn alone_it_allows_no_more_than_the_server(policy in policies(), charges in charges()) {
         // The locks of LOCKOUT grow on the server alone.
@@ -347,7 +345,6 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(512))]
 
     /// Whatever is late, lost or left: one copy allows no more than the limit, and two no more than what is not sent yet.
-    /// guarantee: local
     #[test]
     fn one_count_of_a_key_keeps_the_limit(
         algorithm in prop::sample::select(algorithms().collect::<Vec<_>>()),

@@ -1,7 +1,6 @@
 //! What a request gets when something fails: the rows of the table of failures, for the limiter and the layer.
 //!
 //! Each row holds what its test has asserted. The variable RL_FAILURE_DIR names the directory that they are written to.
-//! guarantee: failures
 
 use std::fs::OpenOptions;
 use std::io::Write;

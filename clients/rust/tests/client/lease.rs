@@ -1,5 +1,4 @@
 //! Leases that renew themselves.
-//! guarantee: holders
 
 use std::time::Duration;
 

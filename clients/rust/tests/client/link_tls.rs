@@ -29,7 +29,6 @@ fn certificates() -> TempDir {
     dir
 }
 
-/// guarantee: topologies
 #[test]
 fn the_server_and_the_client_show_their_certificates() {
     let (files, port) = (certificates(), free_port());

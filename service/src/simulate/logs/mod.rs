@@ -348,7 +348,6 @@ mod tests {
         ),
     ];
 
-    /// guarantee: logs
     #[test]
     fn formats_are_found_and_read() {
         for (format, log, expected) in FORMATS {
@@ -381,7 +380,6 @@ mod tests {
         compress_to_vec(log, CompressionLevel::Fastest)
     }
 
-    /// guarantee: logs
     #[test]
     fn bad_logs_are_counted_or_rejected() {
         let line = |text: &str| format!("{{\"time\":1,\"user\":\"{text}\"}}\n").into_bytes();
@@ -435,7 +433,6 @@ mod tests {
         }
     }
 
-    /// guarantee: logs
     #[test]
     fn a_second_with_many_requests_is_not_held_whole() {
         let log = (0..10 * MOST_HELD).fold(String::new(), |log, n| log + &format!("{{\"time\":7,\"user\":{n}}}\n"));
@@ -454,7 +451,6 @@ mod tests {
         assert!(logs.next().is_none() && logs.summary().too_many_to_sort);
     }
 
-    /// guarantee: logs
     #[test]
     fn a_file_is_read_up_to_the_size_that_it_had() {
         let directory = tempfile::tempdir().unwrap();
@@ -472,7 +468,6 @@ mod tests {
 
     proptest! {
         /// When the requests began is as a naive reader says it, in order, and none is lost or doubled.
-        /// guarantee: logs
         #[test]
         fn requests_are_sorted_and_merged(
             files in vec(vec((0..20_000_i64, 0..5_000_i64, any::<bool>()), 0..60), 1..4),

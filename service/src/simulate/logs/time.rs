@@ -94,7 +94,6 @@ fn decimal(text: &str, unit: i64) -> Option<i64> {
 mod tests {
     use super::*;
 
-    /// guarantee: logs
     #[test]
     fn times_are_read() {
         // A time as logs have it; the same in UTC, with a point if it has a fraction.

@@ -113,7 +113,6 @@ fn charged<'a>(calls: &[&'a Call]) -> Vec<(&'a Call, u64, u64)> {
 }
 
 /// No window has more than the limit: one of FIXED, else any.
-/// guarantee: limit, through-rlaas
 fn in_window<'a>(calls: &[&'a Call], limit: u64) -> Offence<'a> {
     let mut units = 0;
     // What is in the window of the last charge for sure, by the earliest time that it can have.
@@ -141,7 +140,6 @@ fn in_window<'a>(calls: &[&'a Call], limit: u64) -> Offence<'a> {
 }
 
 /// A limit whose window does not end in the history denies once all its units may be charged, and not before.
-/// guarantee: limit
 fn denied_early<'a>(calls: &[&'a Call]) -> Offence<'a> {
     let most = |call: &&&Call| match (&call.kind, &call.outcome) {
         (_, Outcome::Reply(reply)) => reply.charged,
@@ -156,7 +154,6 @@ fn denied_early<'a>(calls: &[&'a Call]) -> Offence<'a> {
 }
 
 /// RL.MULTI charges all its limits or none: what it alone charges is always equal, also on another primary.
-/// guarantee: multi
 fn all_or_none<'a>(calls: &'a [Call], kills: &[Kill]) -> Offence<'a> {
     let together: Vec<&Call> = calls.iter().filter(|call| call.path == TOGETHER).collect();
     let count = |call: &Call| call.reply().map(|reply| after(call, reply));
@@ -183,7 +180,6 @@ fn all_or_none<'a>(calls: &'a [Call], kills: &[Kill]) -> Offence<'a> {
 
 /// No window of WINDOW has more than the limit, and none begins before the last one ended. Each reply says when its window
 /// ends.
-/// guarantee: limit
 fn in_its_windows<'a>(calls: &[&'a Call]) -> Offence<'a> {
     let (mut ends, mut units) = (0, 0);
     for (call, at, cost) in charged(calls) {
@@ -204,7 +200,6 @@ fn in_its_windows<'a>(calls: &[&'a Call]) -> Offence<'a> {
 }
 
 /// Requests that each wait for the delay of LEAKY go on one by one, at the rate.
-/// guarantee: limit
 fn one_by_one<'a>(calls: &[&'a Call]) -> Offence<'a> {
     let goes_on = |(call, at, _): &(&'a Call, u64, u64)| (at + call.reply().map_or(0, |reply| reply.delay_ms), *call);
     let mut going: Vec<_> = charged(calls).iter().map(goes_on).collect();
@@ -224,7 +219,6 @@ const AHEAD_US: u64 = 1_000;
 /// No window has more than the limit while the server's clock steps: calls that lie in one window of the clients' clock,
 /// which does not step, and in one of the server's, have at most the limit, and once more for each step. Two windows of
 /// WINDOW, and a full bucket with what it gains, lie in one.
-/// guarantee: clock
 fn in_both_clocks<'a>(calls: &[&'a Call], steps: &[Step]) -> Offence<'a> {
     let charges = calls.iter().filter_map(|call| call.reply().map(|reply| (*call, reply.now_ms, reply.charged)));
     let mut charges: Vec<_> = charges.filter(|(_, _, units)| *units > 0).collect();
@@ -253,7 +247,6 @@ fn in_both_clocks<'a>(calls: &[&'a Call], steps: &[Step]) -> Offence<'a> {
 }
 
 /// A bucket that is filled by what was allowed, and drains at the rate, never overflows.
-/// guarantee: limit
 fn bucket<'a>(calls: &[&'a Call]) -> Offence<'a> {
     // In parts of a unit: window_ms to the unit.
     let (mut level, mut last) = (0_u64, 0);
@@ -271,7 +264,6 @@ fn bucket<'a>(calls: &[&'a Call]) -> Offence<'a> {
 
 /// The same of calls whose time is known to lie between two: no span of time has more than a full bucket and what drains
 /// in it.
-/// guarantee: through-rlaas
 fn bucket_of_service<'a>(calls: &[&'a Call]) -> Offence<'a> {
     // The spans that are looked at, in windows. After a longer one, more of the bucket is unused.
     const WINDOWS: u64 = 4;
@@ -296,7 +288,6 @@ fn bucket_of_service<'a>(calls: &[&'a Call]) -> Offence<'a> {
 }
 
 /// The counter of one client: each reply says what was counted before, and the client knows that.
-/// guarantee: through-rlaas, failover, once
 fn counters<'a>(calls: &[&'a Call], kills: &[Kill]) -> Offence<'a> {
     let mut calls = calls.to_vec();
     calls.sort_by_key(|call| (call.begun_us, call.ended_us));
@@ -376,7 +367,6 @@ fn after(call: &Call, reply: &Figures) -> i64 {
 }
 
 /// A denied client that waits for `retry_after_ms` and is alone is allowed, and not earlier.
-/// guarantee: clock, figures
 fn waits<'a>(calls: &[&'a Call], steps: &[Step], failovers: &[&Kill]) -> Offence<'a> {
     let mut calls = calls.to_vec();
     calls.sort_by_key(|call| (call.begun_us, call.ended_us));
@@ -530,7 +520,6 @@ impl<'a> Ledger<'a> {
 
 /// The reservations of one client: each reply says what is counted, and the client knows that. It sends each call again
 /// until there is a reply. After a failover, the server has what was counted after one of the calls before.
-/// guarantee: reservations, failover
 fn reservations<'a>(calls: &[&'a Call], failovers: &[&Kill]) -> Offence<'a> {
     let mut calls = calls.to_vec();
     calls.sort_by_key(|call| (call.begun_us, call.ended_us));
@@ -574,7 +563,6 @@ fn reservations<'a>(calls: &[&'a Call], failovers: &[&Kill]) -> Offence<'a> {
 
 /// At most `limit` holders at once: from the reply until the lease ends or RL.RELEASE is sent. RL.RENEW renews what is held,
 /// and nothing else.
-/// guarantee: leases
 fn leases<'a>(calls: &[&'a Call], failovers: &[&Kill]) -> Offence<'a> {
     let mut calls: Vec<_> = calls.iter().map(|call| (primary(failovers, call.begun_us), *call)).collect();
     calls.sort_by_key(|(primary, call)| match call.kind {
@@ -632,7 +620,6 @@ fn leases<'a>(calls: &[&'a Call], failovers: &[&Kill]) -> Offence<'a> {
 }
 
 /// Guards of the client that are not lost, and what gateways hold: at most `limit` at once.
-/// guarantee: holders, rlaas-reserve
 fn holders<'a>(calls: &[&'a Call]) -> Offence<'a> {
     let mut calls: Vec<_> = calls.iter().filter(|call| call.begun_us < call.ended_us).collect();
     calls.sort_by_key(|call| call.begun_us);

@@ -283,7 +283,6 @@ impl Client<'_> {
     }
 
     /// Several limits at once: two of all clients; one, two reservations and a lease; or all counters of this client.
-    /// guarantee: multi
     fn send_multi(&mut self) {
         let request = |client: &Self, path, key, limit, cost| client.call(path, key, limit, Kind::Request { cost });
         let shared =

@@ -117,7 +117,6 @@ impl World {
     ///
     /// # Errors
     /// What is not so.
-    /// guarantee: leases, replicas, memory
     pub fn rests(&mut self) -> Result<(), String> {
         if let Some(clock) = &self.clock {
             // Later than it ever was.

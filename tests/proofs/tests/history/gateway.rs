@@ -42,7 +42,6 @@ descriptors:
     )
 }
 
-/// guarantee: rlaas-reserve
 #[test]
 fn what_gateways_reserve_is_bounded_and_comes_back() {
     for_each_server(|bin| {

@@ -15,7 +15,6 @@ pub const INSTANCES: u64 = 3;
 pub const UNITS: u64 = 8;
 
 /// Sends requests until it is done. While the server is away or elsewhere, they fail.
-/// guarantee: grants
 pub fn run(run: Run<'_>) -> Vec<Call> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     let key = format!("{}:grants", run.prefixes[0]);

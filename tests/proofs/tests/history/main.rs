@@ -239,14 +239,12 @@ const ONE_SERVER: Schedule = Schedule {
     ],
 };
 
-/// guarantee: limit, persistence, replicas
 #[test]
 fn one_server_keeps_every_promise() {
     run(&ONE_SERVER);
 }
 
 /// A server without AOF keeps what it saved when it was shut down. After a kill, every limit begins anew, and no more.
-/// guarantee: without-aof
 #[test]
 fn a_server_without_aof_loses_what_it_did_not_save() {
     run(&Schedule {
@@ -258,7 +256,6 @@ fn a_server_without_aof_loses_what_it_did_not_save() {
 
 /// What stands for a time of the server is not sent: leases, reservations and what a client has of them; nor FIXED with a
 /// short window, which a step back opens or finds full; nor counters that drain with time.
-/// guarantee: clock
 #[test]
 fn a_step_of_the_clock_opens_a_limit_at_most_once() {
     let traffic = Traffic {
@@ -273,20 +270,17 @@ fn a_step_of_the_clock_opens_a_limit_at_most_once() {
     run(&Schedule { servers: World::with_clock, traffic, faults: &[faults::step] });
 }
 
-/// guarantee: failover
 #[test]
 fn a_failover_loses_only_what_was_not_replicated() {
     run(&Schedule { servers: World::pair, traffic: Traffic::AFTER_LOSS, faults: &[faults::fail_over] });
 }
 
-/// guarantee: failover
 #[test]
 fn a_failover_by_sentinel_loses_only_what_was_not_replicated() {
     run(&Schedule { servers: World::watched, traffic: Traffic::AFTER_LOSS, faults: &[faults::let_sentinel_fail_over] });
 }
 
 /// Slots that move, key by key, and masters that are away for less than the node timeout.
-/// guarantee: grants, slots-by-key
 #[test]
 fn moving_slots_change_no_limit() {
     run(&Schedule {
@@ -297,7 +291,6 @@ fn moving_slots_change_no_limit() {
     });
 }
 
-/// guarantee: failover
 #[test]
 fn a_failover_of_a_cluster_loses_only_what_was_not_replicated() {
     run(&Schedule {
@@ -307,7 +300,6 @@ fn a_failover_of_a_cluster_loses_only_what_was_not_replicated() {
     });
 }
 
-/// guarantee: replicas
 #[test]
 fn a_failover_while_slots_move_loses_only_what_was_not_replicated() {
     let traffic = Traffic { grants: false, guards: false, long_of_service: false, ..Traffic::WHILE_SLOTS_MOVE };

@@ -138,7 +138,6 @@ impl Drop for Service {
 }
 
 /// Starts the service and its clients, and again when the primary is elsewhere, until it is done.
-/// guarantee: through-rlaas
 pub fn run(run: Run<'_>, first: usize) -> Vec<Call> {
     let calls = Mutex::new(Vec::new());
     let mut randoms: Vec<_> = (first..first + CLIENTS).map(|number| (number, run.random(number))).collect();

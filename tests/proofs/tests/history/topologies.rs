@@ -2,7 +2,6 @@
 //!
 //! Clients send requests at a known rate and remember what was allowed. Afterwards the server that decides must have counted
 //! it, and no figure may be worse than the page says.
-//! guarantee: topologies
 
 use std::fs;
 use std::sync::Mutex;

@@ -174,7 +174,6 @@ mod tests {
     use crate::policy::{Policy, Request};
     use crate::protocol::{Call, Commands, Parts, Verb};
 
-    /// guarantee: failures
     #[test]
     fn the_replies_that_came_count_though_others_are_late() {
         let (mut flights, now, limit) = (Flights::default(), Instant::now(), Duration::from_millis(5));
