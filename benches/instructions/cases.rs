@@ -4,8 +4,7 @@
 ///
 /// Placeholders in `sends`: `KEY` is the key, `LIMIT` a limit that no run reaches, `NOW` the caller's clock in
 /// milliseconds, `ONE` a fraction that makes a member unique, `FIXED_SCRIPT` and `SLIDING_SCRIPT` the digests of the
-/// scripts, `LUA:token` that of `lua/generated/token.lua`, `HOUR` and `NEXT` the suffixes of FIXED for this hour and the
-/// next. For FCALL the functions are loaded.
+/// scripts, `LUA:TOKEN` that of the script of TOKEN from `lua/`, and `LUA:FIXED+TOKEN` that of several limits under these.
 #[derive(Clone, Debug)]
 pub struct Case {
     pub name: String,
@@ -91,8 +90,8 @@ fn peer_scripts() -> Vec<Case> {
     std::fs::read_dir(directory).expect("PEER_SCRIPTS").filter_map(case).collect()
 }
 
-/// The server's own commands, which are the least that a command can cost, the scripts and the Lua library, which the
-/// module replaces, and the commands of the module.
+/// The server's own commands, which are the least that a command can cost, the scripts, which the module
+/// replaces, and the commands of the module.
 pub fn all() -> Vec<Case> {
     let mut cases = vec![
         Case::new("PING", "PING"),
@@ -105,20 +104,16 @@ pub fn all() -> Vec<Case> {
             .after("ZADD KEY NOW NOW-ONE", 5)
             .answers(0),
     ];
-    for word in ["FIXED", "SLIDING", "TOKEN"] {
-        let keys = if word == "FIXED" { "2 KEY:HOUR KEY:NEXT" } else { "1 KEY" };
-        let allowed = Case::new(format!("Lua FCALL {word}"), format!("FCALL rl {keys} {word} 3600 LIMIT")).answers(1);
-        cases.push(Case { grows: word == "SLIDING", ..allowed });
-    }
-    for word in ["FIXED", "WINDOW", "SLIDING", "COUNTER", "TOKEN", "LEAKY", "GCRA", "ROLLING"] {
-        let keys = if word == "FIXED" { "2 KEY:HOUR KEY:NEXT" } else { "1 KEY" };
-        let sends = format!("EVALSHA LUA:{} {keys} 3600 LIMIT LINE", word.to_lowercase());
+    for word in ["FIXED", "WINDOW", "SLIDING", "COUNTER", "TOKEN", "LEAKY", "GCRA", "ROLLING", "LOCKOUT"] {
+        let sends = format!("EVALSHA LUA:{word} 1 KEY CHECK 3600 LIMIT LINE");
         let allowed = Case::new(format!("Lua {word}"), sends).answers(1);
         let packed_ms = if word == "ROLLING" { 3_600_000 } else { 0 };
         cases.push(Case { grows: word == "SLIDING", packed_ms, ..allowed });
     }
+    cases.push(Case::new("Lua LEASE", "EVALSHA LUA:LEASE 1 KEY CHECK 3600 5 ID a LINE").answers(1));
+    let of_two = "EVALSHA LUA:FIXED+TOKEN 2 KEY:a KEY:b MULTI 2 TOKEN 3600 LIMIT FIXED 3600 LIMIT LINE";
+    cases.push(Case::new("Lua MULTI of 2", of_two).answers(1));
     cases.extend(peer_scripts());
-    cases.push(Case::new("Lua LEASE", "EVALSHA LUA:lease 1 KEY 3600 5 ID a LINE").answers(1));
     for word in ["FIXED", "WINDOW", "SLIDING", "COUNTER", "TOKEN", "LEAKY", "GCRA", "LOCKOUT"] {
         cases.extend(both(&format!("RL.{word}"), &format!("RL.{word} KEY"), word));
     }

@@ -7,6 +7,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use redis::{Connection, ConnectionLike, Value};
 
 use super::cases::{FIXED_SCRIPT, Found, SLIDING_SCRIPT};
+use crate::support::scripts::{script, script_of_several};
 use crate::support::{Options, Server};
 
 /// The number of commands in a pipeline.
@@ -27,8 +28,6 @@ pub struct Words {
     pub limit: u64,
     pub now: String,
     pub one: String,
-    /// The hours since the epoch.
-    pub hour: u64,
 }
 
 /// How much has ended before a request.
@@ -75,25 +74,25 @@ impl Lab {
         last
     }
 
-    /// The digest of a script of lua/generated, or nothing of the functions. It is loaded when a command needs it first: it
-    /// makes the garbage collection of every other script take longer.
+    /// The digest of a script. It is loaded when a command needs it first: it makes the garbage collection of every other
+    /// script take longer.
     fn lua(&self, name: &str) -> String {
         let load = || {
-            let ours = concat!(env!("CARGO_MANIFEST_DIR"), "/lua/generated").to_owned();
-            let peers = name.strip_prefix("peer/");
-            let directory = peers.map_or(ours, |_| std::env::var("PEER_SCRIPTS").expect("PEER_SCRIPTS"));
-            let path = format!("{directory}/{}.lua", peers.unwrap_or(name));
-            let source = std::fs::read_to_string(&path).expect(&path);
-            let load = if name == "rl" { ["FUNCTION", "LOAD"] } else { ["SCRIPT", "LOAD"] };
-            redis::cmd(load[0]).arg(load[1]).arg(source).query(&mut self.server.con()).expect("it is loaded")
+            let source = match name.strip_prefix("peer/") {
+                Some(peer) => {
+                    let path = format!("{}/{peer}.lua", std::env::var("PEER_SCRIPTS").expect("PEER_SCRIPTS"));
+                    std::fs::read_to_string(&path).expect(&path)
+                }
+                None if name.contains('+') => script_of_several(name.split('+')),
+                None => script(name),
+            };
+            let mut con = self.server.con();
+            redis::cmd("SCRIPT").arg("LOAD").arg(source).query(&mut con).expect("it is loaded")
         };
         self.loaded.borrow_mut().entry(name.to_owned()).or_insert_with(load).clone()
     }
 
     pub fn words(&self, sends: &str, put: &Words) -> Vec<String> {
-        if sends.starts_with("FCALL ") {
-            self.lua("rl");
-        }
         sends
             .split(' ')
             .map(|word| match word {
@@ -101,8 +100,6 @@ impl Lab {
                 "SLIDING_SCRIPT" => self.sliding_script.clone(),
                 _ if word.starts_with("LUA:") => self.lua(&word[4..]),
                 _ => word
-                    .replace("HOUR", &(put.hour).to_string())
-                    .replace("NEXT", &(put.hour + 1).to_string())
                     .replace("KEY", &put.key)
                     .replace("LIMIT", &put.limit.to_string())
                     .replace("NOW", &put.now)

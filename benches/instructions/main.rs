@@ -156,7 +156,7 @@ struct Run {
 
 fn runs(bin: &ServerBin, only: &str) -> Vec<Run> {
     let sizes = |case: Case| {
-        // A call of the library takes so many instructions that few calls are enough.
+        // A call of a script takes so many instructions that few calls are enough.
         let share = if case.name.starts_with("Lua ") { 5 } else { 1 };
         let run = |name, keys: usize, members, requests| Run {
             name,
@@ -273,7 +273,6 @@ impl Counted {
             // Each request is a millisecond after the one before, and later than every entry of the key.
             now: (now_ms() + n as u64).to_string(),
             one: format!("0.{n:05}"),
-            hour: now_ms() / 3_600_000,
         };
         self.lab.words(sends, &put)
     }

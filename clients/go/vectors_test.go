@@ -583,7 +583,7 @@ func TestScripts(t *testing.T) {
 			NowMS    int64 `json:"now_ms"`
 			Suffixes [][2]string
 		}
-	}](t, "scripts")
+	}](t, "scripts_before")
 	boxed := func(words []string) []any {
 		var all []any
 		for _, word := range words {

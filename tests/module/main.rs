@@ -12,6 +12,7 @@ mod commands;
 mod differential;
 mod info;
 mod layout;
+mod lua;
 mod names;
 mod observability;
 mod operations;

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use redis::{Connection, Value};
 
-use crate::random::calls::{Call, load_functions};
+use crate::random::calls::Call;
 use crate::support::*;
 
 #[track_caller]
@@ -68,15 +68,14 @@ fn multi(limits: &str) -> Call {
 }
 
 /// A call removes 4,000 entries and 1,000 reservations over all its limits, and leaves the rest to later calls. What has
-/// ended counts in no log and no lease. The library does the same.
+/// ended counts in no log and no lease. The scripts do the same.
 #[test]
 fn a_call_removes_a_bounded_number_of_what_has_ended() {
     for_each_server(|bin| {
         let (clock, server) = FrozenClock::server(bin);
         let mut con = server.con();
-        load_functions(&mut con);
         let (now, until) = (clock.now_ms(), clock.now_ms() + 86_400_000);
-        for library in [false, true] {
+        for scripts in [false, true] {
             ok(cmd!(con, "FLUSHALL"));
             let mut fill = |kind: &str, name: &str, count: u64, end: i64| {
                 ok(cmd!(con, "EVAL", FILL, 0, kind, name, count, end, until));
@@ -89,7 +88,7 @@ fn a_call_removes_a_bounded_number_of_what_has_ended() {
             ["o1", "o2"].iter().for_each(|name| fill("hash", name, 1_500, now + 60_000));
             let call = |words: &str| {
                 let call = words.strip_prefix("rl_multi ").map_or_else(|| Call::of(words), multi);
-                let command = if library { call.function(now) } else { call.native() };
+                let command = if scripts { call.script().expect("a script") } else { call.native() };
                 ok(command.query(&mut server.con()))
             };
             let mut con = server.con();
@@ -100,106 +99,98 @@ fn a_call_removes_a_bounded_number_of_what_has_ended() {
                 let limits = format!("s1 SLIDING 1m 5 + s2 SLIDING 1m 5 + l1 LEASE 1m 5 ID x{n}");
                 let counted = ints(&[1, n as i64, 60]);
                 let reply = Value::Array(vec![Value::Int(1), Value::Array(vec![counted; 3])]);
-                assert_eq!(call(&format!("rl_multi {limits}")), reply, "{library}");
-                assert_eq!(left(&["s1", "s2", "l1"], "ZCARD"), expected, "{library}");
+                assert_eq!(call(&format!("rl_multi {limits}")), reply, "{scripts}");
+                assert_eq!(left(&["s1", "s2", "l1"], "ZCARD"), expected, "{scripts}");
             }
             assert_eq!(call("rl l2 LEASE 1m 1 ID id-04800"), ints(&[1, 0, 60]), "its own lease, which has ended");
             assert_eq!(call("rl l2 LEASE 1m 1 ID x"), ints(&[0, 1, 60]));
             assert_eq!(call("rl_release l3 id-08800"), Value::Int(0));
             assert_eq!(call("rl_renew l3 1m id-08800"), Value::Int(0));
             assert_eq!(left(&["l2", "l3"], "ZCARD"), [1, 801]);
+            if scripts {
+                continue;
+            }
             for (n, expected) in [[1, 701, 701], [2, 2, 702], [3, 3, 3]].into_iter().enumerate() {
                 let limits = ["r1", "r2", "r3"].map(|key| format!("{key} WINDOW 1d 1000 RESERVE x{n} 1h"));
                 call(&format!("rl_multi {}", limits.join(" + ")));
-                assert_eq!(left(&["r1", "r2", "r3"], "GET"), expected, "{library}");
+                assert_eq!(left(&["r1", "r2", "r3"], "GET"), expected, "{scripts}");
                 let marks = left(&["r1:reserved", "r2:reserved", "r3:reserved"], "HLEN");
-                assert_eq!(marks, [702 + n as i64; 3], "{library}");
+                assert_eq!(marks, [702 + n as i64; 3], "{scripts}");
             }
             // There is no order of these: a call looks at 1,000 of them.
             for most in [500, 1_000, 1_500, 1_500] {
                 call("rl_multi o1 WINDOW 1d 99999 RESERVE y 1h + o2 WINDOW 1d 99999 RESERVE y 1h");
                 let found = left(&["o1:reserved:ends", "o2:reserved:ends"], "ZCARD");
                 let expected = most..=most + 200;
-                assert!(found.iter().all(|found| expected.contains(found)), "{library}: {found:?}");
+                assert!(found.iter().all(|found| expected.contains(found)), "{scripts}: {found:?}");
             }
-            assert_eq!(left(&["o1:reserved:ends", "o2:reserved:ends"], "ZCARD"), [1_501, 1_501], "{library}");
+            assert_eq!(left(&["o1:reserved:ends", "o2:reserved:ends"], "ZCARD"), [1_501, 1_501], "{scripts}");
         }
     });
 }
 
 /// The order is evicted and the hash is not. The calls after that give the hash a new order, each 500 fields,
-/// so no other client waits for long; and decide and settle as before. The library does the same.
+/// so no other client waits for long; and decide and settle as before.
 #[test]
 fn an_order_that_is_lost_is_written_anew_in_steps() {
     const COUNT: i64 = 20_000;
     for_each_server(|bin| {
         let (mut clock, server) = FrozenClock::server(bin);
         let mut con = server.con();
-        load_functions(&mut con);
-        for library in [false, true] {
-            ok(cmd!(con, "FLUSHALL"));
-            let (now, until) = (clock.now_ms(), clock.now_ms() + 86_400_000);
-            // Some have ended.
-            ok(cmd!(con, "EVAL", FILL, 0, "hash", "k", COUNT, now + COUNT - 100, until));
-            ok(cmd!(con, "HSET", "k:reserved", "", 0));
-            ok(cmd!(con, "CONFIG", "SET", "slowlog-log-slower-than", 50_000));
-            ok(cmd!(con, "SLOWLOG", "RESET"));
-            let call = |words: &str| {
-                let call = Call::of(words);
-                let command = if library { call.function(now) } else { call.native() };
-                ok(command.query(&mut server.con()))
-            };
-            let (mut members, mut calls) = (0, 0);
-            while ok(cmd!(con, "HGET", "k:reserved", "")) != bytes("0") || calls == 0 {
-                let counted = ints(&[1, COUNT + calls, 86_400]);
-                assert_eq!(call(&format!("rl k WINDOW 1d 999999 RESERVE new-{calls:06} 1h")), counted, "{library}");
-                let found: i64 = read(ok(cmd!(con, "ZCARD", "k:reserved:ends")));
-                assert!((0..=700).contains(&(found - members)), "{library}: {members} and then {found}");
-                (members, calls) = (found, calls + 1);
-                if calls == 9 {
-                    // Of the call itself the charge is known, also where it has ended.
-                    let settled = call("rl_settle k WINDOW 1d 999999 RESERVATION id-18000 ACTUAL 3 LINE");
-                    assert_eq!(read::<String>(settled).split(' ').next_back(), Some("3"), "{library}");
-                    let settled = call("rl_settle k WINDOW 1d 999999 RESERVATION id-00001 ACTUAL 0 LINE");
-                    assert_eq!(read::<String>(settled).split(' ').next_back(), Some("0"), "{library}");
-                    ok(cmd!(con, "INCRBY", "k", -1));
-                    members = read(ok(cmd!(con, "ZCARD", "k:reserved:ends")));
-                }
-                assert!(calls < COUNT / 400, "{library}: {found} in {calls} calls");
+        let (now, until) = (clock.now_ms(), clock.now_ms() + 86_400_000);
+        // Some have ended.
+        ok(cmd!(con, "EVAL", FILL, 0, "hash", "k", COUNT, now + COUNT - 100, until));
+        ok(cmd!(con, "HSET", "k:reserved", "", 0));
+        ok(cmd!(con, "CONFIG", "SET", "slowlog-log-slower-than", 50_000));
+        ok(cmd!(con, "SLOWLOG", "RESET"));
+        let call = |words: &str| ok(Call::of(words).native().query(&mut server.con()));
+        let (mut members, mut calls) = (0, 0);
+        while ok(cmd!(con, "HGET", "k:reserved", "")) != bytes("0") || calls == 0 {
+            let counted = ints(&[1, COUNT + calls, 86_400]);
+            assert_eq!(call(&format!("rl k WINDOW 1d 999999 RESERVE new-{calls:06} 1h")), counted);
+            let found: i64 = read(ok(cmd!(con, "ZCARD", "k:reserved:ends")));
+            assert!((0..=700).contains(&(found - members)), "{members} and then {found}");
+            (members, calls) = (found, calls + 1);
+            if calls == 9 {
+                // Of the call itself the charge is known, also where it has ended.
+                let settled = call("rl_settle k WINDOW 1d 999999 RESERVATION id-18000 ACTUAL 3 LINE");
+                assert_eq!(read::<String>(settled).split(' ').next_back(), Some("3"));
+                let settled = call("rl_settle k WINDOW 1d 999999 RESERVATION id-00001 ACTUAL 0 LINE");
+                assert_eq!(read::<String>(settled).split(' ').next_back(), Some("0"));
+                ok(cmd!(con, "INCRBY", "k", -1));
+                members = read(ok(cmd!(con, "ZCARD", "k:reserved:ends")));
             }
-            if !library {
-                assert_eq!(ok(cmd!(con, "SLOWLOG", "LEN")), Value::Int(0));
-            }
-            let [fields, order] = orders(&mut con);
-            assert!(fields == order && fields.len() as i64 == COUNT + calls - 2, "{library}: {}", fields.len());
-            // What has ended comes back then.
-            let counted = read::<[i64; 3]>(call("rl k WINDOW 1d 999999 RESERVE last 1h"))[1];
-            assert_eq!(counted, COUNT + calls - 99, "{library}");
-            clock.step(&mut con, 1);
+            assert!(calls < COUNT / 400, "{found} in {calls} calls");
         }
+        assert_eq!(ok(cmd!(con, "SLOWLOG", "LEN")), Value::Int(0));
+        let [fields, order] = orders(&mut con);
+        assert!(fields == order && fields.len() as i64 == COUNT + calls - 2, "{}", fields.len());
+        // What has ended comes back then.
+        let counted = read::<[i64; 3]>(call("rl k WINDOW 1d 999999 RESERVE last 1h"))[1];
+        assert_eq!(counted, COUNT + calls - 99);
+        clock.step(&mut con, 1);
     });
 }
 
 /// A log may have any number of members ahead of the clock. A denial moves 500 of them to now, and the figures are those of
-/// the state as it then is. The library does the same.
+/// the state as it then is. The scripts do the same.
 #[test]
 fn a_denial_moves_a_bounded_number_of_members_ahead_of_the_clock() {
     for_each_server(|bin| {
         let (clock, server) = FrozenClock::server(bin);
         let mut con = server.con();
-        load_functions(&mut con);
-        for library in [false, true] {
+        for scripts in [false, true] {
             ok(cmd!(con, "FLUSHALL"));
             ok(cmd!(con, "EVAL", FILL, 0, "set", "k", 2_000, clock.now_ms() + 30_000, clock.now_ms() + 900_000));
             for (cost, moved, wait) in [(600, 500, 88_600), (1, 1_000, 60_000), (1, 1_500, 60_000), (1, 2_000, 60_000)]
             {
                 let call = Call::of(&format!("rl k SLIDING 1m 2000 COST {cost} LINE"));
-                let command = if library { call.function(clock.now_ms()) } else { call.native() };
+                let command = if scripts { call.script().expect("a script") } else { call.native() };
                 let line: String = read(ok(command.query(&mut server.con())));
                 let figures: Vec<i64> = line.split(' ').map(|figure| figure.parse().expect("a figure")).collect();
-                assert_eq!((figures[0], figures[1], figures[5]), (0, 2_000, wait), "{library} {moved}");
+                assert_eq!((figures[0], figures[1], figures[5]), (0, 2_000, wait), "{scripts} {moved}");
                 let counted: i64 = read(ok(cmd!(con, "ZCOUNT", "k", "-inf", clock.now_ms())));
-                assert_eq!(counted, moved, "{library}");
+                assert_eq!(counted, moved, "{scripts}");
             }
         }
     });

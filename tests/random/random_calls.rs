@@ -13,6 +13,8 @@ pub struct Case {
     pub now: i64,
     /// Whether words may be wrong, keys may hold anything, and every algorithm may be used with every key.
     pub hostile: bool,
+    /// Whether no call has what only the module has: reservations, names of policies, FULL and HEADERS.
+    pub for_scripts: bool,
 }
 
 /// The words of the algorithms that can do this.
@@ -44,7 +46,7 @@ pub const EXACT: i64 = 1 << 53;
 pub const HUGE: [i64; 6] = [EXACT - 2, EXACT - 1, EXACT, EXACT + 1, i64::MAX - 1, i64::MAX];
 
 impl Case {
-    /// Calls of which some are wrong, and the algorithms of the library.
+    /// Calls of which some are wrong.
     pub fn new(seed: u64) -> Self {
         let mut random = Random::new(seed);
         const STARTS: [i64; 6] = [
@@ -96,7 +98,7 @@ impl Case {
                 _ => random.pick(&[1, 1, 2, 2, 3, 5, 10]),
             })
             .collect();
-        Self { random, windows, limits, now, hostile: true }
+        Self { random, windows, limits, now, hostile: true, for_scripts: false }
     }
 
     /// Calls that are valid one by one, on keys that only they have written.
@@ -204,14 +206,14 @@ impl Case {
             options.push(vec!["ALWAYS".to_owned()]);
         }
         let takes_reserve = traits.reserve && name != "rl_peek" || self.chance(40);
-        if is_request && takes_reserve && self.chance(2) {
+        if is_request && takes_reserve && !self.for_scripts && self.chance(2) {
             let (id, ttl) = (self.id(), self.random.pick(&["1ms", "1", "7s", "1m", "1h"]).to_owned());
             options.push(vec!["RESERVE".to_owned(), id, ttl]);
         }
         if is_request && self.chance(5) {
             options.push(vec!["SHADOW".to_owned()]);
         }
-        if is_request && self.chance(8) {
+        if is_request && !self.for_scripts && self.chance(8) {
             let policy = self.random.pick(&["a", "b", "a-2", "x.Y_0-9"]).to_owned();
             options.push(with("AS", policy));
         }
@@ -222,7 +224,7 @@ impl Case {
         if name == "rl_settle" {
             let (reserved, actual) = (self.units(), self.units());
             let takes_reservation = traits.reserve || self.chance(20);
-            if takes_reservation && self.chance(2) {
+            if takes_reservation && !self.for_scripts && self.chance(2) {
                 let id = self.id();
                 options.retain(|option| option[0] != "AT");
                 options.push(with("RESERVATION", id));
@@ -298,6 +300,8 @@ impl Case {
         };
         let forms: &[&[&str]] = &[&[], &[], &["FULL"], &["FULL"], &["LINE"], &["line"], &["HEADERS"], &["headers"]];
         let has_form = !matches!(name, "rl_reset" | "rl_release" | "rl_renew");
+        let forms_of_scripts: &[&[&str]] = &[&[], &["LINE"], &["line"]];
+        let forms = if self.for_scripts { forms_of_scripts } else { forms };
         let mut tail = if has_form { self.random.pick(forms) } else { &[] };
         if name == "rl" && self.chance(3) {
             limits[0].1 = self.plain_words(algorithm);
@@ -325,7 +329,7 @@ impl Case {
     pub fn key_and_algorithm(&mut self, keys: &[&str]) -> (String, &'static str) {
         let at = self.random.below(keys.len() as u64) as usize;
         let own = words(|_| true).into_iter().find(|&word| keys[at].starts_with(word)).expect("an algorithm");
-        let any = if self.hostile && self.chance(12) { self.random.pick(&words(|traits| traits.library)) } else { own };
+        let any = if self.hostile && self.chance(12) { self.random.pick(&words(|_| true)) } else { own };
         (keys[at].to_owned(), any)
     }
 

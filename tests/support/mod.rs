@@ -26,6 +26,7 @@ mod events;
 mod frozen_clock;
 mod process;
 mod random;
+pub mod scripts;
 mod sentinel;
 mod server;
 mod stepped_clock;

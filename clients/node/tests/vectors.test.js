@@ -124,7 +124,7 @@ test('the replies to requests of vectors/algorithms.json', async () => {
 
 test('the calls of vectors/scripts.json', (context) => {
   context.mock.timers.enable({ apis: ['Date'] })
-  const { calls, clock } = read('scripts')
+  const { calls, clock } = read('scripts_before')
   const window = ['RL.FIXED', 'k', 'month', '5', 'ANCHOR', '60']
   for (const { command, script, keys, argv, now_ms: now = 0, cluster = false, suffixes, error } of calls) {
     context.mock.timers.setTime(now)

@@ -26,7 +26,7 @@ def server() -> Iterator[Server]:
         yield server
 
 
-@pytest.mark.parametrize("call", vectors("scripts")["calls"], ids=lambda call: " ".join(call["command"]))
+@pytest.mark.parametrize("call", vectors("scripts_before")["calls"], ids=lambda call: " ".join(call["command"]))
 def test_the_calls_of_the_table(call: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scripts, "_now", lambda: call.get("now_ms", 0))
     it = scripts.Scripts()
@@ -45,7 +45,7 @@ def test_the_calls_of_the_table(call: dict[str, Any], monkeypatch: pytest.Monkey
     assert [[word.decode() for word in words] for words in (made.keys, made.args)] == [call["keys"], call["argv"]]
 
 
-@pytest.mark.parametrize("clock", vectors("scripts")["clock"], ids=lambda clock: clock["error"])
+@pytest.mark.parametrize("clock", vectors("scripts_before")["clock"], ids=lambda clock: clock["error"])
 def test_the_clock_of_the_server(clock: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scripts, "_now", lambda: 0)
     it = scripts.Scripts()

@@ -263,7 +263,8 @@ mod tests {
     #[test]
     fn calls_of_scripts_are_those_of_the_vectors() {
         use serde_json::Value as Json;
-        let vectors: Json = serde_json::from_str(include_str!("../../../../vectors/scripts.json")).expect("vectors");
+        let vectors: Json =
+            serde_json::from_str(include_str!("../../../../vectors/scripts_before.json")).expect("vectors");
         let words = |list: &Json| -> Vec<String> {
             list.as_array().expect("words").iter().map(|word| word.as_str().expect("a word").to_owned()).collect()
         };

@@ -1,0 +1,338 @@
+-- ROLLING: the same log as SLIDING, packed and weighted: never more than `limit` units in any half-open span of `window`.
+-- Requests in the same moment share an entry of 15 bytes, whatever their COST. A moment is 1 ms, or the 4096th part of the
+-- window if that is longer, so a unit counts for at least a window, and for at most one moment longer.
+--
+-- The state is `R:` and the entries, oldest first: a millisecond (7 bytes) and the total of all units up to it (8 bytes),
+-- little-endian. The units in a window are the difference of two totals, and a binary search finds both. A double does not
+-- hold a total, so it is read in two halves. Most requests read the first entry and the last two, and write one.
+
+do
+  local ENTRY, HALF = '<I7I4I4', 2 ^ 32
+  local MOMENTS, MAX_ENTRIES = 4096, 8192
+  local pack, unpack_at = struct.pack, struct.unpack
+
+  -- The entry `n` of a log, from 0: its millisecond, and both halves of its total, the lower one first.
+  local function entry(log, n)
+    if n == log.changed then
+      return log.ms, log.low, log.high
+    elseif n >= log.from then
+      return unpack_at(ENTRY, log.text, 15 * (n - log.from) + log.skip)
+    elseif n == 0 and log.head then
+      return unpack_at(ENTRY, log.head, 3)
+    end
+    return unpack_at(ENTRY, call('GETRANGE', log.key, format('%d', 15 * n + 2), format('%d', 15 * n + 16)), 1)
+  end
+
+  -- A total with more units, or fewer, modulo 2^64, and whether it was beyond that.
+  local function plus(low, high, units)
+    low = low + units
+    local carry = math.floor(low / HALF)
+    return low - carry * HALF, (high + carry) % HALF, high + carry >= HALF
+  end
+
+  -- The units of the entries that count, up to and including the entry `n`.
+  local function units_through(log, n)
+    local _, low, high = entry(log, n)
+    local units = (high - log.base_high) * HALF + (low - log.base_low)
+    return units < 0 and units + HALF * HALF or units
+  end
+
+  local function units_of(log)
+    return log.count > 0 and units_through(log, log.count - 1) or 0
+  end
+
+  -- How many entries are of this millisecond or earlier.
+  local function count_through(log, ms)
+    local count = log.count
+    if count == 0 or entry(log, count - 1) <= ms then
+      return count
+    end
+    local base = 0
+    while count > 1 do
+      local half = math.floor(count / 2)
+      base = entry(log, base + half) <= ms and base + half or base
+      count = count - half
+    end
+    return entry(log, base) <= ms and base + 1 or base
+  end
+
+  -- Finds the first entry that counts, and the total before it. nil if the log cannot be one.
+  local function find_first(r, log)
+    local expired = now_ms - r.window
+    log.first, log.base_low, log.base_high = 0, 0, 0
+    if expired >= 0 and entry(log, 0) <= expired then
+      log.first = count_through(log, expired)
+      local _, low, high = entry(log, log.first - 1)
+      local _, last_low, last_high = entry(log, log.count - 1)
+      log.base_low, log.base_high = low, high
+      if last_high < high or last_high == high and last_low < low then
+        return nil
+      end
+    end
+    return log
+  end
+
+  -- Reads a short record as a whole, and of a long one the tag, the first entry and the last two.
+  local function load(r)
+    local key, bytes = r.key, call('STRLEN', r.key)
+    r.state = nil
+    if bytes == 0 and call('EXISTS', key) == 0 then
+      return
+    end
+    local count = (bytes - 2) / 15
+    local text = call('GETRANGE', key, 0, count <= 32 and -1 or 16)
+    local log = { key = key, count = count, from = 0, text = text, skip = 3 }
+    if string.sub(text, 1, 2) ~= 'R:' or count % 1 ~= 0 or count < 1 or count > MAX_ENTRIES then
+      fail(nil, text, 'R')
+    elseif count > 32 then
+      log.from, log.text, log.skip, log.head = count - 2, call('GETRANGE', key, -30, -1), 1, text
+    end
+    r.state = find_first(r, log) or fail(nil, text, 'R')
+  end
+
+  local function empty()
+    return { count = 0, first = 0, base_low = 0, base_high = 0 }
+  end
+
+  -- Whether two times are in the same moment.
+  local function same_moment(r, a, b)
+    local window = r.window
+    return a == b or window > MOMENTS and math.abs(a - b) < divide_up(window, MOMENTS)
+      and divide(a * MOMENTS, window) == divide(b * MOMENTS, window)
+  end
+
+  -- The log after a change, written as a whole: the first `kept` entries, with totals of at most `cap`, then a new entry,
+  -- then the entries from `rest` on with more units.
+  local function edited(log, kept, cap, new, rest, units)
+    local parts = { 'R:' }
+    local function append(ms, low, high)
+      parts[#parts + 1] = pack(ENTRY, ms, low, high)
+    end
+    local whole = { text = log.key and call('GET', log.key) or 'R:', from = 0, skip = 3 }
+    for n = 0, kept - 1 do
+      local ms, low, high = entry(whole, n)
+      if cap and (high > cap[2] or high == cap[2] and low > cap[1]) then
+        low, high = cap[1], cap[2]
+      end
+      append(ms, low, high)
+    end
+    if new then
+      append(new[1], new[2], new[3])
+    end
+    for n = rest, log.count - 1 do
+      local ms, low, high = entry(whole, n)
+      low, high = plus(low, high, units)
+      append(ms, low, high)
+    end
+    return {
+      key = log.key, count = #parts - 1, from = 0, text = table.concat(parts), skip = 3, first = log.first,
+      base_low = log.base_low, base_high = log.base_high, before = log.count,
+    }
+  end
+
+  -- The log with more units of a time at which they count.
+  local function charge(r, log, at, units)
+    local count, index = log.count, count_through(log, at)
+    local ms, low, high = nil, log.base_low, log.base_high
+    if index > log.first then
+      ms, low, high = entry(log, index - 1)
+    end
+    local joins = ms and same_moment(r, ms, at)
+    local overflows = false
+    if count > 0 then
+      local _, last_low, last_high = entry(log, count - 1)
+      _, _, overflows = plus(last_low, last_high, units)
+    end
+    local after
+    if index == count then
+      after = { key = log.key, from = log.from, text = log.text, skip = log.skip, head = log.head, first = log.first, before = count }
+      after.base_low, after.base_high, after.ms = log.base_low, log.base_high, at
+      after.low, after.high = plus(low, high, units)
+      after.changed = joins and count - 1 or count
+      after.count = after.changed + 1
+    else
+      local kept, rest, later = joins and index - 1 or index, index, entry(log, index)
+      if not joins and same_moment(r, later, at) then
+        at, low, high = entry(log, index)
+        rest = index + 1
+      end
+      low, high = plus(low, high, units)
+      after = edited(log, kept, nil, { at, low, high }, rest, units)
+    end
+    after.overflows = overflows
+    return 'charge', after
+  end
+
+  local function decide(r, cost)
+    local log = r.state or empty()
+    local units = units_of(log)
+    local allowed = units + (cost == 0 and 1 or cost) <= r.limit
+    if allowed and cost > 0 then
+      return true, units, charge(r, log, now_ms, cost)
+    elseif not allowed and units > 0 and entry(log, log.count - 1) > now_ms then
+      -- Entries ahead of the clock move to now.
+      local index = count_through(log, now_ms)
+      local joins = index > log.first and same_moment(r, (entry(log, index - 1)), now_ms)
+      local _, low, high = entry(log, log.count - 1)
+      return false, units, 'rebase', edited(log, joins and index - 1 or index, nil, { now_ms, low, high }, log.count, 0)
+    end
+    return allowed, units
+  end
+
+  local function forecast(r, log)
+    r.log = log or empty()
+    r.used = units_of(r.log)
+    return math.max(0, r.limit - r.used)
+  end
+
+  -- The last unit to leave is in an entry from `low` to `high`. Most often it is the first one, or the last one.
+  local function wait(r, cost)
+    local log, must_leave = r.log, r.used - (r.limit - cost)
+    if cost > r.limit then
+      return nil
+    elseif must_leave <= 0 then
+      return 0
+    end
+    local low, high = log.first, log.count - 1
+    if units_through(log, low) >= must_leave then
+      high = low
+    elseif units_through(log, math.max(0, high - 1)) < must_leave then
+      low = high
+    end
+    while low < high do
+      local middle = math.floor((low + high) / 2)
+      if units_through(log, middle) >= must_leave then
+        high = middle
+      else
+        low = middle + 1
+      end
+    end
+    return math.max(0, entry(log, low) + r.window - now_ms)
+  end
+
+  -- A record of the units that count, with totals from 0.
+  local function rewritten(r, log)
+    local entries = {}
+    if log.changed then
+      -- Only the newest entry has changed.
+      local text = log.key and call('GET', log.key) or 'R:'
+      log.text = string.sub(text, 1, 15 * log.changed + 2)
+      log.from, log.skip = 0, 3
+    end
+    for n = log.first, log.count - 1 do
+      local ms, units = (entry(log, n)), units_through(log, n)
+      local last = entries[#entries]
+      if units ~= (last and last[2] or 0) then
+        entries[#entries + 1] = { ms, units }
+      end
+    end
+    -- Calls with shorter windows left more than one entry for a moment.
+    if #entries > MOMENTS + 1 then
+      local merged = {}
+      for _, one in ipairs(entries) do
+        local joins = #merged > 0 and same_moment(r, one[1], merged[#merged][1])
+        merged[joins and #merged or #merged + 1] = one
+      end
+      entries = merged
+    end
+    -- A clock that stepped back can leave more: one for each moment ahead of it. They become one, which counts until the
+    -- last of them would.
+    if #entries > MAX_ENTRIES then
+      local last, ahead = entries[#entries], 0
+      while ahead < #entries and entries[ahead + 1][1] <= now_ms do
+        ahead = ahead + 1
+      end
+      for n = #entries, math.min(ahead, MAX_ENTRIES - 1) + 1, -1 do
+        entries[n] = nil
+      end
+      entries[#entries + 1] = last
+    end
+    for n, one in ipairs(entries) do
+      local low = one[2] % HALF
+      entries[n] = pack(ENTRY, one[1], low, (one[2] - low) / HALF)
+    end
+    return 'R:' .. table.concat(entries)
+  end
+
+  -- Dead entries are removed when half of the record is such. The expiry is that of SLIDING.
+  local function commit(r, change, after)
+    local key, log = r.key, r.state
+    local held, set = log and expiry(key) or nil, nil
+    if not held or 2 * (held - now_ms) < 3 * r.window then
+      set = now_ms + 2 * r.window
+    end
+    if not change then
+      if set and log and units_of(log) > 0 then
+        call('PEXPIREAT', key, format('%d', set))
+      end
+      return
+    end
+    local is_half_dead = after.first > 0 and after.first * 2 >= after.before
+    local text
+    if after.before == 0 or is_half_dead or after.overflows or after.count < after.before or after.count > MAX_ENTRIES then
+      text = rewritten(r, after)
+    elseif not after.changed then
+      text = after.text
+    end
+    if not text then
+      local bytes = pack(ENTRY, after.ms, after.low, after.high)
+      if after.changed == after.before then
+        call('APPEND', key, bytes)
+      else
+        call('SETRANGE', key, format('%d', 15 * after.changed + 2), bytes)
+      end
+      if set then
+        call('PEXPIREAT', key, format('%d', set))
+      end
+    elseif set then
+      call('SET', key, text, 'PXAT', format('%d', set))
+    else
+      call('SET', key, text, 'KEEPTTL')
+    end
+  end
+
+  algorithms.ROLLING = {
+    takes = 'COST PARTIAL ALWAYS', load = load, decide = decide, forecast = forecast, wait = wait, commit = commit,
+  }
+
+  if not is_plain then
+    -- The newest units; with a time, those of that moment, then the nearest older ones.
+    algorithms.ROLLING.refund = function(r, at, cost)
+      local log = r.state or empty()
+      local last = log.count
+      if at then
+        last = count_through(log, at)
+        local is_exact = last > log.first and entry(log, last - 1) == at
+        -- An entry has the time of its latest request.
+        if not is_exact and last < log.count and same_moment(r, (entry(log, last)), at) then
+          last = last + 1
+        end
+      end
+      local low, high, units = log.base_low, log.base_high, 0
+      if last > log.first then
+        local _
+        _, low, high = entry(log, last - 1)
+        units = units_through(log, last - 1)
+      end
+      local given = math.min(cost, units)
+      if given == 0 then
+        return nil
+      elseif given == units_of(log) then
+        return 'delete'
+      end
+      low, high = plus(low, high, -given)
+      return 'refund', edited(log, last, { low, high }, nil, last, -given)
+    end
+
+    algorithms.ROLLING.overcharge = function(r, at, cost)
+      local log = r.state or empty()
+      at = at and math.min(at, now_ms) or now_ms
+      if cost == 0 or at < now_ms and at <= now_ms - r.window then
+        return nil
+      elseif units_of(log) + cost >= 2 ^ 63 then
+        fail('increment or decrement would overflow')
+      end
+      return charge(r, log, at, cost)
+    end
+  end
+end

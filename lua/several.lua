@@ -1,0 +1,70 @@
+-- The end of a script for several limits: RL.MULTI. If every limit allows the request, all are charged; if one denies, none
+-- is. A script is lua/head.lua, the algorithms that the call names, in the order of the alphabet, and this file:
+--
+--   (cat lua/head.lua lua/bucket.lua lua/fixed.lua lua/several.lua) | redis-cli -x SCRIPT LOAD
+--   redis-cli EVALSHA <the reply> 2 user:42 user:42:day MULTI 2 TOKEN 1m 60 COST 2 FIXED 1d 1000 LINE
+--
+-- There is a key for each limit, in the order of the limits. The reply is {allowed, {reply of limit 1, ...}}.
+
+local function multi(_, words)
+  local count = match(words[2] or '', '^[1-9]%d?$')
+  if not words[5] then
+    fail('wrong number of arguments')
+  elseif not count or count + 0 > 64 then
+    fail('invalid numlimits')
+  end
+  local requests, seen, members, at = {}, {}, 0, 3
+  for n = 1, count do
+    limit_number = n
+    local word = words[at] and string.upper(words[at])
+    if not word or word == 'LINE' then
+      limit_number = not word and n or nil
+      fail(word and 'syntax error' or 'invalid numlimits')
+    end
+    local algorithm = algorithms[word]
+    if not algorithm or not algorithm.load then
+      fail('invalid algorithm')
+    elseif not words[at + 2] then
+      fail('syntax error')
+    end
+    local r
+    r, at = request(word, KEYS[n], words, at + 1)
+    if seen[r.key] then
+      fail('invalid key: two limits would keep their state in one key')
+    end
+    seen[r.key], requests[n], members = true, r, members + (r.members or 0)
+  end
+  local word = words[at] and string.upper(words[at])
+  is_line = word == 'LINE'
+  if word and not is_line then
+    limit_number = not algorithms[word] and limit_number or nil
+    fail(algorithms[word] and 'invalid numlimits' or 'syntax error')
+  end
+  limit_number = nil
+  if words[at + 1] then
+    fail('syntax error')
+  elseif members > 1000 then
+    fail('invalid COST')
+  end
+  local allowed, replies = true, {}
+  for n, r in ipairs(requests) do
+    limit_number = n
+    r.algorithm.load(r)
+    decide(r)
+    allowed = allowed and r.allowed
+  end
+  limit_number = nil
+  for n, r in ipairs(requests) do
+    replies[n] = reply(r, not allowed and 0 or nil)
+  end
+  for _, r in ipairs(requests) do
+    if not allowed and r.change == 'charge' then
+      r.change = nil
+    end
+    r.algorithm.commit(r, r.change, r.after)
+  end
+  return { allowed and 1 or 0, replies }
+end
+
+algorithms.SEVERAL = { MULTI = multi }
+return run('SEVERAL')

@@ -1,0 +1,88 @@
+-- WINDOW: one counter, whose window starts with the first request that finds none. Never more than `limit` units from the
+-- first request to the expiry of the key, but up to 2 × limit around its end.
+--
+-- The counter is a plain integer at the key, as of INCR and EXPIRE, and expires when the window ends. A denied request
+-- counts nothing. A counter without an expiry, or with more than a window left, gets a new one: a window from now. A
+-- negative counter (a client's DECRBY after the window) counts as 0, and the next charge overwrites it.
+
+do
+  local load, write = counters()
+
+  -- When the window that runs now ends, and its units; nil and 0 if none runs. Redis keeps a key through the millisecond in
+  -- which it expires.
+  local function running(r, counter)
+    if not counter or counter.expires_at and counter.expires_at <= now_ms then
+      return nil, 0
+    end
+    local ends, latest = counter.expires_at, now_ms + r.window
+    return ends and ends < latest and ends or latest, counter.value > 0 and counter.value or 0
+  end
+
+  local function decide(r, cost)
+    local counter = r.state
+    local ends, units = running(r, counter)
+    local allowed = units + (cost == 0 and 1 or cost) <= r.limit
+    if allowed and cost > 0 then
+      ends = ends and counter.value >= 0 and ends or now_ms + r.window
+      return true, units, 'charge', { value = units + cost, expires_at = ends }
+    elseif ends and ends ~= counter.expires_at then
+      -- An expiry that is missing or too late.
+      return allowed, units, 'rebase', { value = counter.value, expires_at = ends }
+    end
+    return allowed, units
+  end
+
+  local function forecast(r, counter)
+    r.ends, r.used = running(r, counter)
+    return r.used < r.limit and r.limit - r.used or 0
+  end
+
+  -- All units come back together, when the window ends.
+  local function wait(r, cost)
+    if cost <= r.limit then
+      return r.used + cost <= r.limit and 0 or r.ends - now_ms
+    end
+  end
+
+  -- In shadow mode a running window keeps its expiry, since the policy that is tried may name another window.
+  local function commit(r, change, after)
+    local counter = r.state
+    if change and r.SHADOW and counter and running(r, counter) then
+      if change == 'rebase' then
+        return
+      elseif counter.value >= 0 then
+        after = { value = after.value, expires_at = counter.expires_at }
+      end
+    end
+    write(r, change, after)
+  end
+
+  algorithms.WINDOW = {
+    takes = 'COST PARTIAL ALWAYS', load = load, decide = decide, forecast = forecast, wait = wait,
+    commit = is_plain and write or commit,
+  }
+
+  if not is_plain then
+    -- What was charged before the running window is over: it has nothing to give back.
+    algorithms.WINDOW.refund = function(r, at, cost)
+      local ends, units = running(r, r.state)
+      if units == 0 or cost == 0 or at and at + r.window < ends then
+        if ends and ends ~= r.state.expires_at then
+          return 'rebase', { value = r.state.value, expires_at = ends }
+        end
+      elseif cost >= units then
+        return 'delete'
+      else
+        return 'refund', { value = units - cost, expires_at = ends }
+      end
+    end
+
+    algorithms.WINDOW.overcharge = function(r, at, cost)
+      if cost > 0 and not (at and at + r.window <= now_ms) then
+        local ends, units = running(r, r.state)
+        ends = ends and r.state.value >= 0 and ends or now_ms + r.window
+        return 'charge', { value = units + cost, expires_at = ends }
+      end
+    end
+  end
+end
