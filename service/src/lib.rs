@@ -11,7 +11,7 @@ pub mod decide;
 mod env;
 mod go;
 pub mod http;
-pub mod net;
+mod metric;
 pub mod serve;
 pub mod simulate;
 mod throttle;

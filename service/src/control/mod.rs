@@ -27,7 +27,7 @@ use tracing::{debug, error, info, warn};
 pub use resources::load_resources;
 pub use settings::{Backoff, ControlSettings, ControlTls};
 
-use crate::net::register;
+use crate::metric::register;
 use rlaas_rules::{self as rules, Outcome, Overrides, Printable};
 use settings::show;
 

@@ -4,50 +4,47 @@ use std::time::{Duration, Instant};
 
 use axum::extract::MatchedPath;
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, HeaderName};
+use axum::http::{Extensions, HeaderMap};
 use axum::response::{IntoResponse, Response};
 use tonic::{Code, Status};
 
 use super::trace::{Span, Traces};
-use crate::net::{Arrival, header};
 
-/// How long the caller waits.
-const TIMEOUT: HeaderName = HeaderName::from_static("grpc-timeout");
+/// When the caller of gRPC no longer waits. An extension of the request.
+#[derive(Clone, Copy, Debug)]
+pub struct Deadline(pub Instant);
 
 /// A call of gRPC, or a request of HTTP.
 #[derive(Debug, Default)]
 pub struct Call {
-    pub arrival: Option<Arrival>,
     /// When its caller no longer waits. HTTP does not say it.
     pub deadline: Option<Instant>,
     pub span: Span,
 }
 
 impl Call {
-    /// A call of gRPC. The deadline counts from when the request was read.
+    /// A call of gRPC.
     pub fn grpc(
         traces: &Traces,
         headers: &HeaderMap,
-        arrival: Option<Arrival>,
+        extensions: &Extensions,
         (service, method): (&'static str, &'static str),
     ) -> Self {
-        let rest = header(headers, &TIMEOUT).and_then(|value| timeout(value.to_str().ok()?));
-        let rest = rest.map(|rest| rest.saturating_sub(arrival.as_ref().map_or(Duration::ZERO, Arrival::ago)));
-        let deadline = rest.and_then(|rest| Instant::now().checked_add(rest));
-        Self { arrival, deadline, span: traces.grpc(headers, service, method) }
+        let deadline = extensions.get().map(|Deadline(at)| *at);
+        Self { deadline, span: traces.grpc(headers, service, method) }
     }
 
     /// A request of HTTP.
     pub fn http(traces: &Traces, parts: &Parts) -> Self {
         let route = parts.extensions.get().map_or("", MatchedPath::as_str);
         let span = traces.http(&parts.method, route, &parts.headers);
-        Self { arrival: parts.extensions.get().cloned(), deadline: None, span }
+        Self { deadline: None, span }
     }
 
     /// The reply to a call of gRPC.
-    pub fn replied<T>(mut self, result: Result<T, Status>) -> Result<T, Status> {
+    pub fn replied<T>(mut self, result: Result<T, Status>) -> Result<tonic::Response<T>, Status> {
         self.span.set_grpc_status(result.as_ref().map_or_else(Status::code, |_| Code::Ok));
-        result
+        result.map(tonic::Response::new)
     }
 
     /// The response to a request of HTTP.
@@ -58,7 +55,11 @@ impl Call {
     }
 }
 
-/// The time in the header `grpc-timeout`: up to eight digits and a unit.
+/// How long the caller of gRPC waits: the header `grpc-timeout`, up to eight digits and a unit.
+pub fn grpc_timeout(headers: &HeaderMap) -> Option<Duration> {
+    timeout(headers.get("grpc-timeout")?.to_str().ok()?)
+}
+
 fn timeout(text: &str) -> Option<Duration> {
     let (digits, unit) = text.split_at_checked(text.len().checked_sub(1)?)?;
     if digits.is_empty() || digits.len() > 8 || !digits.bytes().all(|c| c.is_ascii_digit()) {

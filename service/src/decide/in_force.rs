@@ -4,7 +4,7 @@ use prometheus::{IntGauge, IntGaugeVec, Opts, Registry};
 
 use super::state::Snapshot;
 use crate::VERSION;
-use crate::net::register;
+use crate::metric::register;
 
 /// The metrics of what is in force.
 #[derive(Debug)]

@@ -7,11 +7,9 @@ use futures_util::future::join_all;
 use redis_rl_client::Fallback;
 use tonic::Status;
 
-use super::call::Call;
 use super::plan::{Check, Plan, Slot};
 use super::service::Service;
 use super::state::Snapshot;
-use crate::net::Arrival;
 
 /// What is left of a limit.
 #[derive(Debug)]
@@ -28,14 +26,8 @@ impl Service {
     ///
     /// # Errors
     /// The request is not valid, this process is too busy, or the server does not reply.
-    pub async fn left(
-        &self,
-        snapshot: &Snapshot,
-        request: &RateLimitRequest,
-        call: &Call,
-    ) -> Result<Vec<Left>, Status> {
-        let (read, of_connection) = call.arrival.as_ref().map_or((u64::MAX, 0), Arrival::begin_decision);
-        if let Some(why) = self.load.overload(read, of_connection) {
+    pub async fn left(&self, snapshot: &Snapshot, request: &RateLimitRequest) -> Result<Vec<Left>, Status> {
+        if let Some(why) = self.load.overload(self.settings.timeout) {
             self.metrics.count_overload(why);
             return Err(Status::unavailable("rlaas is too busy"));
         }

@@ -8,7 +8,9 @@ use std::time::{Duration, UNIX_EPOCH};
 
 #[cfg(target_os = "linux")]
 use prometheus::process_collector::ProcessCollector;
-use prometheus::{Gauge, Histogram, HistogramOpts, IntCounter, IntCounterVec, Opts, Registry, TextEncoder};
+use prometheus::{
+    Gauge, Histogram, HistogramOpts, IntCounter, IntCounterVec, IntGaugeVec, Opts, Registry, TextEncoder,
+};
 use redis_rl_client::{Decision, Source, Stats};
 use rlaas_rules::Charge;
 use tracing::warn;
@@ -17,11 +19,12 @@ use super::counters::Counters;
 use super::in_force::InForce;
 use super::notify::{self, counted_before};
 use super::outcomes::Outcomes;
+use super::overload::Load;
 use super::plan::{Check, Hits, Plan, Slot};
 use super::reply::is_over;
 use super::unmatched::Unmatched;
 use crate::control;
-use crate::net::{Figures, Load, Overload, register};
+use crate::metric::register;
 
 /// How many series may have names that come from requests. The others share one.
 const MAX_SERIES_OF_REQUESTS: usize = 10_000;
@@ -56,8 +59,12 @@ pub struct Metrics {
     overloaded: IntCounterVec,
     /// How far the clock of Redis is ahead of this machine's, in seconds.
     ahead: Gauge,
-    /// Of the connections of callers.
-    pub connections: Figures,
+    /// Connections, by `listener`.
+    pub connections: IntGaugeVec,
+    connections_closed: IntCounterVec,
+    /// By `reason`.
+    pub goaways: IntCounterVec,
+    pub accept_errors: IntCounter,
 }
 
 impl Metrics {
@@ -119,7 +126,17 @@ impl Metrics {
                     "By how much Redis's clock was ahead at its last decision.",
                 ),
             )?,
-            connections: Figures::new(&registry)?,
+            connections: register(
+                &registry,
+                IntGaugeVec::new(Opts::new("rlaas_connections", "Connections that are open."), &["listener"]),
+            )?,
+            connections_closed: labelled(
+                "rlaas_connections_closed",
+                "Connections that rlaas closed, not the client.",
+                &["reason"],
+            )?,
+            goaways: labelled("rlaas_goaways_sent", "Connections of HTTP/2 that rlaas asked to end.", &["reason"])?,
+            accept_errors: counter("rlaas_accept_errors", "Connections that could not be accepted.")?,
             registry,
         })
     }
@@ -145,9 +162,14 @@ impl Metrics {
         self.commits.with_label_values(&[outcome]).inc();
     }
 
+    /// Counts a connection that this process closes although its client does not: why.
+    pub fn count_closed(&self, why: &str) {
+        self.connections_closed.with_label_values(&[why]).inc();
+    }
+
     /// Counts a request for which Redis is not asked.
-    pub fn count_overload(&self, why: Overload) {
-        self.overload.with_label_values(&[why.word()]).inc();
+    pub fn count_overload(&self, why: &str) {
+        self.overload.with_label_values(&[why]).inc();
     }
 
     /// Counts the hits of a request of a domain that has rules, if there is a limit.
@@ -269,9 +291,9 @@ impl Metrics {
         ] {
             add("counter", name, help, value as f64);
         }
-        let (silent, open) = (f64::from(stats.breakers_open), load.open() as f64);
+        let (silent, requests) = (f64::from(stats.breakers_open), load.requests() as f64);
         add("gauge", "rlaas_breakers_open", "Nodes of Redis that are not asked, since they are silent.", silent);
-        add("gauge", "rlaas_requests_under_way", "Requests that are to be decided and have no reply.", open);
+        add("gauge", "rlaas_requests_under_way", "Requests without a reply, from their headers.", requests);
         let lag = load.largest_lag().as_secs_f64();
         add("gauge", "rlaas_lag_seconds", "How late rlaas ran at most, in the last 10 to 20 seconds.", lag);
         Ok(text)

@@ -11,6 +11,7 @@ mod log;
 mod metrics;
 mod notify;
 mod outcomes;
+mod overload;
 mod plan;
 mod pools;
 pub mod proto;
@@ -29,12 +30,13 @@ pub const DESCRIPTORS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/descrip
 /// The text for operators wherever limits are shown.
 pub const SHADOW_MODE: &str = "SHADOW_MODE=true: no request is denied, whatever its limits say";
 
-pub use call::Call;
+pub use call::{Call, Deadline, grpc_timeout};
 pub use codec::SmallCodec;
-pub use grpc::{Grpc, Method};
+pub use grpc::Grpc;
 pub use left::Left;
 pub use metrics::Metrics;
 pub use outcomes::sum_by_key;
+pub use overload::{Load, UnderWay};
 pub use plan::{Bounds, Check, Hits, Plan, Slot};
 pub use reply::{HeaderNames, Overall, ReplySettings, whole_seconds};
 pub use service::{Service, ServiceSettings};

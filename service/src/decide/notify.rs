@@ -18,7 +18,7 @@ use tokio::sync::mpsc::Sender;
 use tracing::info;
 
 use super::text::show_descriptor;
-use crate::net::register;
+use crate::metric::register;
 
 /// How many crossings are remembered, each until its window ends. While so many are, `rolling` and `counter` have no more
 /// events. `fixed` and `window` have: their counts do not fall within a window.

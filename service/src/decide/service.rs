@@ -18,19 +18,17 @@ use super::log::{errors_left_out, log};
 use super::metrics::Metrics;
 use super::notify::Notifier;
 use super::outcomes::{How, Outcomes, decisions, has_no_decision};
+use super::overload::Load;
 use super::plan::{Bounds, Plan};
 use super::pools::decide;
 use super::redis::{Known, words};
 use super::reply::{ReplySettings, reply};
 use super::state::Snapshot;
 use super::trace::Traces;
-use crate::net::{Arrival, Load, Overload};
 
 /// The reply must be on its way before the caller's deadline: by so much, or a twentieth of the time if that is more.
 /// Timers end up to two milliseconds late.
 const BEFORE_DEADLINE: Duration = Duration::from_millis(6);
-/// If less than this is left until then, the server is not asked: it would charge the request, and its reply would be late.
-const LEAST: Duration = Duration::from_millis(1);
 
 const NO_RULES: &str = "there are no valid rules yet";
 /// What is looked at to see whether the server replies, if the rules have no limit that can be looked at.
@@ -89,13 +87,12 @@ impl Service {
         posts: Option<Sender<String>>,
         traces: Traces,
     ) -> Self {
-        let figures = metrics.connections.clone();
         metrics.in_force.shadow.set(settings.reply.shadow.into());
         Self {
             notifier: Arc::new(Notifier::new(metrics.notify.clone(), posts, settings.notify_values)),
             limiter,
             snapshot: ArcSwapOption::empty(),
-            load: Load::new(settings.max_requests, settings.max_lag, settings.timeout, figures),
+            load: Load::new(settings.max_requests, settings.max_lag),
             metrics,
             traces,
             known: Known::default(),
@@ -221,9 +218,7 @@ impl Service {
         prepare: impl FnOnce(Plan, Option<&Domain>) -> Result<Plan, Status>,
     ) -> Result<(RateLimitResponse, Outcomes), Status> {
         let (began, cancelled) = (Instant::now(), self.metrics.cancelled_unless_replied());
-        let (read, of_connection) = call.arrival.as_ref().map_or((u64::MAX, 0), Arrival::begin_decision);
-        let overload = self.load.overload(read, of_connection);
-        let result = self.decide_uncounted(snapshot, request, overload, (began, call.deadline), prepare).await;
+        let result = self.decide_uncounted(snapshot, request, (began, call.deadline), prepare).await;
         cancelled.replied();
         call.span.set_decision(request, result.as_ref());
         self.metrics.count_request(began.elapsed());
@@ -234,7 +229,6 @@ impl Service {
         &self,
         snapshot: &Snapshot,
         request: &RateLimitRequest,
-        overload: Option<Overload>,
         (began, deadline): (Instant, Option<Instant>),
         prepare: impl FnOnce(Plan, Option<&Domain>) -> Result<Plan, Status>,
     ) -> Result<(RateLimitResponse, Outcomes), Status> {
@@ -243,36 +237,34 @@ impl Service {
         let plan = plan.map_err(Status::invalid_argument).and_then(|plan| prepare(plan, domain));
         let mut plan = plan.inspect_err(|_| self.metrics.count_service_error())?;
         self.metrics.unmatched.count(request, domain, &plan, began);
-        let rest = deadline.map_or(Duration::MAX, |end| {
-            let rest = end.saturating_duration_since(Instant::now());
-            rest.saturating_sub(BEFORE_DEADLINE.max(rest / 20))
-        });
-        let timeout = rest.min(self.settings.timeout);
-        let overload = overload.or((timeout < LEAST).then_some(Overload::Deadline));
-        // Only a reply that is not there in time is decided here then.
-        let is_busy = overload.is_some();
-        let overload = overload.filter(|why| *why != Overload::Lag || !self.load.has_few());
-        overload.inspect(|why| self.metrics.count_overload(*why));
+        let timeout = self.timeout(deadline);
+        let overload = self.load.overload(timeout);
+        overload.inspect(|why| self.metrics.count_overload(why));
         let overloaded = overload.is_some();
-        let fallback =
-            domain.map_or(
-                Fallback::Error,
-                |Domain { options, .. }| {
-                    if is_busy { options.on_overload } else { options.on_unavailable }
-                },
-            );
+        let says =
+            |domain: &Domain| if overloaded { domain.options.on_overload } else { domain.options.on_unavailable };
+        let fallback = domain.map_or(Fallback::Error, says);
         let (by, asked) = ((&self.limiter, &self.notifier), (snapshot, request));
         let mut outcomes = decide(&mut plan, by, asked, How { overloaded, fallback, timeout }).await;
         // Only the server holds leases.
         if fallback != Fallback::Error && has_no_decision(&outcomes) && count_leases(&mut plan) {
             outcomes = decide(&mut plan, by, asked, How { overloaded: true, fallback, timeout }).await;
         }
-        self.metrics.count(&request.domain, &plan, &outcomes, is_busy, &snapshot.counters);
-        log(request, &plan, &outcomes, is_busy, began.elapsed());
+        self.metrics.count(&request.domain, &plan, &outcomes, overloaded, &snapshot.counters);
+        log(request, &plan, &outcomes, overloaded, began.elapsed());
         match reply(request, &plan, &outcomes, &self.settings.reply) {
             Ok(reply) => Ok((reply, outcomes)),
             Err(error) => Err(self.cannot_decide(&error)),
         }
+    }
+
+    /// How long the server may take, so that the reply is there before the deadline of the call.
+    pub(super) fn timeout(&self, deadline: Option<Instant>) -> Duration {
+        let rest = deadline.map_or(Duration::MAX, |end| {
+            let rest = end.saturating_duration_since(Instant::now());
+            rest.saturating_sub(BEFORE_DEADLINE.max(rest / 20))
+        });
+        rest.min(self.settings.timeout)
     }
 
     /// The status for an error of the server.

@@ -11,7 +11,7 @@ use tracing::warn;
 
 use super::plan::{Plan, Slot};
 use super::text::show_descriptor;
-use crate::net::register;
+use crate::metric::register;
 use crate::throttle::Throttle;
 
 /// How many domains of requests have a series. The others share one.

@@ -45,8 +45,7 @@ async fn left(
     let snapshot = service.rules(call)?;
     let described = described(&snapshot, peer, domain, headers).map_err(str::to_owned)?;
     let Some((_, request)) = described else { return Ok(not_found()) };
-    let left =
-        if request.descriptors.is_empty() { Vec::new() } else { service.left(&snapshot, &request, call).await? };
+    let left = if request.descriptors.is_empty() { Vec::new() } else { service.left(&snapshot, &request).await? };
     let limits: Vec<_> = left
         .iter()
         .map(|Left { name, limit, remaining, reset }| {

@@ -4,8 +4,8 @@ use std::collections::HashSet;
 use std::fmt;
 use std::sync::{Arc, LazyLock};
 
-use axum::body::{Bytes, HttpBody as _};
-use axum::extract::{FromRequest as _, Request, State};
+use axum::body::Bytes;
+use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use envoy_types::pb::envoy::service::ratelimit::v3::RateLimitRequest;
@@ -16,7 +16,6 @@ use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, SeqAccess, Vis
 
 use super::Rejected;
 use crate::decide::{Call, DESCRIPTORS, Service};
-use crate::net::LONG;
 
 /// The forms of the messages.
 static FORMS: LazyLock<Option<DescriptorPool>> = LazyLock::new(|| DescriptorPool::decode(DESCRIPTORS).ok());
@@ -30,26 +29,17 @@ fn form(name: &str) -> Result<MessageDescriptor, String> {
 }
 
 /// Decides on the request in the body.
-pub async fn json(State(service): State<Arc<Service>>, mut call: Call, body: Request) -> Response {
-    let response = decided(&service, &mut call, body).await;
+pub async fn json(State(service): State<Arc<Service>>, mut call: Call, body: Bytes) -> Response {
+    let response = decided(&service, &mut call, &body).await;
     call.responded(response)
 }
 
-async fn decided(service: &Service, call: &mut Call, body: Request) -> Result<Response, Rejected> {
-    let request = read(&bytes(call, body).await?)?;
+async fn decided(service: &Service, call: &mut Call, body: &[u8]) -> Result<Response, Rejected> {
+    let request = read(body)?;
     let reply = service.decide(&request, call).await?;
     let is_over = reply.overall_code() == Code::OverLimit;
     let status = if is_over { StatusCode::TOO_MANY_REQUESTS } else { StatusCode::OK };
     Ok(written(status, &reply, RESPONSE))
-}
-
-/// The body of a request. A long one waits for its turn.
-pub async fn bytes(call: &Call, body: Request) -> Result<Bytes, Rejected> {
-    let is_long = body.body().size_hint().upper().is_none_or(|length| length > LONG as u64);
-    if let Some(arrival) = call.arrival.as_ref().filter(|_| is_long) {
-        arrival.long().await;
-    }
-    Bytes::from_request(body, &()).await.map_err(|rejected| Rejected(rejected.into_response()))
 }
 
 /// The request in a body.

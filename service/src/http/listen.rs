@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::extract::ConnectInfo;
-use axum::http::{Request, Response, StatusCode, header};
-use axum::response::IntoResponse as _;
+use axum::http::{Request, StatusCode, header};
+use axum::response::{IntoResponse as _, Response};
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::{Service as _, service_fn};
@@ -19,84 +19,93 @@ use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use tracing::debug;
 
-use crate::net::{Counted, Ending, Figures, Peer, Received, Watched};
+use super::message::{Held, Message, Messages};
+use crate::decide::Service;
 
+/// The label of a connection that was closed since its client sent nothing, or half a header.
+const SILENT: &str = "silent";
 /// How long the header of a request may be.
 const MAX_HEADER: usize = 16 * 1024;
 
-/// Connections of HTTP. A request may take `limit` after its header, with its reply. A connection that is idle for so long
-/// is closed.
+/// Connections of HTTP.
 #[derive(Clone)]
 pub struct Http {
     http1: http1::Builder,
-    app: Router,
-    limit: Duration,
-    figures: Figures,
+    app: TowerToHyperService<Router>,
+    limits: HttpLimits,
+    messages: Messages,
+    service: Arc<Service>,
     stops: CancellationToken,
 }
 
+/// How long a client may take.
+#[derive(Clone, Copy, Debug)]
+pub struct HttpLimits {
+    /// To the first byte.
+    pub silence: Duration,
+    /// For the header of a request, with the pause before it.
+    pub header: Duration,
+    /// From the header to the reply.
+    pub request: Duration,
+}
+
 impl Http {
-    pub fn new(app: Router, limit: Duration, figures: Figures, stops: CancellationToken) -> Self {
+    pub fn new(
+        app: Router,
+        limits: HttpLimits,
+        messages: Messages,
+        service: Arc<Service>,
+        stops: CancellationToken,
+    ) -> Self {
         let mut http1 = http1::Builder::new();
-        http1.timer(TokioTimer::new()).header_read_timeout(limit).max_buf_size(MAX_HEADER);
-        Self { http1, app, limit, figures, stops }
+        http1.timer(TokioTimer::new()).header_read_timeout(limits.header).max_buf_size(MAX_HEADER);
+        Self { http1, app: TowerToHyperService::new(app), limits, messages, service, stops }
     }
 
-    /// Serves a connection until it ends. One that has sent nothing takes little.
-    pub async fn serve(self, io: TcpStream, peer: Arc<Peer>) {
+    /// Serves a connection until it ends.
+    pub async fn serve(self, io: TcpStream) {
         tokio::select! {
-            begun = io.readable() => if begun.is_err() {
-                return;
+            begun = timeout(self.limits.silence, io.readable()) => match begun {
+                Ok(Ok(())) => {}
+                Ok(Err(_)) => return,
+                Err(_) => return self.service.metrics.count_closed(SILENT),
             },
-            why = peer.closed() => return self.count_closed(why),
             () = self.stops.cancelled() => return,
         }
-        Box::pin(self.serve_begun(io, peer)).await;
+        // One that has sent nothing takes little.
+        Box::pin(self.serve_begun(io)).await;
     }
 
-    fn count_closed(&self, why: Ending) {
-        self.figures.closed.with_label_values(&[why.word()]).inc();
-    }
-
-    async fn serve_begun(self, io: TcpStream, peer: Arc<Peer>) {
+    async fn serve_begun(self, io: TcpStream) {
         let from = io.peer_addr().ok();
         _ = io.set_nodelay(true);
-        let (app, limit) = (TowerToHyperService::new(self.app.clone()), self.limit);
-        let service = service_fn({
-            let peer = peer.clone();
-            move |request: Request<Incoming>| {
-                let path = request.uri().path();
-                let open =
-                    peer.begin(matches!(path, "/json" | "/reserve" | "/commit") || path.starts_with("/authorize/"));
-                let arrival = peer.arrival(&open);
-                let mut request = request.map(|body| Received::http(body, open.clone()));
-                request.extensions_mut().insert(arrival);
-                if let Some(from) = from {
-                    request.extensions_mut().insert(ConnectInfo(from));
-                }
-                let response = app.call(request);
-                async move {
-                    let late = || (StatusCode::REQUEST_TIMEOUT, [(header::CONNECTION, "close")]).into_response();
-                    let response = match timeout(limit, response).await {
-                        Ok(Ok(response)) => response,
-                        Err(_) => late(),
-                    };
-                    Ok::<Response<_>, Infallible>(response.map(|body| Counted::new(body, open)))
-                }
+        let service = service_fn(|mut request: Request<Incoming>| {
+            if let Some(from) = from {
+                request.extensions_mut().insert(ConnectInfo(from));
             }
+            self.clone().reply(request)
         });
-        let watched = Watched::http1(io, peer.clone());
-        let mut connection = pin!(self.http1.serve_connection(TokioIo::new(watched), service));
+        let mut connection = pin!(self.http1.serve_connection(TokioIo::new(io), service));
         let ended = tokio::select! {
             ended = connection.as_mut() => ended,
-            why = peer.closed() => return self.count_closed(why),
             () = self.stops.cancelled() => {
                 connection.as_mut().graceful_shutdown();
                 connection.await
             }
         };
-        if let Err(error) = ended {
-            debug!(?from, %error, "a connection of HTTP failed");
+        let Err(error) = ended else { return };
+        debug!(?from, %error, "a connection of HTTP failed");
+        if error.is_timeout() {
+            self.service.metrics.count_closed(SILENT);
         }
+    }
+
+    async fn reply(self, request: Request<Incoming>) -> Result<Response, Infallible> {
+        let held = Held::new(self.service.load.begin());
+        let request = request.map(|body| Message::http(body, held.clone(), &self.messages));
+        let late = || (StatusCode::REQUEST_TIMEOUT, [(header::CONNECTION, "close")]).into_response();
+        let response = timeout(self.limits.request, self.app.call(request)).await;
+        drop(held);
+        response.unwrap_or_else(|_| Ok(late()))
     }
 }

@@ -3,6 +3,7 @@
 mod authorize;
 pub mod json;
 mod listen;
+mod message;
 mod reserve;
 mod why;
 
@@ -20,15 +21,14 @@ use rlaas_rules::Printable;
 use tonic::{Code, Status};
 
 pub use authorize::client_address;
-pub use listen::Http;
+pub use listen::{Http, HttpLimits};
+pub use message::{Held, Message, Messages};
 
 use crate::VERSION;
 use crate::decide::{Call, SHADOW_MODE, Service, Snapshot};
 
 /// The number of keys that `/denials` tells of.
 const SHOWN_DENIALS: usize = 100;
-/// How long a body may be: as a message of gRPC.
-const MAX_BODY: usize = 4 * 1024 * 1024;
 
 /// `/json`, `/reserve`, `/commit`, `/authorize/<domain>`, `/healthcheck` and `/ready`; if it is wanted, `/limits/<domain>`.
 pub fn api(service: Arc<Service>, limits: bool) -> Router {
@@ -41,7 +41,7 @@ pub fn api(service: Arc<Service>, limits: bool) -> Router {
         .route("/authorize/{domain}", any(authorize::authorize))
         .route("/healthcheck", any(healthcheck))
         .route("/ready", any(ready))
-        .layer(DefaultBodyLimit::max(MAX_BODY))
+        .layer(DefaultBodyLimit::max(message::LONGEST))
         .with_state(service)
 }
 
@@ -54,8 +54,10 @@ pub fn metrics(service: Arc<Service>, path: &str) -> Router {
 /// request hold. `/reset`: deletes that.
 pub fn debug(service: Arc<Service>) -> Router {
     let router = Router::new().route("/rlconfig", get(rlconfig)).route("/denials", get(denials));
-    let router =
-        router.route("/why", post(why::why)).route("/reset", post(why::reset)).layer(DefaultBodyLimit::max(MAX_BODY));
+    let router = router
+        .route("/why", post(why::why))
+        .route("/reset", post(why::reset))
+        .layer(DefaultBodyLimit::max(message::LONGEST));
     router.with_state(service)
 }
 

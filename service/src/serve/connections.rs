@@ -3,20 +3,19 @@
 
 use std::convert::Infallible;
 use std::error::Error as _;
-use std::future::{pending, poll_fn};
-use std::pin::{Pin, pin};
+use std::future::pending;
+use std::pin::pin;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use envoy_types::pb::envoy::service::ratelimit::v3::RateLimitRequest;
-use http::{HeaderName, Request, Response};
-use http_body_util::Either;
+use futures_util::FutureExt as _;
+use http::{Request, Response};
 use hyper::body::Incoming;
 use hyper::server::conn::http2;
 use hyper::service::{Service as _, service_fn};
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
-use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite};
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, join, split};
 use tokio::net::TcpStream;
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
@@ -25,210 +24,165 @@ use tonic::body::Body;
 use tonic::service::Routes;
 use tracing::debug;
 
+use super::streams::{Announce, TAKEN};
 use super::tls::Tls;
-use crate::decide::{self, Method};
-use crate::net::{
-    self, Arrival, Counted, Ending, Failed, Figures, MAX_STREAMS, Open, Peer, Received, Reply, Watched, header,
-};
+use crate::decide::{Deadline, Service, grpc_timeout};
+use crate::http::{Held, Message, Messages};
 
-/// How often a connection without requests is asked whether it is still there, and how long it may take to say so: one
-/// that waits for its turn is not read.
-const KEEPALIVE: Duration = Duration::from_secs(60);
+/// How long a client may send nothing. One that has no requests is asked after half of it whether it is still there.
+pub const SILENCE: Duration = Duration::from_secs(10);
+/// The label of one that was closed for that.
+const SILENT: &str = "silent";
 /// What a client of HTTP/2 sends first.
 const PREFACE: &[u8; 24] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
-/// How many streams may be cancelled before they were looked at. A connection is looked at after each 8 KiB, so these are
-/// more than a client cancels that gave up during a pause of this process.
+/// How long the header of a request may be.
+const MAX_HEADER: u32 = 16 * 1024;
+/// How many requests may be cancelled before they were looked at. Envoy gives up after 20 ms, so a pause of this process
+/// cancels as many as there are streams 50 times a second.
 const CANCELLED: usize = 1_000;
-/// How much of a message may be on its way before it is read. A connection has this for each stream: long messages that
-/// wait never stop the one that is read.
-const STREAM_WINDOW: u32 = 16_384;
-/// What a TLS handshake takes.
-const HANDSHAKE: usize = 8 * 1024;
-/// How long a connection that was asked to end may take to notice.
-const NOTICE: Duration = Duration::from_millis(50);
-/// How the message of a request is compressed.
-const ENCODING: HeaderName = HeaderName::from_static("grpc-encoding");
-/// The paths of requests that are to be decided.
-const DECIDED: [&str; 2] =
-    ["/envoy.service.ratelimit.v3.RateLimitService/", "/kuadrant.service.ratelimit.v1.RateLimitService/"];
+/// How much of a message may be on its way before it is read. A connection has this for each stream: a message that waits
+/// never stops the one that is read.
+const STREAM_WINDOW: u32 = 16 * 1024;
 
-/// When a connection ends. `None` is never.
+/// The bounds of connections of gRPC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Ages {
-    /// The age at which the client gets GOAWAY. That of a connection is up to a tenth more or less, so that connections
-    /// that were opened together do not end together.
+pub struct Bounds {
+    /// How many streams a client is told that a connection may have; `None` for any number.
+    pub streams: Option<u32>,
+    /// How long a request may take from its header, unless its deadline is shorter.
+    pub request: Duration,
+    /// The age at which the client gets GOAWAY; `None` for any age. That of a connection is up to a tenth more or less, so
+    /// that connections that were opened together do not end together.
     pub age: Option<Duration>,
-    /// How long what is under way may take after that. Then the connection is cut.
+    /// How long what is under way may take after that; `None` for any time. Then the connection is cut.
     pub grace: Option<Duration>,
-}
-
-/// What is called over a connection.
-#[derive(Clone)]
-struct Calls {
-    grpc: decide::Grpc,
-    others: TowerToHyperService<Routes>,
-}
-
-impl Calls {
-    #[expect(clippy::manual_async_fn, reason = "it would hold its arguments twice, for each open stream")]
-    fn reply(
-        self,
-        mut request: Request<Received>,
-        arrival: Arrival,
-        open: Arc<Open>,
-    ) -> impl Future<Output = Result<Response<Counted<Either<Reply, Body>>>, Infallible>> {
-        async move {
-            let response = if open.ends_now() && !request.body_mut().has_come().await {
-                open.reset().into_http().map(Either::Right)
-            } else {
-                match read(&mut request).await {
-                    Ok(Some((method, message))) => {
-                        let call = (request.headers(), Some(arrival));
-                        // In boxes, so that streams whose messages are to come take little.
-                        match Box::pin(self.grpc.reply(method, call, message)).await {
-                            Ok(message) => net::reply(&message).map(Either::Left),
-                            Err(status) => status.into_http().map(Either::Right),
-                        }
-                    }
-                    Ok(None) => {
-                        request.extensions_mut().insert(arrival);
-                        let Ok(response) = Box::pin(self.others.call(request)).await;
-                        response.map(Either::Right)
-                    }
-                    Err(error) => Status::from_error(error).into_http().map(Either::Right),
-                }
-            };
-            Ok(response.map(|body| Counted::new(body, open)))
-        }
-    }
-}
-
-/// A call of a gateway, if it needs no tonic, which takes 11,000 of the 44,000 instructions of a handler that does nothing.
-async fn read(request: &mut Request<Received>) -> Result<Option<(Method, RateLimitRequest)>, Failed> {
-    let method = Method::of(request.uri().path());
-    let Some(method) = method.filter(|_| header(request.headers(), &ENCODING).is_none()) else { return Ok(None) };
-    Ok(request.body_mut().message().await?.map(|message| (method, message)))
 }
 
 /// Connections of gRPC.
 #[derive(Clone)]
 pub struct Grpc {
     http2: http2::Builder<TokioExecutor>,
-    grpc: decide::Grpc,
-    routes: Routes,
-    ages: Ages,
-    figures: Figures,
+    routes: TowerToHyperService<Routes>,
+    bounds: Bounds,
+    messages: Messages,
+    service: Arc<Service>,
     stops: CancellationToken,
 }
 
 impl Grpc {
-    pub fn new(grpc: decide::Grpc, routes: Routes, ages: Ages, figures: Figures, stops: CancellationToken) -> Self {
+    pub fn new(
+        routes: Routes,
+        bounds: Bounds,
+        messages: Messages,
+        service: Arc<Service>,
+        stops: CancellationToken,
+    ) -> Self {
+        let streams = bounds.streams.map(|streams| streams.max(TAKEN));
+        let most = i32::MAX.unsigned_abs();
+        let window = streams.map_or(most, |streams| streams.saturating_mul(STREAM_WINDOW).min(most));
         let mut http2 = http2::Builder::new(TokioExecutor::new());
         http2
             .auto_date_header(false)
             .timer(TokioTimer::new())
-            .keep_alive_interval(KEEPALIVE)
-            .keep_alive_timeout(KEEPALIVE)
+            .keep_alive_interval(SILENCE / 2)
+            .keep_alive_timeout(SILENCE / 2)
+            .max_header_list_size(MAX_HEADER)
             .initial_stream_window_size(STREAM_WINDOW)
-            .initial_connection_window_size(STREAM_WINDOW * MAX_STREAMS)
-            .max_concurrent_streams(MAX_STREAMS)
+            .initial_connection_window_size(window)
+            .max_concurrent_streams(streams)
             .max_pending_accept_reset_streams(CANCELLED);
-        Self { http2, grpc, routes: routes.prepare(), ages, figures, stops }
+        let routes = TowerToHyperService::new(routes.prepare());
+        Self { http2, routes, bounds, messages, service, stops }
     }
 
     /// Serves a connection of TCP until it ends; with certificates, an encrypted one.
-    pub async fn serve_tcp(self: Arc<Self>, io: TcpStream, peer: Arc<Peer>, tls: Option<Arc<Tls>>) {
+    pub async fn serve_tcp(self: Arc<Self>, io: TcpStream, tls: Option<Arc<Tls>>) {
         _ = io.set_nodelay(true);
         match tls {
-            None => self.serve(io, peer).await,
+            None => self.serve(io).await,
             // It takes much more.
-            Some(tls) => Box::pin(self.serve_tls(io, peer, tls)).await,
+            Some(tls) => Box::pin(self.serve_tls(io, tls)).await,
         }
     }
 
-    async fn serve_tls(self: Arc<Self>, io: TcpStream, peer: Arc<Peer>, tls: Arc<Tls>) {
+    async fn serve_tls(self: Arc<Self>, io: TcpStream, tls: Arc<Tls>) {
         let from = io.peer_addr().ok();
-        let handshake = async {
-            io.readable().await?;
-            // One that has sent nothing takes little.
-            let _holding = peer.holding(HANDSHAKE);
-            Box::pin(tls.handshake(io)).await
-        };
-        let io = tokio::select! {
-            io = handshake => io,
-            why = peer.closed() => return self.count_closed(why),
+        let handshake = tokio::select! {
+            handshake = timeout(SILENCE, tls.handshake(io)) => handshake,
             () = self.stops.cancelled() => return,
         };
-        match io {
-            Ok(io) => self.serve(io, peer).await,
-            Err(error) => debug!(?from, %error, "a TLS handshake failed"),
+        match handshake {
+            Ok(Ok(io)) => self.serve(io).await,
+            Ok(Err(error)) => debug!(?from, %error, "a TLS handshake failed"),
+            Err(_) => self.service.metrics.count_closed(SILENT),
         }
     }
 
     /// Serves a connection until it ends.
-    pub async fn serve<I: AsyncRead + AsyncWrite + Send + Unpin + 'static>(
-        self: Arc<Self>,
-        mut io: I,
-        peer: Arc<Peer>,
-    ) {
+    pub async fn serve<I: AsyncRead + AsyncWrite + Send + Unpin + 'static>(self: Arc<Self>, mut io: I) {
         let mut preface = [0; PREFACE.len()];
-        let begun = async { io.read_exact(&mut preface).await.is_ok() && preface == *PREFACE };
         tokio::select! {
-            begun = begun => {
-                if !begun {
-                    return debug!("a connection of gRPC does not begin as HTTP/2 does");
-                }
-            }
-            why = peer.closed() => return self.count_closed(why),
+            begun = timeout(SILENCE, io.read_exact(&mut preface)) => match begun {
+                Ok(Ok(_)) if preface == *PREFACE => {}
+                Ok(_) => return debug!("a connection of gRPC does not begin as HTTP/2 does"),
+                Err(_) => return self.service.metrics.count_closed(SILENT),
+            },
             () = self.stops.cancelled() => return,
         }
-        Box::pin(self.serve_begun(io, peer)).await;
+        // One that has sent nothing takes little.
+        Box::pin(self.serve_begun(io)).await
     }
 
     /// Serves one whose preface was read.
-    async fn serve_begun<I: AsyncRead + AsyncWrite + Send + Unpin + 'static>(self: Arc<Self>, io: I, peer: Arc<Peer>) {
-        let calls = Calls { grpc: self.grpc.clone(), others: TowerToHyperService::new(self.routes.clone()) };
-        let service = service_fn({
-            let peer = peer.clone();
-            move |request: Request<Incoming>| {
-                let open = peer.begin(DECIDED.iter().any(|decided| request.uri().path().starts_with(decided)));
-                let arrival = peer.arrival(&open);
-                let request = request.map(|body| Received::grpc(body, open.clone()));
-                calls.clone().reply(request, arrival, open)
-            }
-        });
-        let watched = Watched::http2(io, peer.clone(), PREFACE);
-        let mut connection = pin!(self.http2.serve_connection(TokioIo::new(watched), service));
+    async fn serve_begun<I: AsyncRead + AsyncWrite + Send + Unpin + 'static>(self: Arc<Self>, io: I) {
+        let (read, write) = split(io);
+        let service = service_fn(|request| self.reply(request));
+        let io = TokioIo::new(join(PREFACE.chain(read), Announce::new(write, self.bounds.streams)));
+        let mut connection = pin!(self.http2.serve_connection(io, service));
         let (why, grace) = tokio::select! {
-            ended = looked_at(&peer, connection.as_mut()) => return self.ended(ended),
-            () = after(self.ages.age.map(about)) => ("age", self.ages.grace),
+            ended = connection.as_mut() => return self.ended(ended),
+            () = after(self.bounds.age.map(about)) => ("age", self.bounds.grace),
             () = self.stops.cancelled() => ("drain", None),
-            why = peer.closed() => (why.word(), None),
         };
-        self.figures.goaways.with_label_values(&[why]).inc();
+        self.service.metrics.goaways.with_label_values(&[why]).inc();
         connection.as_mut().graceful_shutdown();
         tokio::select! {
-            biased;
-            why = peer.closed() => {
-                self.count_closed(why);
-                _ = timeout(NOTICE, looked_at(&peer, connection)).await;
-            }
-            ended = looked_at(&peer, connection.as_mut()) => self.ended(ended),
+            ended = connection => self.ended(ended),
             () = after(grace) => debug!("a connection was cut: its requests took longer than the grace"),
         }
     }
 
-    fn count_closed(&self, why: Ending) {
-        self.figures.closed.with_label_values(&[why.word()]).inc();
+    /// Without `async`, which would hold each part twice, for each open stream.
+    fn reply(
+        &self,
+        mut request: Request<Incoming>,
+    ) -> impl Future<Output = Result<Response<Body>, Infallible>> + use<> {
+        let held = Held::new(self.service.load.begin());
+        let mut limit = self.bounds.request;
+        if let Some(rest) = grpc_timeout(request.headers()) {
+            limit = limit.min(rest);
+            if let Some(at) = Instant::now().checked_add(rest) {
+                request.extensions_mut().insert(Deadline(at));
+            }
+        }
+        let request = request.map(|body| Message::grpc(body, held.clone(), &self.messages));
+        let late = || Ok(Status::deadline_exceeded("the request was not decided in time").into_http());
+        timeout(limit, self.routes.call(request)).map(move |replied| {
+            drop(held);
+            replied.unwrap_or_else(|_| late())
+        })
     }
 
     fn ended(&self, ended: hyper::Result<()>) {
         let Err(error) = ended else { return };
         let cause = error.source().and_then(|cause| cause.downcast_ref::<h2::Error>());
         if let Some(cause) = cause.filter(|cause| cause.is_go_away() && cause.is_library()) {
-            self.figures.goaways.with_label_values(&[&reason(cause)]).inc();
+            self.service.metrics.goaways.with_label_values(&[&reason(cause)]).inc();
         }
         debug!(%error, cause = cause.map(ToString::to_string), "a connection of gRPC failed");
+        if error.is_timeout() {
+            self.service.metrics.count_closed(SILENT);
+        }
     }
 }
 
@@ -238,14 +192,6 @@ fn reason(error: &h2::Error) -> String {
     let known = ["too_many_resets", "too_many_internal_resets", "too_many_data_frames", "too_many_continuations"];
     let known = known.into_iter().find(|known| text.contains(known)).map(str::to_owned);
     known.unwrap_or_else(|| error.reason().map_or("other".to_owned(), |reason| format!("{reason:?}").to_lowercase()))
-}
-
-/// Each look at a connection reads a part of what has come.
-fn looked_at<F: Future>(peer: &Peer, mut connection: Pin<&mut F>) -> impl Future<Output = F::Output> {
-    poll_fn(move |cx| {
-        peer.look();
-        connection.as_mut().poll(cx)
-    })
 }
 
 async fn after(time: Option<Duration>) {

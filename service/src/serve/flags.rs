@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use clap::Args;
 
-use super::connections::Ages;
+use super::connections;
 use super::notify;
 use super::settings::{Address, Settings};
 use super::url::{OF_REDIS_URL, with_login};
@@ -86,10 +86,10 @@ pub struct Flags {
     #[arg(long, value_name = "DURATION", env = "RLAAS_RECHECK_DENIALS", default_value = "10s",
           value_parser = go::duration)]
     recheck_denials: Duration,
-    /// How many requests may be under way; more get what on_overload of their domain says
-    #[arg(long, value_name = "REQUESTS", env = "RLAAS_MAX_REQUESTS", default_value_t = 5_000)]
-    max_requests: usize,
-    /// How late this program may run; while it runs later, requests get what on_overload says
+    /// How many requests may be under way; more get what on_overload of their domain says; 0 for any number [default: 5000]
+    #[arg(long, value_name = "REQUESTS", env = "RLAAS_MAX_REQUESTS")]
+    max_requests: Option<usize>,
+    /// How late this program may run; while it runs later with more than 100 requests, they get what on_overload says
     #[arg(long, value_name = "DURATION", env = "RLAAS_MAX_LAG", default_value = "10ms", value_parser = go::duration)]
     max_lag: Duration,
     /// The largest part of a limit that one reservation takes; more is cut to it
@@ -100,16 +100,22 @@ pub struct Flags {
     #[arg(long, value_name = "DURATION", env = "RLAAS_MAX_RESERVATION_TTL", default_value = "60s",
           value_parser = at_least_a_millisecond)]
     max_reservation_ttl: Duration,
-    /// How many connections of gRPC and HTTP may be open; one more ends the one that is idle longest
+    /// How many connections of gRPC may be open, and of HTTP; one more is closed at once
     #[arg(long, value_name = "CONNECTIONS", env = "RLAAS_MAX_CONNECTIONS", default_value_t = 10_000)]
     max_connections: usize,
+    /// How many requests a connection of gRPC may have at once; 0 for any number [default: 100]
+    #[arg(long, value_name = "STREAMS", env = "RLAAS_MAX_STREAMS")]
+    max_streams: Option<u32>,
+    /// How long a request may take from its header to its reply; 0 for any time [default: 10s]
+    #[arg(long, value_name = "DURATION", env = "RLAAS_REQUEST_TIMEOUT", value_parser = go::duration)]
+    request_timeout: Option<Duration>,
     /// After SIGTERM: how long requests are still accepted, for balancers to notice
     #[arg(long, value_name = "DURATION", env = "RLAAS_DRAIN_DELAY", default_value = "0s", value_parser = go::duration)]
     drain_delay: Duration,
     /// After that: how long requests under way may take
     #[arg(long, value_name = "DURATION", env = "RLAAS_DRAIN", default_value = "10s", value_parser = go::duration)]
     drain: Duration,
-    /// How long a client may take to send a request over HTTP, and how long an idle connection stays
+    /// How long a client of HTTP may take for the header of a request, and how long an idle connection stays
     #[arg(long, value_name = "DURATION", env = "RLAAS_HTTP_TIMEOUT", default_value = "75s",
           value_parser = go::duration)]
     http_timeout: Duration,
@@ -145,6 +151,13 @@ impl Flags {
         if timeout.is_zero() {
             return Err("--timeout or REDIS_TIMEOUT: expected more than 0".to_owned());
         }
+        let integer = "an integer of 0 or more";
+        let max_streams = self.max_streams.or(env.number("GRPC_MAX_CONCURRENT_STREAMS", 0..=u32::MAX - 1, integer)?);
+        let max_streams = max_streams.unwrap_or(100);
+        let max_requests = self.max_requests.or(env.number("MAX_CONCURRENT_REQUESTS", 0..=usize::MAX, integer)?);
+        let max_requests = max_requests.unwrap_or(5_000);
+        let request_timeout = self.request_timeout.or(env.duration("REQUEST_TIMEOUT")?);
+        let request_timeout = request_timeout.unwrap_or(Duration::from_secs(10));
         let files = [self.tls_cert, self.tls_key, self.tls_client_ca];
         let tls = env.tls(files, self.tls_client_name)?;
         let grpc = env.grpc(self.grpc)?;
@@ -183,10 +196,7 @@ impl Flags {
             debug: env.debug(self.debug)?,
             limits: self.limits,
             notify_url: self.notify_url,
-            denials: match (
-                self.denials,
-                env.number("LOCAL_CACHE_SIZE_IN_BYTES", 0..=u64::MAX, "an integer of 0 or more")?,
-            ) {
+            denials: match (self.denials, env.number("LOCAL_CACHE_SIZE_IN_BYTES", 0..=u64::MAX, integer)?) {
                 (Some(keys), _) => keys,
                 // Without a local cache there, every request is sent.
                 (None, Some(0)) => 0,
@@ -203,7 +213,7 @@ impl Flags {
                     headers,
                     dynamic_metadata: env.flag("RESPONSE_DYNAMIC_METADATA")?,
                 },
-                max_requests: self.max_requests,
+                max_requests: if max_requests == 0 { usize::MAX } else { max_requests },
                 max_lag: self.max_lag,
                 // Beyond 1, no hit is near a limit.
                 near_limit_ratio: env
@@ -221,7 +231,9 @@ impl Flags {
             traces: env.traces()?,
             drain_delay: self.drain_delay,
             drain: self.drain,
-            connections: Ages {
+            bounds: connections::Bounds {
+                streams: Some(max_streams).filter(|streams| *streams > 0),
+                request: if request_timeout.is_zero() { Duration::MAX } else { request_timeout },
                 age: env.age("GRPC_MAX_CONNECTION_AGE", Duration::from_secs(86_400))?,
                 grace: env.age("GRPC_MAX_CONNECTION_AGE_GRACE", Duration::from_secs(3_600))?,
             },
@@ -313,6 +325,11 @@ HEALTHY_WITH_AT_LEAST_ONE_CONFIG_LOADED=true -> ready_needs_domain: true & witho
 CONFIG_TYPE=FILE BACKEND_TYPE=redis -> without_effect: []
 USE_STATSD=true -> without_effect: ["USE_STATSD"]
 --redis=redis://flag REDIS_URL=variable:9 -> redis: "redis://flag" & without_effect: ["REDIS_URL"]
+MAX_CONCURRENT_REQUESTS=7 GRPC_MAX_CONCURRENT_STREAMS=5 REQUEST_TIMEOUT=250ms -> max_requests: 7 & streams: Some(5), request: 250ms
+MAX_CONCURRENT_REQUESTS=0 GRPC_MAX_CONCURRENT_STREAMS=0 -> max_requests: 18446744073709551615 & streams: None
+--max-requests=8 MAX_CONCURRENT_REQUESTS=7 REQUEST_TIMEOUT=0 -> max_requests: 8 & streams: Some(100), request: 18446744073709551615.999999999s
+MAX_CONCURRENT_REQUESTS=-1 -> error MAX_CONCURRENT_REQUESTS
+GRPC_MAX_CONCURRENT_STREAMS=4294967295 -> error GRPC_MAX_CONCURRENT_STREAMS
 GRPC_MAX_CONNECTION_AGE=0 GRPC_MAX_CONNECTION_AGE_GRACE=90s -> age: None, grace: Some(90s)
 TRACING_ENABLED=true TRACING_EXPORTER_PROTOCOL=grpc TRACING_SAMPLING_RATE=0.1 TRACING_SERVICE_NAME=limits \
   -> protocol: Grpc, sampling_rate: 0.1, service_name: "limits", service_namespace: None

@@ -21,18 +21,24 @@ use tonic::service::Routes;
 use tracing::{info, warn};
 
 use super::certificates::{self, Certificates};
+use super::connections::{self, SILENCE};
 use super::health::Health;
+use super::listener::Listener;
 use super::reload::{Origin, Reload, look, take};
 use super::settings::{Address, Settings};
 use super::tls::{Tls, served};
 use super::watch::{LOOK_EVERY, Watch};
-use super::{connections, notify, redis, traces};
+use super::{notify, redis, traces};
 use crate::control::Control;
 use crate::decide::proto::envoy::rate_limit_service_server::RateLimitServiceServer;
 use crate::decide::proto::rate_limit_service_server::RateLimitServiceServer as KuadrantServer;
 use crate::decide::{DESCRIPTORS, Grpc, Metrics, Service, Traces};
-use crate::http;
-use crate::net::{Pool, Pools};
+use crate::http::{self, HttpLimits, Messages};
+
+/// How many connections may be open to the metrics, and to the debug address.
+const OPERATORS: usize = 32;
+/// Descriptors that are not for connections of callers: for those, Redis, the log, files of rules, and the listeners.
+const KEPT_BACK: usize = 64 + 2 * OPERATORS;
 
 /// A running rlaas: it is built, gets rules, listens, and ends.
 pub struct Server {
@@ -40,7 +46,7 @@ pub struct Server {
     service: Arc<Service>,
     routes: Routes,
     health: Health,
-    pools: Pools,
+    messages: Messages,
     tls: Option<Arc<Tls>>,
     /// Cancelled when nothing more is accepted.
     drains: CancellationToken,
@@ -59,9 +65,7 @@ impl Server {
         let posts = settings.notify_url.clone().map(|url| notify::start(url, metrics.notify.posts.clone()));
         let service = Service::new(limiter(&settings)?, settings.service.clone(), metrics, posts, traces);
         let service = Arc::new(service);
-        service.load.measure();
-        let pools = Pools::new(&service.load, settings.max_connections);
-        tokio::spawn(pools.clone().look_after());
+        tokio::spawn(service.load.clone().measure());
         let tls = settings.tls.clone().map(Tls::new).transpose().map_err(io::Error::other)?.map(Arc::new);
         let (health, routes) = routes(&service)?;
         health.set(false).await;
@@ -70,7 +74,7 @@ impl Server {
             service,
             routes,
             health,
-            pools,
+            messages: Messages::default(),
             tls,
             drains: CancellationToken::new(),
             tracer,
@@ -139,35 +143,33 @@ impl Server {
     /// Accepts connections from now on.
     pub async fn listen(&mut self) -> io::Result<()> {
         let (settings, service) = (&self.settings, &self.service);
-        let Pools { callers, operators } = &self.pools;
+        let callers = callers(settings.max_connections);
         let metrics = http::metrics(service.clone(), &settings.metrics_path);
         let mut listeners = vec![
-            self.listen_grpc().await?,
+            self.listen_grpc(callers).await?,
             self.listen_http("HTTP", &settings.http, http::api(service.clone(), settings.limits), callers).await?,
-            self.listen_http("metrics", &settings.metrics, metrics, operators).await?,
+            self.listen_http("metrics", &settings.metrics, metrics, OPERATORS).await?,
         ];
         if let Some(address) = &settings.debug {
-            listeners.push(self.listen_http("debug", address, http::debug(service.clone()), operators).await?);
+            listeners.push(self.listen_http("debug", address, http::debug(service.clone()), OPERATORS).await?);
         }
         self.listeners = listeners;
         Ok(())
     }
 
-    async fn listen_grpc(&self) -> io::Result<JoinHandle<()>> {
-        let (figures, stops) = (self.service.load.figures.clone(), self.drains.clone());
-        let (grpc, routes) = (Grpc(self.service.clone()), self.routes.clone());
-        let grpc = connections::Grpc::new(grpc, routes, self.settings.connections, figures, stops.clone());
-        let grpc = Arc::new(grpc);
-        let callers = self.pools.callers.clone();
+    async fn listen_grpc(&self, most: usize) -> io::Result<JoinHandle<()>> {
+        let (bounds, messages) = (self.settings.bounds, self.messages.clone());
+        let (routes, service, stops) = (self.routes.clone(), self.service.clone(), self.drains.clone());
+        let grpc = Arc::new(connections::Grpc::new(routes, bounds, messages, service, stops));
+        let listener = self.listener("grpc", most);
         Ok(match &self.settings.grpc {
             Address::Tcp(address) => {
                 let (incoming, tls) = (bind("gRPC", address).await?, self.tls.clone());
-                let serve = move |io, peer| grpc.clone().serve_tcp(io, peer, tls.clone());
-                tokio::spawn(callers.accept("grpc", incoming, stops, serve))
+                tokio::spawn(listener.accept(incoming, move |io| grpc.clone().serve_tcp(io, tls.clone())))
             }
             Address::Unix(path) => {
                 let incoming = bind_unix(path)?;
-                tokio::spawn(callers.accept("grpc", incoming, stops, move |io, peer| grpc.clone().serve(io, peer)))
+                tokio::spawn(listener.accept(incoming, move |io| grpc.clone().serve(io)))
             }
         })
     }
@@ -177,13 +179,18 @@ impl Server {
         what: &'static str,
         address: &str,
         app: Router,
-        pool: &Arc<Pool>,
+        most: usize,
     ) -> io::Result<JoinHandle<()>> {
-        let (figures, stops) = (self.service.load.figures.clone(), self.drains.clone());
-        let http = http::Http::new(app, self.settings.http_timeout, figures, stops.clone());
-        let serve = move |io, peer| http.clone().serve(io, peer);
-        let (incoming, pool) = (bind(what, address).await?, pool.clone());
-        Ok(tokio::spawn(pool.accept(what, incoming, stops, serve)))
+        let Settings { http_timeout: header, bounds, .. } = self.settings;
+        let limits = HttpLimits { silence: SILENCE.min(header), header, request: bounds.request };
+        let (service, messages, stops) = (self.service.clone(), self.messages.clone(), self.drains.clone());
+        let http = http::Http::new(app, limits, messages, service, stops);
+        let (incoming, listener) = (bind(what, address).await?, self.listener(what, most));
+        Ok(tokio::spawn(listener.accept(incoming, move |io| http.clone().serve(io))))
+    }
+
+    fn listener(&self, name: &'static str, most: usize) -> Listener {
+        Listener { name, most, service: self.service.clone(), stops: self.drains.clone() }
     }
 
     /// Serves until SIGTERM or SIGINT.
@@ -228,6 +235,22 @@ impl Server {
         info!("rlaas ends");
         Ok(())
     }
+}
+
+/// How many connections of gRPC may be open, and of HTTP: no more than the limit of descriptors leaves. Raises that limit as
+/// far as this process may.
+fn callers(max: usize) -> usize {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
+    if current.is_some() && current != maximum {
+        _ = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });
+    }
+    let Some(descriptors) = getrlimit(Resource::Nofile).current else { return max };
+    let left = usize::try_from(descriptors).unwrap_or(usize::MAX).saturating_sub(KEPT_BACK) / 2;
+    if left < max {
+        info!(connections = left, descriptors, "the limit of descriptors leaves fewer than --max-connections");
+    }
+    max.min(left.max(1))
 }
 
 /// What gRPC is asked: limits, health, and what there is to ask.

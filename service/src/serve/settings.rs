@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::connections::Ages;
+use super::connections::Bounds;
 use super::tls::TlsFiles;
 use super::traces::TraceSettings;
 use crate::control::ControlSettings;
@@ -38,7 +38,8 @@ pub struct Settings {
     pub traces: Option<TraceSettings>,
     pub drain_delay: Duration,
     pub drain: Duration,
-    pub connections: Ages,
+    /// Of gRPC. The time of a request is that of HTTP too.
+    pub bounds: Bounds,
     pub log_level: tracing::Level,
     pub log_json: bool,
     /// Variables of envoyproxy/ratelimit that have no effect here.

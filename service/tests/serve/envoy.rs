@@ -13,7 +13,7 @@ use super::one_server;
 use super::process::{Rlaas, until};
 use super::security::Certificates;
 use super::steps::counted;
-use crate::support::free_port;
+use crate::support::{Paused, free_port};
 
 /// The program: `ENVOY`, else the one that `scripts/envoy` fetched.
 fn program() -> String {
@@ -308,6 +308,28 @@ fn envoy_and_the_service_check_each_other() {
         let envoy = in_front_of(&[&service], &socket);
         assert_eq!(envoy.statuses("/", &[("x-k", "a")]), expected, "{name}, {client:?}");
     }
+}
+
+/// Envoy learns how many streams a connection may have after it has sent what waits for a connection.
+#[test]
+fn many_requests_at_once_on_new_connections_are_all_decided() {
+    let server = one_server();
+    let rules =
+        "domain: web\ndescriptors: [{key: route, value: path, rate_limit: {unit: year, requests_per_unit: 1000}}]\n";
+    let service = Rlaas::start(&server, rules);
+    let envoy = in_front_of(&[&service], "");
+    // None of them ends before all are there.
+    let paused = Paused::new(&server);
+    thread::scope(|scope| {
+        let all: Vec<_> = (0..400).map(|_| scope.spawn(|| envoy.status("/path", &[]))).collect();
+        let under_way = || service.metrics("rlaas_requests_under_way ")[0].rsplit(' ').next().map(str::to_owned);
+        until("all are under way", || under_way().is_some_and(|n| n.parse().is_ok_and(|n: u32| n > 400)));
+        let found = service.metrics("rlaas_");
+        drop(paused);
+        for status in all {
+            assert_eq!(status.join().expect("a status"), 200, "{found:?}");
+        }
+    });
 }
 
 #[test]

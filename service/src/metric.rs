@@ -1,0 +1,17 @@
+//! The registry of metrics.
+
+use prometheus::Registry;
+use prometheus::core::Collector;
+
+/// Adds a metric to those that Prometheus reads.
+///
+/// # Errors
+/// It is there twice, which is a fault of this program.
+pub fn register<M: Collector + Clone + 'static>(
+    registry: &Registry,
+    metric: prometheus::Result<M>,
+) -> prometheus::Result<M> {
+    let metric = metric?;
+    registry.register(Box::new(metric.clone()))?;
+    Ok(metric)
+}
