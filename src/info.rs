@@ -64,6 +64,7 @@ fn info(ctx: &InfoContext, _for_crash_report: bool) -> RedisResult<()> {
         ("reservations_repeated", &STATS.reservations_repeated),
         ("reservations_settled", &STATS.reservations_settled),
         ("reservations_ended", &STATS.reservations_ended),
+        ("reservations_lost", &STATS.reservations_lost),
         ("oom_error", &STATS.oom_error),
         ("oom_allowed", &STATS.oom_allowed),
         ("oom_denied", &STATS.oom_denied),

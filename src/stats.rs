@@ -91,6 +91,8 @@ pub struct Stats {
     pub reservations_settled: Counter,
     /// Reservations that nobody settled in time.
     pub reservations_ended: Counter,
+    /// Reservations whose hash or order was gone, or that disagreed.
+    pub reservations_lost: Counter,
     /// Decisions at `maxmemory`, by `rl.on-oom`.
     pub oom_error: Counter,
     pub oom_allowed: Counter,
@@ -106,6 +108,7 @@ pub static STATS: Stats = Stats {
     reservations_repeated: Counter::new(),
     reservations_settled: Counter::new(),
     reservations_ended: Counter::new(),
+    reservations_lost: Counter::new(),
     oom_error: Counter::new(),
     oom_allowed: Counter::new(),
     oom_denied: Counter::new(),

@@ -28,7 +28,6 @@ use std::collections::BTreeMap;
 use std::fmt::Debug;
 
 use crate::fixed_window::Counter;
-use crate::integer::parse_unsigned;
 use crate::lease::{Hold, Leases};
 use crate::period::Period;
 use crate::record;
@@ -481,19 +480,17 @@ impl<A: InMemory> Limit<A> {
             self.expires_at = None;
         }
         let field = |id: &[u8]| self.fields.get(id).and_then(|text| Reservation::decode(text));
-        let earliest = self.fields.get(reservation::EARLIEST).and_then(|text| parse_unsigned(text));
-        let len = self.fields.len().saturating_sub(usize::from(earliest.is_some()));
+        let has_earliest = self.fields.contains_key(reservation::EARLIEST);
+        let len = self.fields.len().saturating_sub(usize::from(has_earliest));
         let len = u64::try_from(len).unwrap_or(u64::MAX);
         let reserved = self.fields.keys().filter(|id| *id != reservation::EARLIEST);
         let mut all: Vec<_> = reserved.filter_map(|id| Some((id.clone(), field(id)?))).collect();
         all.sort_by_key(|(_, field)| field.ends_at);
         let any_ended = all.first().is_some_and(|(_, field)| field.ends_at <= now.millis());
         let (own, expires_at) = (field(id), self.expires_at);
-        let stored = Stored { own, earliest, len, order_len: len, any_ended, has_step: false, expires_at };
+        let stored = Stored { own, has_earliest, len, any_ended, expires_at };
         let (mut key, mut book) = (self.key.clone(), Book::new(id, stored, now));
-        if !book.is_ordered() {
-            book.review_all(all, MAX_ENDED);
-        } else if book.needs_review() {
+        if book.needs_review() {
             let ended = all.iter().take(MAX_ENDED).take_while(|(_, field)| book.has_ended(field.ends_at)).count();
             let later = all.split_off(ended);
             let next_end = later.first().map(|(_, field)| field.ends_at);
@@ -524,8 +521,8 @@ impl<A: InMemory> Limit<A> {
             Some(None) => drop(self.fields.remove(book.id())),
             None => {}
         }
-        if let Some(at) = changes.earliest {
-            self.fields.insert(reservation::EARLIEST.to_vec(), at.to_string().into_bytes());
+        if changes.earliest {
+            self.fields.insert(reservation::EARLIEST.to_vec(), reservation::EARLIEST_END.to_vec());
         }
         self.expires_at = changes.expires_at.or(self.expires_at);
     }

@@ -6,9 +6,8 @@
 //! [`SlidingCounter`](crate::SlidingCounter) and [`RollingLog`](crate::RollingLog).
 //!
 //! The reservations of a limit are fields of a hash, by their ids. Beside it is their order: the ids, by the time at which
-//! each ends. The field [`EARLIEST`] says whether the order is complete. A reservation is open until it ends. Then its
-//! units are given back, and a mark stays for one more `ttl`: a caller that settles late is still charged. A call gives
-//! back at most [`MAX_ENDED`], the earliest end first; the rest counts until a later call.
+//! each ends. A reservation is open until it ends. Then its units are given back, and a mark stays for one more `ttl`: a caller that settles late is still charged. A
+//! call gives back at most [`MAX_ENDED`], the earliest end first; the rest counts until a later call.
 //!
 //! ```
 //! use redis_rl_algorithm::in_memory::{InMemory, Limit};
@@ -40,23 +39,14 @@ use crate::{Cost, MAX_COUNT, Micros, Window};
 /// The most reservations and marks of a limit, if the server sets no other number.
 pub const MAX_RESERVATIONS: u64 = 100_000;
 
-/// The most reservations and marks that have ended of which a call takes notice, and that of the id that it names. The most
-/// fields, too, at which it looks where there is no complete order.
+/// The most reservations and marks that have ended of which a call takes notice, and that of the id that it names.
 pub const MAX_ENDED: usize = 1_000;
 
-/// The most of these fields that one call reads of many more, and adds to the order of a million.
-pub const MAX_STEP: u64 = 500;
-
-/// The name of the field in which earlier versions hold the earliest end, in milliseconds since the epoch: they look at
-/// every field from that time on, and then write another time. This version writes [`ORDERED`].
+/// The name of a field that every hash of reservations has. Its value is [`EARLIEST_END`].
 pub const EARLIEST: &[u8] = b"";
 
-/// The value of [`EARLIEST`] if the order has each field: no earlier version has written to the hash since.
-pub const ORDERED: u64 = 0;
-
-/// The value of [`EARLIEST`] if this version has written to the hash, and the order does not have each field. It gets them
-/// in steps; where the next step begins is in the order.
-pub const UNORDERED: u64 = 1;
+/// A time in milliseconds that is no later than the end of any field. The order has the ends.
+pub const EARLIEST_END: &[u8] = b"0";
 
 /// A field: an open reservation, or the mark of one that has ended. Times are in milliseconds since the epoch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -206,16 +196,12 @@ impl Ended {
 pub struct Stored {
     /// The field of the id that the call names.
     pub own: Option<Reservation>,
-    /// The field [`EARLIEST`].
-    pub earliest: Option<u64>,
+    /// Whether there is the field [`EARLIEST`].
+    pub has_earliest: bool,
     /// How many fields there are beside [`EARLIEST`].
     pub len: u64,
-    /// How many ids are in the order.
-    pub order_len: u64,
     /// Whether a reservation in the order has ended.
     pub any_ended: bool,
-    /// Whether the order got some fields in a step before.
-    pub has_step: bool,
     /// The expiry of the hash in milliseconds since the epoch.
     pub expires_at: Option<u64>,
 }
@@ -236,7 +222,7 @@ pub enum Standing {
 pub struct Changes<'b, I> {
     /// Deletes the hash and the order: nothing is left in them. The other fields are empty then.
     pub delete: bool,
-    /// The marks of what has ended, but for the id of the call.
+    /// The marks of what has ended, but for the id of the call. The order gets their ends.
     pub marks: Vec<(&'b I, Reservation)>,
     /// Fields to remove, but for that of the call's id.
     pub removed: Vec<&'b I>,
@@ -246,24 +232,16 @@ pub struct Changes<'b, I> {
     pub own_end: Option<u64>,
     /// The call's id is not in the order yet.
     pub is_new: bool,
-    /// The order gets these ids with their ends, beside `marks` and the call's id.
-    pub order: &'b [(I, u64)],
-    /// The order is written anew: the one that there is goes first.
-    pub anew: bool,
-    /// Where the next step begins; 0 if the order has each field then, and remembers no step.
-    pub next_step: Option<u64>,
-    /// The new value of [`EARLIEST`].
-    pub earliest: Option<u64>,
+    /// The hash gets the field [`EARLIEST`].
+    pub earliest: bool,
     /// The new expiry of the hash and of the order.
     pub expires_at: Option<u64>,
 }
 
 impl<I> Default for Changes<'_, I> {
     fn default() -> Self {
-        let (marks, removed) = (Vec::new(), Vec::new());
-        let (own, own_end, earliest, expires_at) = (None, None, None, None);
-        let (delete, is_new, order, anew, next_step) = (false, false, &[][..], false, None);
-        Self { delete, marks, removed, own, own_end, is_new, order, anew, next_step, earliest, expires_at }
+        let (marks, removed, own, own_end, expires_at) = (Vec::new(), Vec::new(), None, None, None);
+        Self { delete: false, marks, removed, own, own_end, is_new: false, earliest: false, expires_at }
     }
 }
 
@@ -277,15 +255,6 @@ pub struct Book<'i, I = Vec<u8>> {
     own: Option<Option<Reservation>>,
     /// Few calls have one.
     review: Option<Box<Review<I>>>,
-    step: Option<Step<I>>,
-}
-
-/// What the order gets where it is not complete.
-#[derive(Clone, Debug)]
-struct Step<I> {
-    found: Vec<(I, u64)>,
-    /// Where the next step begins; `None` if this call makes none.
-    next: Option<u64>,
 }
 
 /// What has ended, and what is known of the other fields.
@@ -298,16 +267,14 @@ struct Review<I> {
     gone: Vec<I>,
     /// The earliest end of the fields that stay as they are.
     next_end: Option<u64>,
-    /// Until when the fields matter that stay as they are, beside that of the call's id. `None` if they were not looked at.
-    matter_until: Option<u64>,
-    /// The order of the fields that stay as they are, if it is written anew.
-    order: Option<Vec<(I, u64)>>,
+    /// Every field but that of the call's id has ended.
+    is_all: bool,
 }
 
 impl<'i, I: AsRef<[u8]>> Book<'i, I> {
     /// The reservations that a call finds.
     pub const fn new(id: &'i [u8], stored: Stored, now: Micros) -> Self {
-        Self { id, now, stored, own: None, review: None, step: None }
+        Self { id, now, stored, own: None, review: None }
     }
 
     /// The id that the call names.
@@ -320,19 +287,7 @@ impl<'i, I: AsRef<[u8]>> Book<'i, I> {
         self.now
     }
 
-    /// The expiry that the call has found.
-    pub const fn held_expiry(&self) -> Option<u64> {
-        self.stored.expires_at
-    }
-
-    /// Whether the order has every field. Otherwise the call looks at every field, or at some of many:
-    /// [`Book::review_all`], [`Book::add_to_order`].
-    pub fn is_ordered(&self) -> bool {
-        let Stored { earliest, len, order_len, .. } = self.stored;
-        len == order_len && (earliest == Some(ORDERED) || len == 0 && earliest.is_none())
-    }
-
-    /// Whether a reservation has ended, if there is an order. Then [`Book::review`] comes first.
+    /// Whether a reservation has ended. Then [`Book::review`] comes first.
     pub fn needs_review(&self) -> bool {
         self.stored.any_ended || self.stored.own.is_some_and(|own| self.has_ended(own.ends_at))
     }
@@ -355,55 +310,13 @@ impl<'i, I: AsRef<[u8]>> Book<'i, I> {
                 gone.push(id);
             }
         }
-        gone.sort_unstable_by(|a, b| a.as_ref().cmp(b.as_ref()));
-        gone.dedup_by(|a, b| a.as_ref() == b.as_ref());
         let ended = in_order(&ended, &ids);
         let own = u64::from(self.stored.own.is_some());
         let noticed = ids.len().saturating_add(gone.len());
         let others_ended = ended.iter().filter(|ended| !ended.own).count().saturating_add(gone.len());
-        let all = self.stored.len.saturating_sub(own) == u64::try_from(others_ended).unwrap_or(u64::MAX);
-        let matter_until = all.then_some(0);
-        self.review = Some(Box::new(Review { ended, ids, gone, next_end, matter_until, order: None }));
+        let is_all = self.stored.len.saturating_sub(own) == u64::try_from(others_ended).unwrap_or(u64::MAX);
+        self.review = Some(Box::new(Review { ended, ids, gone, next_end, is_all }));
         noticed
-    }
-
-    /// [`Book::review`] of all fields but [`EARLIEST`], where there is no complete order: it is written anew. Takes notice
-    /// of `most`, and of the call's id.
-    pub fn review_all(&mut self, fields: impl IntoIterator<Item = (I, Reservation)>, most: usize) -> usize {
-        let (mut ended, mut stay): (Vec<_>, Vec<_>) =
-            fields.into_iter().partition(|(_, field)| self.has_ended(field.ends_at));
-        if most < ended.len() {
-            ended.select_nth_unstable_by(most, |(a, one), (b, other)| {
-                one.ends_at.cmp(&other.ends_at).then_with(|| a.as_ref().cmp(b.as_ref()))
-            });
-            let mut later = ended.split_off(most);
-            if let Some(own) = later.iter().position(|(id, _)| id.as_ref() == self.id) {
-                ended.push(later.swap_remove(own));
-            }
-            stay.append(&mut later);
-        }
-        stay.retain(|(id, _)| id.as_ref() != self.id);
-        let next_end = stay.iter().map(|(_, field)| field.ends_at).min();
-        let matter_until = stay.iter().map(|(_, field)| field.matters_until()).max().unwrap_or(0);
-        let noticed = self.review(ended, next_end);
-        if let Some(review) = &mut self.review {
-            review.matter_until = Some(matter_until);
-            review.order = Some(stay.into_iter().map(|(id, field)| (id, field.ends_at)).collect());
-        }
-        noticed
-    }
-
-    /// Takes notice of some of many fields, where there is no complete order: it gets them. `next` is where the next step
-    /// begins, 0 after the last; `None` if this call looks at none. What has ended counts until the order is complete, but
-    /// for that of the call's `own` id.
-    pub fn add_to_order(&mut self, fields: impl IntoIterator<Item = (I, Reservation)>, next: Option<u64>, own: I) {
-        let others = fields.into_iter().filter(|(id, _)| id.as_ref() != self.id);
-        let mut found: Vec<_> = others.map(|(id, field)| (id, field.ends_at)).collect();
-        found.sort_unstable_by(|a, b| a.0.as_ref().cmp(b.0.as_ref()));
-        self.step = Some(Step { found, next });
-        if let Some(field) = self.stored.own.filter(|field| self.has_ended(field.ends_at)) {
-            self.review([(own, field)], None);
-        }
     }
 
     /// The reservations that have ended, those that were charged first first. Their units are to be given back.
@@ -460,7 +373,6 @@ impl<'i, I: AsRef<[u8]>> Book<'i, I> {
         }
         let now = self.now.millis();
         let earliest = match &self.review {
-            None if self.step.is_some() => None,
             None => first_end(),
             Some(review) => {
                 let marks = review.ended.iter().filter(|ended| !ended.own);
@@ -491,15 +403,13 @@ impl<'i, I: AsRef<[u8]>> Book<'i, I> {
     /// What to write.
     pub fn changes(&self) -> Changes<'_, I> {
         let (now, own) = (self.now.millis(), self.own_field());
-        let Stored { len, order_len, earliest, .. } = self.stored;
+        let Stored { len, has_earliest, .. } = self.stored;
         if self.others() == 0 && own.is_none() {
-            return Changes { delete: len > 0 || order_len > 0 || earliest.is_some(), ..Changes::default() };
+            return Changes { delete: len > 0 || has_earliest, ..Changes::default() };
         }
         let mut changes = Changes::default();
         let mut needed = own.map_or(0, |own| own.matters_until());
-        let mut is_complete = self.is_ordered();
         if let Some(review) = &self.review {
-            needed = needed.max(review.matter_until.unwrap_or(0));
             changes.marks.reserve_exact(review.ended.len());
             changes.removed.extend(&review.gone);
             for ended in review.ended.iter().filter(|ended| !ended.own) {
@@ -511,26 +421,16 @@ impl<'i, I: AsRef<[u8]>> Book<'i, I> {
                     changes.removed.push(id);
                 }
             }
-            if let Some(order) = &review.order {
-                (changes.order, changes.anew, is_complete) = (order, true, true);
-            }
         }
-        if let Some(Step { found, next }) = &self.step {
-            changes.anew = next.is_some() && !self.stored.has_step;
-            (changes.order, changes.next_step, is_complete) = (found, *next, *next == Some(0));
-        }
-        let written = if is_complete { ORDERED } else { UNORDERED };
         changes.own = match own {
             Some(_) if self.stored.own != own => Some(own),
             None if self.stored.own.is_some() => Some(None),
             _ => None,
         };
         let has_moved = self.stored.own.map(|own| own.ends_at) != own.map(|own| own.ends_at);
-        // A step does not find again what it has passed.
-        let grows = changes.anew || self.stored.has_step;
-        changes.own_end = own.map(|own| own.ends_at).filter(|_| grows || is_complete && has_moved);
-        changes.is_new = self.stored.own.is_none() && !grows;
-        changes.earliest = Some(written).filter(|_| earliest != Some(written));
+        changes.own_end = own.map(|own| own.ends_at).filter(|_| has_moved);
+        changes.is_new = self.stored.own.is_none();
+        changes.earliest = !has_earliest;
         changes.expires_at = self.new_expiry(needed);
         changes
     }
@@ -538,7 +438,7 @@ impl<'i, I: AsRef<[u8]>> Book<'i, I> {
     /// The expiry to set if what the call knows of matters until `needed`.
     fn new_expiry(&self, needed: u64) -> Option<u64> {
         let latest = needed.saturating_add(SLACK_MS).min(MAX_COUNT);
-        let all_known = self.review.as_ref().is_some_and(|review| review.matter_until.is_some());
+        let all_known = self.review.as_ref().is_some_and(|review| review.is_all);
         match self.stored.expires_at {
             Some(held) => Some(latest).filter(|_| held < needed || all_known && held > latest),
             // A client has removed the expiry. What the other fields need is not known before all are looked at.
@@ -548,7 +448,7 @@ impl<'i, I: AsRef<[u8]>> Book<'i, I> {
     }
 }
 
-/// What has ended, in the order of the charges and then of the ids, each once: a server may list a field twice.
+/// What has ended, in the order of the charges and then of the ids.
 fn in_order<I: AsRef<[u8]>>(ended: &[Ended], ids: &[I]) -> Vec<Ended> {
     let id = |one: &Ended| ids.get(one.id).map_or(&[][..], AsRef::as_ref);
     // Comparing numbers is much cheaper than comparing times and ids. The first bytes of an id, then where it is found.
@@ -574,6 +474,5 @@ fn in_order<I: AsRef<[u8]>>(ended: &[Ended], ids: &[I]) -> Vec<Ended> {
         }
         rest = after;
     }
-    sorted.dedup_by(|a, b| a.was.charged_at == b.was.charged_at && id(a) == id(b));
     sorted
 }

@@ -31,8 +31,6 @@ pub enum Found {
     Members,
     /// As many reservations that have ended.
     Ended,
-    /// The same, as an earlier version wrote them.
-    WithoutOrder,
     /// 100,000 reservations that are open.
     Open,
 }
@@ -166,8 +164,6 @@ pub fn all() -> Vec<Case> {
     };
     cases.extend(reserving.map(ended));
     cases.extend([
-        Case::new("RL.WINDOW RESERVE, 10,000 without an order", "RL.WINDOW KEY 30d LIMIT RESERVE a 1h")
-            .finds(Found::WithoutOrder),
         Case::new("ZREMRANGEBYSCORE, 10,000 expired", "ZREMRANGEBYSCORE KEY 0 NOW")
             .answers(10_000)
             .finds(Found::Members),

@@ -150,7 +150,7 @@ impl Lab {
     }
 
     /// Reservations of one unit each of RL.`word` with a window of 30 days, charged one after another: [`ENDED`] that ended
-    /// a millisecond before `now`, or [`OPEN`]. An earlier version wrote no order of them.
+    /// a millisecond before `now`, or [`OPEN`].
     pub fn fill_reservations(&mut self, word: &str, key: &str, now: u64, found: Found) {
         const WINDOW_MS: u64 = 30 * 86_400_000;
         const TTL_MS: u64 = 86_400_000;
@@ -181,12 +181,9 @@ impl Lab {
         }
         for (fields, order) in fields.chunks(500).zip(order.chunks(500)) {
             redis::cmd("HSET").arg(&hash).arg(fields).exec(&mut self.con).expect("HSET");
-            if !matches!(found, Found::WithoutOrder) {
-                redis::cmd("ZADD").arg(format!("{hash}:ends")).arg(order).exec(&mut self.con).expect("ZADD");
-            }
+            redis::cmd("ZADD").arg(format!("{hash}:ends")).arg(order).exec(&mut self.con).expect("ZADD");
         }
-        let earliest = if matches!(found, Found::WithoutOrder) { now - 1 } else { 0 };
-        redis::cmd("HSET").arg(&hash).arg("").arg(earliest).exec(&mut self.con).expect("HSET");
+        redis::cmd("HSET").arg(&hash).arg("").arg(0).exec(&mut self.con).expect("HSET");
         let expires_at = now + 2 * WINDOW_MS;
         self.ask(&format!("PEXPIREAT {hash} {expires_at}"));
         self.ask(&format!("PEXPIREAT {hash}:ends {expires_at}"));

@@ -192,26 +192,6 @@ impl ClosedKey<'_> {
         std::str::from_utf8(reply.element(1)?).ok()?.parse().ok()
     }
 
-    /// About `count` fields of a hash with their values, and where to go on, which is 0 after the last ones: HSCAN. `None`
-    /// if the server rejects the command.
-    pub fn some_fields(&self, cursor: u64, count: u64) -> Option<(Vec<[Str<'static>; 2]>, u64)> {
-        let mut text = itoa::Buffer::new();
-        let (text, count) = (text.format(cursor), c_longlong::try_from(count).ok()?);
-        // SAFETY: a string, a buffer with its length, a C string, a long long.
-        let reply = unsafe { call!(self, c"HSCAN", c"sbcl", text.as_ptr(), text.len(), c"COUNT".as_ptr(), count) };
-        let next = std::str::from_utf8(reply.element(0)?).ok()?.parse().ok()?;
-        // SAFETY: a live reply, an array, whose second element is an array; the elements live as long as the reply.
-        let fields = unsafe {
-            let all = api!(RedisModule_CallReplyArrayElement(reply.0, 1));
-            let at =
-                |index: usize| Some(Str::new(bytes_of_reply(api!(RedisModule_CallReplyArrayElement(all, index)))?));
-            (0..api!(RedisModule_CallReplyLength(all)) / 2)
-                .map_while(|n| Some([at(n.saturating_mul(2))?, at(n.saturating_mul(2).saturating_add(1))?]))
-                .collect()
-        };
-        Some((fields, next))
-    }
-
     /// The string of the key, read with GET, which leaves its encoding unchanged. `None` if there is none.
     pub fn get_string<T>(&self, read: impl FnOnce(&[u8]) -> T) -> Option<T> {
         // SAFETY: a string.

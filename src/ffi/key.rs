@@ -332,40 +332,10 @@ impl<'c> Key<'c> {
         }
     }
 
-    /// Calls `visit` with the name and the value of every field of a hash. A field may come twice.
-    pub fn for_each_field(&self, mut visit: impl FnMut(&Str<'c>, &Str<'c>)) {
-        let mut visit: &mut dyn FnMut(&Str<'c>, &Str<'c>) = &mut visit;
-        // SAFETY: an open key; nothing changes it while the cursor is in use, and the cursor is freed once. The callback
-        // gets the pointer to `visit`, which outlives the calls.
-        unsafe {
-            let cursor = api!(RedisModule_ScanCursorCreate());
-            let data = (&raw mut visit).cast::<c_void>();
-            while api!(RedisModule_ScanKey(self.raw, cursor, Some(visit_field), data)) != 0 {}
-            api!(RedisModule_ScanCursorDestroy(cursor));
-        }
-    }
-
     /// Deletes the key; the server frees a large value in the background. Nothing is replicated, and no event is fired.
     pub fn unlink(&mut self) {
         // SAFETY: a key open for writing.
         unsafe { api!(RedisModule_UnlinkKey(self.raw)) };
-    }
-}
-
-/// The callback of [`Key::for_each_field`].
-unsafe extern "C" fn visit_field(
-    _key: *mut raw::RedisModuleKey,
-    field: *mut raw::RedisModuleString,
-    value: *mut raw::RedisModuleString,
-    data: *mut c_void,
-) {
-    if field.is_null() || value.is_null() {
-        return;
-    }
-    // SAFETY: live strings, and the pointer that was given to the scan.
-    unsafe {
-        let visit = data.cast::<&mut dyn FnMut(&Str<'_>, &Str<'_>)>();
-        (*visit)(&Str::borrowed(field), &Str::borrowed(value));
     }
 }
 

@@ -33,7 +33,6 @@ const SERVER_COMMANDS: &[&CStr] = &[
     c"ZREMRANGEBYSCORE",
     // Called.
     c"GET",
-    c"HSCAN",
     c"ZCOUNT",
     c"ZRANGE",
 ];
@@ -74,7 +73,6 @@ pub fn require_server() -> Result<(), &'static str> {
         RedisModule_Log RedisModule_NotifyKeyspaceEvent RedisModule_OpenKey RedisModule_RegisterEnumConfig
         RedisModule_Replicate RedisModule_ReplyWithArray RedisModule_ReplyWithError RedisModule_ReplyWithLongLong
         RedisModule_ReplyWithMap RedisModule_ReplyWithSimpleString RedisModule_ReplyWithStringBuffer RedisModule_ServerInfoGetFieldUnsigned
-        RedisModule_ScanCursorCreate RedisModule_ScanCursorDestroy RedisModule_ScanKey
         RedisModule_SetAbsExpire RedisModule_SetCommandInfo RedisModule_SetModuleOptions RedisModule_SignalModifiedKey
         RedisModule_StringDMA RedisModule_StringPtrLen RedisModule_StringTruncate RedisModule_SubscribeToServerEvent
         RedisModule_UnlinkKey RedisModule_ValueLength RedisModule_ZsetAdd RedisModule_ZsetFirstInScoreRange

@@ -17,7 +17,7 @@ use crate::error::Error;
 use crate::ffi::{Access, Arg, ClosedKey, Ctx, Key, Kind, Str};
 pub use record::Record;
 use redis_rl_algorithm::arithmetic::to_i64;
-use redis_rl_algorithm::reservation::{MAX_ENDED, MAX_STEP};
+use redis_rl_algorithm::reservation::MAX_ENDED;
 use redis_rl_algorithm::{Change, Cost, Decision, Figures, MAX_EXPIRED, MAX_MOVED, Micros, Name, Named, Policy};
 pub use reserved::Reservations;
 
@@ -28,30 +28,18 @@ pub struct Budget {
     expired: Cell<u64>,
     /// Reservations that have ended.
     ended: Cell<usize>,
-    /// Reservations that it looks at because there is no order of them.
-    unordered: Cell<u64>,
     /// Entries of logs ahead of the clock that it moves to now.
     moved: Cell<u64>,
 }
 
 impl Budget {
     pub const fn of_call() -> Self {
-        let (expired, ended, unordered) = (MAX_EXPIRED as u64, MAX_ENDED, MAX_ENDED as u64);
-        let (expired, ended) = (Cell::new(expired), Cell::new(ended));
-        Self { expired, ended, unordered: Cell::new(unordered), moved: Cell::new(2 * MAX_MOVED) }
+        let (expired, ended, moved) = (MAX_EXPIRED as u64, MAX_ENDED, 2 * MAX_MOVED);
+        Self { expired: Cell::new(expired), ended: Cell::new(ended), moved: Cell::new(moved) }
     }
 
     fn spend_expired(&self, removed: u64) {
         self.expired.set(self.expired.get().saturating_sub(removed));
-    }
-
-    /// How many of so many reservations a call may look at, since there is no order of them: all, or a step. It then has
-    /// looked at them.
-    fn look_at(&self, reservations: u64) -> u64 {
-        let left = self.unordered.get();
-        let may = if reservations <= left { reservations } else { left.min(MAX_STEP) };
-        self.unordered.set(self.unordered.get().saturating_sub(may));
-        may
     }
 
     /// How many entries the next log may move: the first [`MAX_MOVED`], each other one half of those before it.

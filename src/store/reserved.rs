@@ -1,6 +1,9 @@
 //! The reservations of a limit: a HASH at `<key>:reserved`, of FIXED at `<key>:<window>:reserved`, and their order: a ZSET
 //! at `<HASH>:ends` with each id, scored with the millisecond in which it ends. Both have the same expiry. See
 //! [`redis_rl_algorithm::reservation`] for what is in them.
+//!
+//! The server may evict one of the two, and a client may change them. Where they disagree, the reservations are lost: the
+//! call that sees it deletes both, and what was charged stays charged.
 
 use arrayvec::ArrayString;
 
@@ -8,8 +11,9 @@ use super::braces::braces;
 use super::{Budget, Decide, StoredAlgorithm, extend, internal_error, sorted_set};
 use crate::error::Error;
 use crate::ffi::{Access, Arg, ClosedKey, Ctx, Key, Kind, Str, Word};
+use crate::stats::STATS;
 use redis_rl_algorithm::integer::parse_unsigned;
-use redis_rl_algorithm::reservation::{Book, EARLIEST, Ended, Reservation, Stored, UNORDERED};
+use redis_rl_algorithm::reservation::{Book, EARLIEST, EARLIEST_END, Ended, Reservation, Stored};
 use redis_rl_algorithm::{Change, Cost, Micros};
 
 static EARLIEST_NAME: Word = Word::new(EARLIEST);
@@ -118,10 +122,11 @@ pub struct Loaded<'c> {
     /// The id that the call names.
     id: Str<'c>,
     pub book: Book<'c, Str<'c>>,
+    /// How many reservations are lost: the call deletes both keys first. `None` if they agree.
+    lost: Option<u64>,
 }
 
-/// Reads what a call on `named` with this id needs: of what has ended, as much as the budget allows. Looks at other
-/// fields only if the order does not have each: at all if the budget allows, else at some, and the order gets those.
+/// Reads what a call on `named` with this id needs: of what has ended, as much as the budget allows.
 ///
 /// # Errors
 /// The user has no permission for the keys, or one holds another type, or a value that is no reservation.
@@ -147,47 +152,19 @@ pub fn load<'c>(
     if !matches!(ends.kind(), Kind::SortedSet | Kind::Nothing) {
         return Err(Error::WRONG_TYPE);
     }
-    stored.order_len = ends.len();
-    let step = Some(&ends).filter(|_| stored.earliest == Some(UNORDERED)).and_then(step_of);
-    stored.has_step = step.is_some();
-    stored.any_ended = stored.order_len > 0 && ends.any_score_in(f64::NEG_INFINITY, now.millis());
+    let order_len = ends.len();
+    stored.any_ended = order_len > 0 && ends.any_score_in(f64::NEG_INFINITY, now.millis());
     let mut book = Book::new(id, stored, now);
-    let is_complete =
-        book.is_ordered() && (!book.needs_review() || review(&mut book, stored.own, &key, &mut ends, budget)?);
-    let may_look_at = if is_complete { 0 } else { budget.look_at(key.len()) };
-    if !is_complete && may_look_at < key.len() {
-        let (fields, next) = match may_look_at {
-            0 => (Vec::new(), None),
-            most => key
-                .closed()
-                .some_fields(step.unwrap_or(0), most)
-                .map(|(fields, next)| (fields, Some(next)))
-                .ok_or_else(|| internal_error(key.closed().ctx(), "HSCAN"))?,
-        };
-        let fields = fields.into_iter().filter(|[id, _]| id.bytes() != EARLIEST);
-        let fields = fields.map(|[id, value]| Ok((id, decode(value)?))).collect::<Result<Vec<_>, Error>>()?;
-        book.add_to_order(fields, next, Str::new(id));
-    } else if !is_complete {
-        let mut fields = Vec::with_capacity(usize::try_from(key.len()).unwrap_or(0));
-        let mut foreign = false;
-        key.for_each_field(|id, value| match Reservation::decode(value.bytes()) {
-            Some(field) if id.bytes() != EARLIEST => fields.push((id.duplicate(), field)),
-            None if id.bytes() == EARLIEST => {}
-            _ => foreign = true,
-        });
-        if foreign {
-            return Err(Error::FOREIGN_RESERVATION);
-        }
-        budget.spend_ended(book.review_all(fields, budget.ended.get()));
+    let agrees =
+        stored.len == order_len && (!book.needs_review() || review(&mut book, stored.own, &key, &mut ends, budget)?);
+    if !agrees && stored.len > 0 && !stored.has_earliest {
+        return Err(Error::FOREIGN_RESERVATION);
     }
-    Ok(Loaded { key: key.close(), ends: ends.close(), id: own, book })
-}
-
-/// Where the next step goes on that gives the order its members: the score of the member with the empty name, which is
-/// below those of all others.
-fn step_of(ends: &Key<'_>) -> Option<u64> {
-    let score = Some(ends).filter(|ends| ends.kind() == Kind::SortedSet)?.score_of(&EARLIEST_NAME.get())?;
-    Some((-1.0 - score) as u64)
+    let lost = (!agrees).then_some(stored.len.max(order_len));
+    if lost.is_some() {
+        book = Book::new(id, Stored::default(), now);
+    }
+    Ok(Loaded { key: key.close(), ends: ends.close(), id: own, book, lost })
 }
 
 /// Reads what has ended. Whether each of these is in the HASH as the order says.
@@ -223,12 +200,13 @@ fn decode(text: Str<'_>) -> Result<Reservation, Error> {
 fn stored(key: &Key<'_>, id: &Str<'_>) -> Result<Stored, Error> {
     let [own, earliest] = key.two_fields(id, &EARLIEST_NAME.get());
     let parse = |text: Str<'_>| parse_unsigned(text.bytes()).ok_or(Error::FOREIGN_RESERVATION);
+    let has_earliest = earliest.map(parse).transpose()?.is_some();
     Ok(Stored {
         own: own.map(decode).transpose()?,
-        len: key.len().saturating_sub(u64::from(earliest.is_some())),
-        earliest: earliest.map(parse).transpose()?,
+        has_earliest,
+        len: key.len().saturating_sub(u64::from(has_earliest)),
+        any_ended: false,
         expires_at: key.expires_at(),
-        ..Stored::default()
     })
 }
 
@@ -255,7 +233,11 @@ impl Loaded<'_> {
 
     /// Writes what the call has changed, replicates it and fires the events.
     pub fn commit(self) {
-        let Self { key, mut ends, id: own, book } = self;
+        let Self { key, mut ends, id: own, book, lost } = self;
+        if let Some(lost) = lost {
+            STATS.reservations_lost.add(lost);
+            delete(key.duplicate());
+        }
         let changes = book.changes();
         if changes.delete {
             return delete(key);
@@ -264,7 +246,7 @@ impl Loaded<'_> {
         let own_value = changes.own.flatten().map(|field| Str::new(&field.encode()));
         let values: Vec<_> =
             changes.marks.iter().map(|(_, mark)| [Str::new(&mark.encode()), number(mark.ends_at)]).collect();
-        let earliest = changes.earliest.map(|at| [EARLIEST_NAME.get(), number(at)]);
+        let earliest = changes.earliest.then(|| [EARLIEST_NAME.get(), Str::new(EARLIEST_END)]);
         let marks = || changes.marks.iter().zip(&values);
         let fields = marks()
             .map(|((id, _), [value, _])| [*id, value])
@@ -280,39 +262,24 @@ impl Loaded<'_> {
         if key.remove_fields(removed()).is_none() {
             internal_error(key.ctx(), "HDEL");
         }
-        if changes.anew {
-            delete_existing(ends.duplicate());
-        }
-        let order: Vec<_> = changes.order.iter().map(|(id, end)| (id, number(*end))).collect();
-        let no_id = EARLIEST_NAME.get();
-        let next_step = changes.next_step.map(|next| Str::new(format!("-{}", next.saturating_add(1)).as_bytes()));
-        let (next_step, is_over) = (next_step.filter(|_| changes.next_step != Some(0)), changes.next_step == Some(0));
         let new_end = changes.own_end.filter(|_| changes.is_new);
         let own_end = changes.own_end.filter(|_| new_end.is_none()).map(number);
-        let members = order
-            .iter()
-            .map(|(id, end)| [end, *id])
-            .chain(marks().map(|((id, _), [_, end])| [end, *id]))
-            .chain(own_end.iter().map(|end| [end, &own]))
-            .chain(next_step.iter().map(|score| [score, &no_id]));
+        let members = marks().map(|((id, _), [_, end])| [end, *id]).chain(own_end.iter().map(|end| [end, &own]));
         if ends.set_scores(members).is_none() {
             internal_error(key.ctx(), "ZADD");
         }
         if let Some(end) = new_end {
             ends = add(ends, end, &own);
         }
-        if ends.remove_members(removed().chain(is_over.then_some(&no_id))).is_none() {
+        if ends.remove_members(removed()).is_none() {
             internal_error(key.ctx(), "ZREM");
         }
-        let expires_at = changes.expires_at;
-        if let Some(millis) = expires_at {
+        if let Some(millis) = changes.expires_at {
             extend(key.open(Access::ReadWrite), millis);
-        }
-        if let Some(millis) = expires_at.or(book.held_expiry().filter(|_| changes.anew))
-            && let ends = ends.open(Access::ReadWrite)
-            && ends.kind() != Kind::Nothing
-        {
-            extend(ends, millis);
+            let ends = ends.open(Access::ReadWrite);
+            if ends.kind() != Kind::Nothing {
+                extend(ends, millis);
+            }
         }
     }
 }

@@ -133,7 +133,7 @@ fn every_call_is_counted() {
 /// A replica gets the effects, not the decisions: commands.rs looks at that.
 #[test]
 fn every_figure_is_there_and_starts_at_0() {
-    const OTHERS: [&str; 11] = [
+    const OTHERS: [&str; 12] = [
         "peeks",
         "refunds",
         "settlements",
@@ -141,6 +141,7 @@ fn every_figure_is_there_and_starts_at_0() {
         "reservations_repeated",
         "reservations_settled",
         "reservations_ended",
+        "reservations_lost",
         "oom_error",
         "oom_allowed",
         "oom_denied",
