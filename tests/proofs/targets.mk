@@ -6,7 +6,7 @@ SIZE  ?= small
 MODEL ?=
 
 .PHONY: proofs
-proofs: ## visit every state of the models in tests/proofs/; SIZE=large, MODEL=grants, denials, leases, reservations, split or failover
+proofs: ## visit every state of the models in tests/proofs/; SIZE=large, MODEL=leases names one
 	@scripts/install rust
 	$(if $(PACKAGES),,cargo test --quiet --locked $(PROOFS))
 	cargo build --quiet --locked $(or $(PACKAGES),$(PROOFS)) --bin redis-rl-proofs
@@ -15,16 +15,12 @@ proofs: ## visit every state of the models in tests/proofs/; SIZE=large, MODEL=g
 # Seconds of each history, and the seed of its faults; SEED='1 2 3' records one after the other.
 SECONDS ?= 4
 SEED    ?= 1
-# HISTORY=sentinel runs the histories whose name contains that.
+# HISTORY=failover runs the histories whose name contains that.
 HISTORY ?=
-
-# Not the one of a release: `make test-service` has built this one.
-export RL_SERVICE ?= $(TARGET)/debug/rlaas
 
 .PHONY: history
 history: build $(if $(SERVERS),,servers) ## record what clients see while servers are killed, and check every call; SECONDS=4 SEED=1 HISTORY=
 	@scripts/install history
-	$(build_service)
 	for seed in $(SEED); do SECONDS=$(SECONDS) SEED=$$seed \
 	  $(call tests,$(PROOFS) --test history,history) --quiet -- --nocapture --test-threads 1 $(ALL_HISTORIES) $(HISTORY) || exit; \
 	  done

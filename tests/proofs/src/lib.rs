@@ -5,13 +5,11 @@
 //! between them: messages, time and faults. It does not show anything about the network code of either.
 
 pub mod denials;
-pub mod failover;
 pub mod grants;
 pub mod leases;
 pub mod reservations;
 pub mod search;
 pub mod server;
-pub mod split;
 
 /// How much of a model is visited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,13 +31,11 @@ impl Size {
 }
 
 /// The models by name.
-const MODELS: [(&str, Check); 6] = [
+const MODELS: [(&str, Check); 4] = [
     ("grants", grants::check),
     ("denials", denials::check),
     ("leases", leases::check),
     ("reservations", reservations::check),
-    ("split", split::check),
-    ("failover", failover::check),
 ];
 
 /// Checks a model in several shapes.

@@ -51,8 +51,6 @@ pub enum Kind {
     },
     /// A guard of the Rust client held a lease, from the begin of this call to its end.
     Held,
-    /// A unit of a grant was used.
-    Granted,
     /// A request with RESERVE.
     Reserve {
         id: String,
@@ -127,13 +125,7 @@ impl Call {
 
     /// Whether nobody else calls for the key.
     pub fn is_own(&self) -> bool {
-        self.key.contains(":own:") || self.key.contains(",own=")
-    }
-
-    /// The earliest millisecond in which a call that has this reply can have been decided; [`Figures::now_ms`] is the
-    /// latest.
-    pub fn earliest_ms(&self, reply: &Figures) -> u64 {
-        if self.path == service::PATH { self.begun_us / 1_000 } else { reply.now_ms }
+        self.key.contains(":own:")
     }
 }
 
@@ -145,8 +137,6 @@ pub struct Kill {
     pub at_us: u64,
     /// What the keys of the server begin with, or have as a hash tag; all keys if it is empty.
     pub tags: Vec<&'static str>,
-    /// It had no AOF: the next one begins with nothing.
-    pub emptied: bool,
     /// What was counted of each key, after a failover.
     pub counted: Vec<Counted>,
 }
@@ -172,12 +162,4 @@ impl Kill {
     pub fn concerns(&self, key: &str) -> bool {
         self.tags.is_empty() || self.tags.contains(&tag(key))
     }
-}
-
-/// The server's clock stepped.
-#[derive(Clone, Copy, Debug)]
-pub struct Step {
-    /// Between these two moments.
-    pub begun_us: u64,
-    pub ended_us: u64,
 }

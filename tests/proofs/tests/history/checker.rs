@@ -3,26 +3,20 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
 
-use crate::call::{Call, Count, Counted, Figures, Kill, Kind, Outcome, Step};
+use crate::call::{Call, Count, Counted, Figures, Kill, Kind, Outcome};
 use crate::client::TOGETHER;
-use crate::grants;
 use crate::guards;
-use crate::service;
 
 /// Checks the calls of a history. A schedule sends no call that a check would have to excuse.
 ///
 /// # Errors
 /// The first call that breaks a promise, and which.
-pub fn check(calls: &[Call], kills: &[Kill], steps: &[Step]) -> Result<(), String> {
-    let emptied = |at_us: u64| kills.iter().filter(|kill| kill.emptied && kill.at_us < at_us).count();
-    let mut by_key: BTreeMap<(&str, usize), Vec<&Call>> = BTreeMap::new();
+pub fn check(calls: &[Call], kills: &[Kill]) -> Result<(), String> {
+    let mut by_key: BTreeMap<&str, Vec<&Call>> = BTreeMap::new();
     for call in calls {
-        // The service may have sent it before or after, and only one of the two counts it.
-        if call.path != service::PATH || emptied(call.begun_us) == emptied(call.ended_us) {
-            by_key.entry((&call.key, emptied(call.begun_us))).or_default().push(call);
-        }
+        by_key.entry(&call.key).or_default().push(call);
     }
-    let mut offences: Vec<_> = by_key.values_mut().filter_map(|calls| check_key(calls, kills, steps)).collect();
+    let mut offences: Vec<_> = by_key.values_mut().filter_map(|calls| check_key(calls, kills)).collect();
     offences.extend(all_or_none(calls, kills));
     offences.sort_by_key(|(call, _)| call.begun_us);
     match offences.first() {
@@ -34,20 +28,19 @@ pub fn check(calls: &[Call], kills: &[Kill], steps: &[Step]) -> Result<(), Strin
 }
 
 /// Checks the calls for one key.
-fn check_key<'a>(calls: &mut [&'a Call], kills: &[Kill], steps: &[Step]) -> Offence<'a> {
+fn check_key<'a>(calls: &mut [&'a Call], kills: &[Kill]) -> Offence<'a> {
     // A client's calls are in its own order; those of several are in the order of the server's clock.
     calls.sort_by_key(|call| call.reply().map_or(call.begun_us / 1_000, |figures| figures.now_ms));
-    let Call { key, limit, path, kind, .. } = calls[0];
+    let Call { key, limit, kind, .. } = calls[0];
     let failovers: Vec<&Kill> = kills.iter().filter(|kill| !kill.counted.is_empty() && kill.concerns(key)).collect();
     let calls = &*calls;
     match kind {
         Kind::Lease { .. } | Kind::Renew { .. } | Kind::Release { .. } => leases(calls, &failovers),
         Kind::Held => holders(calls),
-        Kind::Granted => in_window(calls, grants::LIMIT.limit + grants::INSTANCES * grants::UNITS),
         Kind::Reserve { .. } | Kind::Settle { .. } => reservations(calls, &failovers),
         Kind::Request { .. } | Kind::Refund { .. } if calls[0].is_own() => match limit.is_long() {
             true => counters(calls, kills),
-            false => waits(calls, steps, &failovers),
+            false => waits(calls, &failovers),
         },
         _ if limit.is_long() => {
             let lacks =
@@ -55,9 +48,7 @@ fn check_key<'a>(calls: &mut [&'a Call], kills: &[Kill], steps: &[Step]) -> Offe
             let lost: u64 = failovers.iter().filter_map(lacks).sum();
             in_window(calls, limit.limit + lost).or_else(|| denied_early(calls))
         }
-        _ if !steps.is_empty() => in_both_clocks(calls, steps),
         _ => by_primary(calls, &failovers, |calls| match limit.algorithm {
-            "TOKEN" | "GCRA" if *path == service::PATH => bucket_of_service(calls),
             "TOKEN" | "GCRA" => bucket(calls),
             "LEAKY" => bucket(calls).or_else(|| one_by_one(calls)),
             "WINDOW" => in_its_windows(calls),
@@ -98,11 +89,7 @@ fn primary(failovers: &[&Kill], at_us: u64) -> usize {
 fn by_primary<'a>(calls: &[&'a Call], failovers: &[&Kill], check: impl Fn(&[&'a Call]) -> Offence<'a>) -> Offence<'a> {
     let mut parts: BTreeMap<usize, Vec<&Call>> = BTreeMap::new();
     for call in calls {
-        let of = primary(failovers, call.begun_us);
-        // The service may have sent it to the one or the other.
-        if call.path != service::PATH || of == primary(failovers, call.ended_us) {
-            parts.entry(of).or_default().push(call);
-        }
+        parts.entry(primary(failovers, call.begun_us)).or_default().push(call);
     }
     parts.values().find_map(|calls| check(calls))
 }
@@ -115,19 +102,16 @@ fn charged<'a>(calls: &[&'a Call]) -> Vec<(&'a Call, u64, u64)> {
 /// No window has more than the limit: one of FIXED, else any.
 fn in_window<'a>(calls: &[&'a Call], limit: u64) -> Offence<'a> {
     let mut units = 0;
-    // What is in the window of the last charge for sure, by the earliest time that it can have.
+    // What is in the window of the last charge.
     let mut held: BTreeMap<(u64, usize), u64> = BTreeMap::new();
     for (number, (call, at, cost)) in charged(calls).into_iter().enumerate() {
         let window = call.limit.window_ms;
         let over = |earlier: u64| match call.limit.algorithm {
             "FIXED" => earlier / window != at / window,
-            // The times of grants are the client's, so a window is a little shorter.
-            _ if call.kind == Kind::Granted => earlier + window - 5 <= at,
             // A charge counts to the end of the millisecond in which it leaves the window.
             _ => earlier + window <= at,
         };
-        let earliest = call.reply().map_or(at, |reply| call.earliest_ms(reply));
-        held.insert((earliest, number), cost);
+        held.insert((at, number), cost);
         units += cost;
         while let Some(first) = held.first_entry().filter(|first| over(first.key().0)) {
             units -= first.remove();
@@ -146,7 +130,7 @@ fn denied_early<'a>(calls: &[&'a Call]) -> Offence<'a> {
         (Kind::Request { cost }, Outcome::Unknown) => *cost,
         _ => 0,
     };
-    let is_denied = |call: &&&Call| call.path != service::PATH && call.reply().is_some_and(|reply| !reply.allowed);
+    let is_denied = |call: &&&Call| call.reply().is_some_and(|reply| !reply.allowed);
     let first = calls.iter().filter(is_denied).min_by_key(|call| call.ended_us)?;
     let charged: u64 = calls.iter().filter(|call| call.begun_us <= first.ended_us).map(|call| most(&call)).sum();
     let too_early = charged < first.limit.limit;
@@ -212,40 +196,6 @@ fn one_by_one<'a>(calls: &[&'a Call]) -> Offence<'a> {
     too_early.map(|(call, after)| (call, format!("it goes on {after} ms after another")))
 }
 
-/// By how much the clock of Valkey 9.1 and later may be ahead, and then go back: it reads the time once a millisecond, and
-/// adds what a monotonic clock says (valkey-io/valkey#3193).
-const AHEAD_US: u64 = 1_000;
-
-/// No window has more than the limit while the server's clock steps: calls that lie in one window of the clients' clock,
-/// which does not step, and in one of the server's, have at most the limit, and once more for each step. Two windows of
-/// WINDOW, and a full bucket with what it gains, lie in one.
-fn in_both_clocks<'a>(calls: &[&'a Call], steps: &[Step]) -> Offence<'a> {
-    let charges = calls.iter().filter_map(|call| call.reply().map(|reply| (*call, reply.now_ms, reply.charged)));
-    let mut charges: Vec<_> = charges.filter(|(_, _, units)| *units > 0).collect();
-    charges.sort_by_key(|(call, _, _)| call.ended_us);
-    for (at, &(last, now_ms, _)) in charges.iter().enumerate() {
-        let window_us = last.limit.window_ms * 1_000 - AHEAD_US;
-        let recent = charges[..=at].iter().rev().take_while(|(call, _, _)| call.ended_us + window_us > last.ended_us);
-        let (mut units, mut begun_us) = (0, last.begun_us);
-        for (call, earlier_ms, charged) in recent {
-            if call.begun_us + window_us > last.ended_us && earlier_ms + last.limit.window_ms > now_ms {
-                units += charged;
-                begun_us = begun_us.min(call.begun_us);
-            }
-        }
-        let stepped = steps.iter().filter(|step| step.ended_us >= begun_us && step.begun_us <= last.ended_us).count();
-        let windows = match last.limit.algorithm {
-            "WINDOW" | "TOKEN" | "LEAKY" | "GCRA" => 2,
-            _ => 1,
-        };
-        let most = last.limit.limit * (windows + stepped as u64);
-        if units > most {
-            return Some((last, format!("limit exceeded: {units} of {most} units in one window")));
-        }
-    }
-    None
-}
-
 /// A bucket that is filled by what was allowed, and drains at the rate, never overflows.
 fn bucket<'a>(calls: &[&'a Call]) -> Offence<'a> {
     // In parts of a unit: window_ms to the unit.
@@ -257,31 +207,6 @@ fn bucket<'a>(calls: &[&'a Call]) -> Offence<'a> {
         last = at;
         if level > (window + 1) * limit {
             return Some((call, format!("limit exceeded: {} of {limit} units in the bucket", level / window)));
-        }
-    }
-    None
-}
-
-/// The same of calls whose time is known to lie between two: no span of time has more than a full bucket and what drains
-/// in it.
-fn bucket_of_service<'a>(calls: &[&'a Call]) -> Offence<'a> {
-    // The spans that are looked at, in windows. After a longer one, more of the bucket is unused.
-    const WINDOWS: u64 = 4;
-    let charges = charged(calls);
-    for (number, &(last, end, _)) in charges.iter().enumerate() {
-        let (window, limit) = (last.limit.window_ms, last.limit.limit);
-        let earliest = |call: &Call| call.begun_us / 1_000;
-        let recent = charges[..=number].iter().rev().take_while(|(_, at, _)| at + WINDOWS * window > end);
-        let mut recent: Vec<_> = recent.map(|&(call, _, cost)| (earliest(call), cost)).collect();
-        recent.sort_unstable_by(|one, other| other.cmp(one));
-        let mut units = 0;
-        for (begin, cost) in recent {
-            units += cost;
-            // In parts of a unit: window to the unit. One millisecond more, since times are cut.
-            if units * window > (window + end - begin + 1) * limit {
-                let what = format!("limit exceeded: {units} units in {} ms, of {limit} in {window} ms", end - begin);
-                return Some((last, what));
-            }
         }
     }
     None
@@ -325,8 +250,8 @@ fn counters<'a>(calls: &[&'a Call], kills: &[Kill]) -> Offence<'a> {
         let counted = match &call.outcome {
             Outcome::Reply(reply) => after(call, reply),
             Outcome::Unknown => {
-                // The service may still have it when it gives up, but does not send it then.
-                pending.push((if call.path == service::PATH { call.ended_us } else { call.begun_us }, change));
+                // The Rust client may send it again until it gives up.
+                pending.push((if call.path == guards::REQUESTS { call.ended_us } else { call.begun_us }, change));
                 past.push(range(known, &pending));
                 continue;
             }
@@ -367,15 +292,12 @@ fn after(call: &Call, reply: &Figures) -> i64 {
 }
 
 /// A denied client that waits for `retry_after_ms` and is alone is allowed, and not earlier.
-fn waits<'a>(calls: &[&'a Call], steps: &[Step], failovers: &[&Kill]) -> Offence<'a> {
+fn waits<'a>(calls: &[&'a Call], failovers: &[&Kill]) -> Offence<'a> {
     let mut calls = calls.to_vec();
     calls.sort_by_key(|call| (call.begun_us, call.ended_us));
     let (mut due, mut last_us): (Option<u64>, u64) = (None, 0);
     for call in calls {
-        let is_between = |begun_us, ended_us| last_us <= ended_us && begun_us <= call.ended_us;
-        if steps.iter().any(|step| is_between(step.begun_us, step.ended_us))
-            || failovers.iter().any(|kill| is_between(kill.at_us, kill.at_us))
-        {
+        if failovers.iter().any(|kill| last_us <= kill.at_us && kill.at_us <= call.ended_us) {
             due = None;
         }
         last_us = call.begun_us;
@@ -619,7 +541,7 @@ fn leases<'a>(calls: &[&'a Call], failovers: &[&Kill]) -> Offence<'a> {
     None
 }
 
-/// Guards of the client that are not lost, and what gateways hold: at most `limit` at once.
+/// Guards of the client that are not lost: at most `limit` at once.
 fn holders<'a>(calls: &[&'a Call]) -> Offence<'a> {
     let mut calls: Vec<_> = calls.iter().filter(|call| call.begun_us < call.ended_us).collect();
     calls.sort_by_key(|call| call.begun_us);
@@ -640,7 +562,7 @@ fn holders<'a>(calls: &[&'a Call]) -> Offence<'a> {
 ///
 /// # Errors
 /// The changes that are not found.
-pub fn finds_changes(calls: &[Call], kills: &[Kill], steps: &[Step]) -> Result<(), String> {
+pub fn finds_changes(calls: &[Call], kills: &[Kill]) -> Result<(), String> {
     // Each change is tried on so many calls: one that lies beside a fault need not be wrong.
     const TRIES: u32 = 40;
     let mut together: BTreeMap<&str, Vec<Call>> = BTreeMap::new();
@@ -650,13 +572,13 @@ pub fn finds_changes(calls: &[Call], kills: &[Kill], steps: &[Step]) -> Result<(
     let mut tried: BTreeMap<String, (u32, bool)> = BTreeMap::new();
     for calls in together.values() {
         for (at, call) in calls.iter().enumerate() {
-            for (what, changed) in changes(call, !steps.is_empty()) {
+            for (what, changed) in changes(call) {
                 let name = format!("{what} ({}, {})", call.path, call.limit.algorithm);
                 let (tries, found) = tried.entry(name).or_default();
                 if !*found && *tries < TRIES {
                     *tries += 1;
                     let calls = [&calls[..at], &changed, &calls[at + 1..]].concat();
-                    *found = check(&calls, kills, steps).is_err();
+                    *found = check(&calls, kills).is_err();
                 }
             }
         }
@@ -665,8 +587,8 @@ pub fn finds_changes(calls: &[Call], kills: &[Kill], steps: &[Step]) -> Result<(
     if missed.is_empty() { Ok(()) } else { Err(format!("not found: {missed:?}")) }
 }
 
-/// What may not be there in place of a call. While the clock steps, less is wrong.
-fn changes(call: &Call, steps: bool) -> Vec<(&'static str, Vec<Call>)> {
+/// What may not be there in place of a call.
+fn changes(call: &Call) -> Vec<(&'static str, Vec<Call>)> {
     let as_kind =
         |kind| Call { kind, begun_us: call.ended_us + 1_000, ended_us: call.ended_us + 1_000, ..call.clone() };
     let Some(&reply) = call.reply() else {
@@ -694,7 +616,6 @@ fn changes(call: &Call, steps: bool) -> Vec<(&'static str, Vec<Call>)> {
         Kind::Held if call.begun_us < call.ended_us => {
             vec![("a holder too many", vec![call.clone(); 1 + limit as usize])]
         }
-        Kind::Granted => vec![("limit exceeded", charged(limit + 1_000))],
         // 9 is what no reservation takes and no settlement corrects to.
         Kind::Reserve { .. } | Kind::Settle { .. } => {
             vec![miscounted, ("wrongly corrected", with(Figures { charged: 9, ..reply }))]
@@ -714,10 +635,9 @@ fn changes(call: &Call, steps: bool) -> Vec<(&'static str, Vec<Call>)> {
         Kind::Request { .. } if reply.allowed => {
             let mut all = vec![("limit exceeded", charged(10 * limit))];
             match call.limit.algorithm {
-                _ if call.limit.is_long() && call.path != service::PATH => {
+                _ if call.limit.is_long() => {
                     all.push(("denied too early", with(Figures { allowed: false, charged: 0, ..reply })));
                 }
-                _ if call.limit.is_long() || steps => {}
                 "WINDOW" => {
                     all.push(("a window too long", with(Figures { reset_ms: reply.reset_ms + window, ..reply })))
                 }

@@ -7,7 +7,6 @@ use redis::{Cmd, Connection, RedisError, Value};
 
 use crate::call::{Call, Figures, Kind, Limit, Outcome, now_us};
 use crate::route::{Nodes, Route};
-use crate::service;
 use crate::support::{Random, line};
 use crate::{Run, Traffic};
 
@@ -92,8 +91,7 @@ pub fn long(prefix: &str) -> Vec<(String, Limit)> {
 
 /// The limits of all clients that last longer than the history, and their keys.
 fn quotas(prefix: &str) -> Vec<(String, Limit)> {
-    let quotas = QUOTAS.into_iter().map(|limit| (shared_key(prefix, &limit), limit));
-    quotas.chain(service::quotas(prefix)).collect()
+    QUOTAS.into_iter().map(|limit| (shared_key(prefix, &limit), limit)).collect()
 }
 
 /// Sends calls until it is done.
@@ -466,7 +464,7 @@ fn add_arguments(cmd: &mut Cmd, call: &Call) {
         }
         Kind::Settle { id, actual } => cmd.arg("RESERVATION").arg(id).arg("ACTUAL").arg(actual),
         Kind::Renew { .. } | Kind::Release { .. } => unreachable!("they have no limit"),
-        Kind::Granted | Kind::Held => unreachable!("the Rust client sends them"),
+        Kind::Held => unreachable!("the Rust client sends them"),
     };
 }
 

@@ -1,7 +1,5 @@
 //! The servers of a history, and what happens to them.
 
-use std::collections::BTreeMap;
-use std::fs;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU16, Ordering};
 use std::thread;
@@ -12,12 +10,12 @@ use nix::unistd::Pid;
 use redis::{Cmd, Connection, RedisResult, Value};
 
 use crate::History;
-use crate::call::{Count, Counted, Kill, Limit, Step, now_us};
-use crate::client::{TIMEOUT, long};
+use crate::call::{Count, Counted, Kill, Limit, now_us};
+use crate::client::long;
 use crate::route::connect;
 use crate::support::{
-    Cluster, Options, PATIENCE, Random, Sentinel, Server, ServerBin, SteppedClock, call, digest, eventually, info,
-    line, migrate_slot, try_info, wait_for_replica,
+    Cluster, Options, PATIENCE, Random, Server, ServerBin, call, digest, eventually, info, line, migrate_slot,
+    try_info, wait_for_replica,
 };
 
 /// What happens now and then.
@@ -36,8 +34,6 @@ pub struct World {
     pub primaries: Vec<Server>,
     /// One for each of the primaries, in the same order, or none.
     pub replicas: Vec<Server>,
-    sentinel: Option<Sentinel>,
-    clock: Option<SteppedClock>,
     /// Where the primary is, if there is one.
     pub port: Arc<AtomicU16>,
 }
@@ -46,18 +42,7 @@ impl World {
     fn of(bin: &ServerBin, primary: Server) -> Self {
         let port = Arc::new(AtomicU16::new(primary.port()));
         let bin = bin.clone();
-        Self { bin, prefixes: ONE, primaries: vec![primary], replicas: vec![], sentinel: None, clock: None, port }
-    }
-
-    /// A server that keeps nothing when it is killed.
-    pub fn forgetful(bin: &ServerBin) -> Self {
-        Self::of(bin, Server::start(bin))
-    }
-
-    pub fn with_clock(bin: &ServerBin) -> Self {
-        let clock = SteppedClock::new();
-        let server = clock.govern(Server::options(bin)).start();
-        Self { clock: Some(clock), ..Self::of(bin, server) }
+        Self { bin, prefixes: ONE, primaries: vec![primary], replicas: vec![], port }
     }
 
     /// A primary and its replica, whose AOF has each write on disk before its reply.
@@ -68,24 +53,9 @@ impl World {
         Self { replicas: vec![replica], ..Self::of(bin, primary) }
     }
 
-    /// The same, and a Sentinel.
-    pub fn watched(bin: &ServerBin) -> Self {
-        let pair = Self::pair(bin);
-        let sentinel = Sentinel::start(bin, pair.primaries[0].port());
-        let set =
-            |name: &str, ms: u64| redis::cmd("SENTINEL").arg(&["SET", "main", name]).arg(ms).exec(&mut sentinel.con());
-        // Else it waits for ten seconds before the next failover.
-        set("failover-timeout", 1_000).expect("SENTINEL SET");
-        // A busy machine may stop a primary for half a second.
-        set("down-after-milliseconds", 1_500).expect("SENTINEL SET");
-        Self { sentinel: Some(sentinel), ..pair }
-    }
-
-    /// Three masters and their replicas. A replica takes over from a master that is away for longer than the timeout.
-    pub fn cluster(bin: &ServerBin, timeout_ms: u64) -> Self {
-        let options = |options: Options| {
-            options.durable().set("cluster-node-timeout", timeout_ms).set("cluster-replica-validity-factor", 0)
-        };
+    /// Three masters and their replicas, which take over from none.
+    pub fn cluster(bin: &ServerBin) -> Self {
+        let options = |options: Options| options.durable().set("cluster-node-timeout", 60_000);
         let cluster = Cluster::start(bin, 3, options);
         let replicas = cluster.start_replicas(bin, options);
         let mut masters = cluster.nodes;
@@ -118,10 +88,6 @@ impl World {
     /// # Errors
     /// What is not so.
     pub fn rests(&mut self) -> Result<(), String> {
-        if let Some(clock) = &self.clock {
-            // Later than it ever was.
-            clock.step(&mut self.primaries[0].con(), 3_700);
-        }
         for server in self.primaries.iter_mut().chain(&mut self.replicas) {
             let log = server.log();
             if !server.is_running() || log.contains("panicked") || log.contains("BUG REPORT") {
@@ -169,24 +135,6 @@ pub fn kill(world: &mut World, random: &mut Random, history: &mut History) {
     assert_eq!(info(&mut primary.con(), "role"), "master");
 }
 
-/// The same of a server without AOF: what was not saved is gone.
-pub fn kill_and_lose(world: &mut World, _: &mut Random, history: &mut History) {
-    history.happened("kill -9");
-    world.primaries[0].kill();
-    history.kills.push(Kill { at_us: now_us(), emptied: true, ..Kill::default() });
-    world.primaries[0].start_again();
-}
-
-pub fn shut_down(world: &mut World, _: &mut Random, history: &mut History) {
-    history.happened("SHUTDOWN SAVE");
-    let server = &mut world.primaries[0];
-    server.shutdown("SAVE");
-    history.kills.push(Kill { at_us: now_us(), ..Kill::default() });
-    server.start_again();
-    // After the next kill it is too old.
-    fs::remove_file(server.dir().join("dump.rdb")).expect("a dump");
-}
-
 /// SIGSTOP for up to 300 ms.
 pub fn stop(world: &mut World, random: &mut Random, history: &mut History) {
     history.happened("SIGSTOP");
@@ -230,18 +178,6 @@ pub fn replace_replica(world: &mut World, _: &mut Random, history: &mut History)
     world.replicas[0] = options.start();
 }
 
-/// Its clock steps by up to three seconds or an hour, or back to the true time.
-pub fn step(world: &mut World, random: &mut Random, history: &mut History) {
-    history.happened("clock step");
-    let seconds = match random.below(4) {
-        0 => random.below(7_200) as i64 - 3_600,
-        _ => random.below(7) as i64 - 3,
-    };
-    let begun_us = now_us();
-    world.clock.as_ref().expect("a clock").step(&mut world.primaries[0].con(), seconds);
-    history.steps.push(Step { begun_us, ended_us: now_us() });
-}
-
 /// The primary is killed and the replica takes its place, often without the last changes. The AOF of the old primary says
 /// which those are. It then becomes the replica.
 pub fn fail_over(world: &mut World, random: &mut Random, history: &mut History) {
@@ -258,101 +194,8 @@ pub fn fail_over(world: &mut World, random: &mut Random, history: &mut History) 
     let replaced = Replaced::by(&world.replicas[0], world.prefixes);
     world.port.store(world.replicas[0].port(), Ordering::Relaxed);
     world.primaries[0].start_again_with(|options| options.set("replicaof", "no one"));
-    history.kills.push(replaced.kill(&world.primaries[0], vec![]));
+    history.kills.push(replaced.kill(&world.primaries[0]));
     world.swap();
-}
-
-/// The primary is killed or stopped until Sentinel has put the replica in its place. A primary that was stopped goes on
-/// then, with the calls that it had received.
-pub fn let_sentinel_fail_over(world: &mut World, random: &mut Random, history: &mut History) {
-    let killed = random.below(2) == 0;
-    if killed {
-        history.happened("kill -9, Sentinel");
-        world.primaries[0].kill();
-    } else {
-        history.happened("SIGSTOP, Sentinel");
-        signal(&world.primaries[0], Signal::SIGSTOP);
-    }
-    let sentinel = world.sentinel.as_ref().expect("a Sentinel");
-    let (old, new) = (&mut world.primaries[0], &world.replicas[0]);
-    let address = ["127.0.0.1".to_owned(), new.port().to_string()];
-    let promoted = eventually(2 * PATIENCE, || {
-        sentinel.ask::<[String; 2]>("GET-MASTER-ADDR-BY-NAME").is_ok_and(|now| now == address)
-    });
-    assert!(promoted, "Sentinel does not fail over:\n{}", new.log());
-    let replaced = Replaced::by(new, world.prefixes);
-    world.port.store(new.port(), Ordering::Relaxed);
-    if killed {
-        old.start_again_with(|options| options.set("replicaof", "no one"));
-    } else {
-        // A client that was about to call it has given up then.
-        thread::sleep(3 * TIMEOUT);
-        signal(old, Signal::SIGCONT);
-    }
-    // Sentinel looks at a primary that is back only after eight seconds.
-    history.kills.push(replaced.kill(old, vec![]));
-    world.swap();
-    let sentinel = world.sentinel.as_ref().expect("a Sentinel");
-    let known = eventually(PATIENCE, || {
-        let figures: BTreeMap<String, String> = sentinel.ask("MASTER").expect("SENTINEL MASTER");
-        figures["num-slaves"] == "1" && figures["flags"] == "master"
-    });
-    assert!(known, "Sentinel does not know the replica");
-}
-
-/// A master of a cluster is killed, or stopped for good, and its replica takes its place. Then it comes back, as the replica.
-pub fn fail_over_in_cluster(world: &mut World, random: &mut Random, history: &mut History) {
-    replace_master(world, random, history, false);
-}
-
-/// The same, and meanwhile a slot moves from one of the others to the third.
-pub fn fail_over_and_move_slot(world: &mut World, random: &mut Random, history: &mut History) {
-    replace_master(world, random, history, true);
-}
-
-fn replace_master(world: &mut World, random: &mut Random, history: &mut History, moves: bool) {
-    // One that has keys: slots move.
-    let at = world.owner(random.pick(world.prefixes));
-    let (from, to) = ((at + 1) % 3, (at + 2) % 3);
-    let tags = world.prefixes_of(at);
-    let moving = world.prefixes_of(from).first().copied().filter(|_| moves);
-    if random.below(2) == 0 {
-        history.happened("kill -9, cluster");
-        world.primaries[at].kill();
-    } else {
-        history.happened("SIGSTOP, cluster");
-        signal(&world.primaries[at], Signal::SIGSTOP);
-    }
-    let at_us = now_us();
-    // It reads what is under way, long before it takes over.
-    thread::sleep(Duration::from_millis(500));
-    let replaced = Replaced { at_us, ..Replaced::by(&world.replicas[at], &tags) };
-    if let Some(tag) = moving {
-        history.happened("slot moved meanwhile");
-        let [from, to] = [from, to].map(|at| &world.primaries[at]);
-        migrate_slot(slot(from, tag), from, to, &[]);
-    }
-    let replica = &world.replicas[at];
-    let promoted = eventually(2 * PATIENCE, || info(&mut replica.con(), "role") == "master");
-    assert!(promoted, "no replica takes over:\n{}", replica.log());
-    let master = &mut world.primaries[at];
-    master.kill();
-    // A server by itself reads its AOF.
-    let (disk, copy) = (master.dir().join("appendonlydir"), tempfile::tempdir().expect("a directory"));
-    let to = copy.path().join("appendonlydir");
-    fs::create_dir(&to).expect("a directory");
-    for file in fs::read_dir(&disk).expect("an AOF").map(|file| file.expect("a file")) {
-        fs::copy(file.path(), to.join(file.file_name())).expect("a copy");
-    }
-    let old = Options::new(&world.bin).durable().set("dir", copy.path().display()).start();
-    history.kills.push(replaced.kill(&old, tags));
-    drop(old);
-    master.start_again();
-    let master = &world.primaries[at];
-    let demoted = eventually(2 * PATIENCE, || info(&mut master.con(), "role") == "slave");
-    assert!(demoted, "the old master does not follow:\n{}", master.log());
-    std::mem::swap(&mut world.primaries[at], &mut world.replicas[at]);
-    wait_for_replica(&world.primaries[at], &world.replicas[at]);
 }
 
 /// Moves a slot to another master, while clients call for its keys.
@@ -366,7 +209,7 @@ pub fn move_slot(world: &mut World, random: &mut Random, history: &mut History) 
 }
 
 impl World {
-    /// The old primary becomes the replica. Sentinel closes connections when it sees that something has changed.
+    /// The old primary becomes the replica.
     fn swap(&mut self) {
         let (old, new) = (&self.primaries[0], &self.replicas[0]);
         let follow = call(&format!("REPLICAOF 127.0.0.1 {}", new.port()));
@@ -418,21 +261,19 @@ impl Replaced {
     }
 
     /// The end of the old primary, which counts what the new one lacks.
-    fn kill(self, old: &Server, tags: Vec<&'static str>) -> Kill {
+    fn kill(self, old: &Server) -> Kill {
         let old = counts(old, &self.keys);
         let counted =
             self.keys.into_iter().zip(old).zip(self.new).map(|(((key, _), old), new)| Counted { key, old, new });
-        Kill { at_us: self.at_us, tags, counted: counted.collect(), ..Kill::default() }
+        Kill { at_us: self.at_us, tags: vec![], counted: counted.collect() }
     }
 }
 
-/// How many units a server counts under each key, and when. Sentinel may close the connection meanwhile.
+/// How many units a server counts under each key, and when.
 fn counts(server: &Server, keys: &[(String, Limit)]) -> Vec<Count> {
     let mut counts = Vec::new();
     let replied = eventually(PATIENCE, || {
         let Ok(mut con) = connect(server.port()) else { return false };
-        // A replica of a cluster sends readers away without it. Elsewhere it does nothing, or is an error.
-        let _ = call("READONLY").exec(&mut con);
         peek(&mut con, keys).is_ok_and(|all| {
             counts = all;
             true

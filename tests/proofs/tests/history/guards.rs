@@ -1,4 +1,4 @@
-//! Instances of the Rust client that hold leases and reservations with its guards.
+//! Instances of the Rust client that send requests, and hold leases and reservations with its guards.
 
 use std::time::Duration;
 
@@ -9,6 +9,7 @@ use crate::call::{Call, Figures, Kind, Limit, Outcome, now_us};
 use crate::support::Random;
 
 /// What [`Call::path`] is.
+pub const REQUESTS: &str = "requests of the client";
 pub const LEASES: &str = "leases of the client";
 pub const RESERVATIONS: &str = "reservations of the client";
 
@@ -34,6 +35,7 @@ pub fn run(run: Run<'_>, number: usize) -> Vec<Call> {
         let limiter = Limiter::builder(Link::open(&at).expect("a link")).breaker(breaker).build();
         runtime.block_on(async {
             while !run.is_done() && run.route.address() == at {
+                instance.request(&limiter).await;
                 instance.hold(&limiter).await;
                 instance.pause(20).await;
             }
@@ -86,6 +88,17 @@ impl Instance<'_> {
             // If there is no reply, the lease ends by itself.
             let _ = lease.release().await;
         }
+    }
+
+    /// A request under a limit of its own: it knows what is counted.
+    async fn request(&mut self, limiter: &Limiter) {
+        let key = format!("{}:own:{}:requests", self.prefix, self.number);
+        let policy = Policy::rolling(Duration::from_millis(RESERVED.window_ms), RESERVED.limit);
+        let begun_us = now_us();
+        let decided = limiter.check_request(&policy.request(&key).cost(UNITS)).await;
+        let outcome = decided.map_or(Outcome::Unknown, |decision| of(&decision));
+        let call = Call::new(self.number, REQUESTS, key, RESERVED, Kind::Request { cost: UNITS });
+        self.calls.push(Call { begun_us, ended_us: now_us(), outcome, ..call });
     }
 
     async fn reserve(&mut self, limiter: &Limiter) {

@@ -1,6 +1,18 @@
 //! Histories: clients call real servers while faults happen by a schedule, every call is recorded with its times and its
 //! reply, and a checker decides afterwards. `make history`.
 //!
+//! What each is there to find, that no test of a single call finds:
+//! - `one_server_keeps_every_promise`: a decision whose effect is not in the AOF or at the replica, or is there in part, when
+//!   the server is killed, stopped, full, or writes its files at that moment; a call that the Rust client sends twice after
+//!   its connection broke, or a lease or a reservation of its guards that it believes to hold and does not.
+//! - `a_failover_loses_only_what_was_not_replicated`: a replica that has a part of what one call has written (one limit of
+//!   RL.MULTI, a reservation without its charge), or counts what its primary never did.
+//! - `moving_slots_change_no_limit`: a key that counts on two nodes, or on none, while its slot moves; a call that is sent
+//!   twice because of MOVED or ASK.
+//! - `topologies`: what each topology loses by each fault, and for how long, as docs/operations.md says.
+//!
+//! Restarts without AOF, clocks that step, and rlaas have tests of their own in tests/module, tests/random, service/tests.
+//!
 //! SECONDS is how long each history goes on (6 if not set), SEED its schedule (1 if not set).
 
 #[path = "../../../support/mod.rs"]
@@ -10,12 +22,9 @@ mod call;
 mod checker;
 mod client;
 mod faults;
-mod gateway;
-mod grants;
 mod guards;
 mod network;
 mod route;
-mod service;
 mod topologies;
 
 use std::collections::BTreeMap;
@@ -25,7 +34,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-use call::{Call, Kill, Limit, Step};
+use call::{Call, Kill, Limit};
 use faults::{Fault, World};
 use route::Route;
 use support::{Done, Random, ServerBin, for_each_server};
@@ -46,34 +55,18 @@ struct Schedule {
 struct Traffic {
     leases: bool,
     reservations: bool,
-    /// Instances with local grants.
-    grants: bool,
-    /// Instances that hold leases with the guards of the Rust client; and reservations, if these are sent too.
+    /// Instances of the Rust client, with its guards. One may send a call before a fault or after it.
     guards: bool,
-    /// Limits of the service that others use too or that last longer than the history: it may send a call before a fault or
-    /// after it.
-    long_of_service: bool,
     /// Algorithms that nobody uses.
     without: &'static [&'static str],
     /// Algorithms that nobody uses with a window that ends in the history.
     without_short: &'static [&'static str],
-    /// The same with a window that does not.
-    without_long: &'static [&'static str],
 }
 
 impl Traffic {
-    const ALL: Self = Self {
-        leases: true,
-        reservations: true,
-        grants: true,
-        guards: true,
-        long_of_service: true,
-        without: &[],
-        without_short: &[],
-        without_long: &[],
-    };
-    /// A new primary does not know what instances of the client hold, nor does one that has lost its data.
-    const AFTER_LOSS: Self = Self { grants: false, guards: false, long_of_service: false, ..Self::ALL };
+    const ALL: Self = Self { leases: true, reservations: true, guards: true, without: &[], without_short: &[] };
+    /// A new primary does not know what instances of the client hold.
+    const AFTER_LOSS: Self = Self { guards: false, ..Self::ALL };
     /// While a slot moves key by key, the server looks for a key that FIXED never creates; a key and the hash of its
     /// reservations move one after the other; and MIGRATE takes along what is left of a window of WINDOW, which may then end
     /// later (docs/operations.md, "Cluster and resharding").
@@ -84,7 +77,7 @@ impl Traffic {
     fn of(&self, limits: &[Limit]) -> Vec<Limit> {
         let used = |limit: &Limit| {
             let barred = |words: &[&str]| words.contains(&limit.algorithm);
-            !barred(self.without) && !barred(if limit.is_long() { self.without_long } else { self.without_short })
+            !barred(self.without) && (limit.is_long() || !barred(self.without_short))
         };
         limits.iter().copied().filter(used).collect()
     }
@@ -100,10 +93,9 @@ impl Traffic {
             (self.leases, "lease"),
             (self.leases, "renewal"),
             (self.reservations, "reservation"),
-            (self.grants, grants::PATH),
+            (self.guards, guards::REQUESTS),
             (self.guards, guards::LEASES),
             (self.guards && self.reservations, guards::RESERVATIONS),
-            (true, service::PATH),
         ];
         all.into_iter().filter_map(|(sent, path)| sent.then_some(path)).collect()
     }
@@ -140,7 +132,6 @@ fn number(name: &str, default: u64) -> u64 {
 struct History {
     calls: Vec<Call>,
     kills: Vec<Kill>,
-    steps: Vec<Step>,
     /// How often each fault happened.
     faults: BTreeMap<&'static str, u64>,
 }
@@ -170,13 +161,9 @@ fn record(schedule: &Schedule, world: &mut World) -> Result<(), String> {
         for number in 0..CLIENTS {
             spawn(scope, calls, move || client::run(run, number));
         }
-        if traffic.grants {
-            spawn(scope, calls, move || grants::run(run));
-        }
         for instance in 0..if traffic.guards { guards::INSTANCES } else { 0 } {
-            spawn(scope, calls, move || guards::run(run, CLIENTS + service::CLIENTS + instance));
+            spawn(scope, calls, move || guards::run(run, CLIENTS + instance));
         }
-        spawn(scope, calls, move || service::run(run, CLIENTS));
 
         let _done = Done(&done);
         let (mut random, end) = (Random::new(seed), call::now_us() + number("SECONDS", 6) * 1_000_000);
@@ -199,8 +186,8 @@ fn record(schedule: &Schedule, world: &mut World) -> Result<(), String> {
     );
     // Else a path could be gone and nobody would see it.
     assert_eq!(paths.keys().copied().collect::<Vec<_>>(), sorted(traffic.paths()), "no reply on a path");
-    checker::check(&history.calls, &history.kills, &history.steps)?;
-    checker::finds_changes(&history.calls, &history.kills, &history.steps)?;
+    checker::check(&history.calls, &history.kills)?;
+    checker::finds_changes(&history.calls, &history.kills)?;
     world.rests()
 }
 
@@ -244,68 +231,17 @@ fn one_server_keeps_every_promise() {
     run(&ONE_SERVER);
 }
 
-/// A server without AOF keeps what it saved when it was shut down. After a kill, every limit begins anew, and no more.
-#[test]
-fn a_server_without_aof_loses_what_it_did_not_save() {
-    run(&Schedule {
-        servers: World::forgetful,
-        traffic: Traffic::AFTER_LOSS,
-        faults: &[faults::kill_and_lose, faults::shut_down, faults::stop, faults::fill],
-    });
-}
-
-/// What stands for a time of the server is not sent: leases, reservations and what a client has of them; nor FIXED with a
-/// short window, which a step back opens or finds full; nor counters that drain with time.
-#[test]
-fn a_step_of_the_clock_opens_a_limit_at_most_once() {
-    let traffic = Traffic {
-        leases: false,
-        reservations: false,
-        grants: false,
-        guards: false,
-        without_short: &["FIXED"],
-        without_long: &["TOKEN", "LEAKY", "GCRA"],
-        ..Traffic::ALL
-    };
-    run(&Schedule { servers: World::with_clock, traffic, faults: &[faults::step] });
-}
-
 #[test]
 fn a_failover_loses_only_what_was_not_replicated() {
     run(&Schedule { servers: World::pair, traffic: Traffic::AFTER_LOSS, faults: &[faults::fail_over] });
-}
-
-#[test]
-fn a_failover_by_sentinel_loses_only_what_was_not_replicated() {
-    run(&Schedule { servers: World::watched, traffic: Traffic::AFTER_LOSS, faults: &[faults::let_sentinel_fail_over] });
 }
 
 /// Slots that move, key by key, and masters that are away for less than the node timeout.
 #[test]
 fn moving_slots_change_no_limit() {
     run(&Schedule {
-        // No replica takes over.
-        servers: |bin| World::cluster(bin, 60_000),
+        servers: World::cluster,
         traffic: Traffic::WHILE_SLOTS_MOVE,
         faults: &[faults::move_slot, faults::move_slot, faults::move_slot, faults::kill, faults::stop],
-    });
-}
-
-#[test]
-fn a_failover_of_a_cluster_loses_only_what_was_not_replicated() {
-    run(&Schedule {
-        servers: |bin| World::cluster(bin, 1_500),
-        traffic: Traffic::AFTER_LOSS,
-        faults: &[faults::fail_over_in_cluster],
-    });
-}
-
-#[test]
-fn a_failover_while_slots_move_loses_only_what_was_not_replicated() {
-    let traffic = Traffic { grants: false, guards: false, long_of_service: false, ..Traffic::WHILE_SLOTS_MOVE };
-    run(&Schedule {
-        servers: |bin| World::cluster(bin, 1_500),
-        traffic,
-        faults: &[faults::move_slot, faults::fail_over_and_move_slot],
     });
 }
