@@ -33,7 +33,7 @@ fn naming(text: &str) -> impl Iterator<Item = (usize, &str)> {
 fn a_place_that_names_an_algorithm_says_what_is_special() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut found = Vec::new();
-    for path in PARTS.iter().flat_map(|part| sources(&root.join(part))) {
+    for path in PARTS.iter().flat_map(|part| sources(&root.join(part), "rs")) {
         let below = path.strip_prefix(root).expect("a path below").to_str().expect("text");
         if below == COMMANDS || below.split('/').any(|part| ["tests", "tests.rs"].contains(&part)) {
             continue;
