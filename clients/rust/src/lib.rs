@@ -76,8 +76,6 @@ pub use policy::{Algorithm, Calendar, InvalidPolicy, Policy, Request, Rules, Tra
 #[cfg(feature = "async")]
 mod address;
 #[cfg(feature = "async")]
-mod breaker;
-#[cfg(feature = "async")]
 mod core;
 #[cfg(feature = "async")]
 mod counts;
@@ -96,6 +94,8 @@ mod link;
 #[cfg(feature = "async")]
 mod protocol;
 #[cfg(feature = "async")]
+mod silence;
+#[cfg(feature = "async")]
 #[doc(hidden)]
 pub mod state_machines;
 #[cfg(feature = "async")]
@@ -104,12 +104,12 @@ mod stats;
 #[cfg(feature = "async")]
 pub use {
     address::Address,
-    breaker::BreakerSettings,
     core::TopDenial,
     error::Error,
     grants::Grants,
     guard::Outcome,
     limiter::{Builder, Lease, Leased, Limiter, Reservation, Reserved, ReservedAll},
     link::Link,
+    silence::BreakerSettings,
     stats::Stats,
 };

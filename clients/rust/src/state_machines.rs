@@ -11,10 +11,9 @@ use crate::{Decision, Error, Request};
 /// The command of a request, and that of so many like it that share one; `None` if they do not.
 pub fn alone_and_joined(request: &Request<'_>, requests: usize) -> Option<(Vec<u8>, Vec<u8>)> {
     let (join, _) = request.joins()?;
-    let (mut alone, mut joined) = (Commands::default(), Vec::new());
+    let mut alone = Commands::default();
     Call::of(Verb::Check, request).native(&mut alone);
-    alone.write_joined(requests, join, &mut joined);
-    Some((alone.bytes().to_vec(), joined))
+    Some((alone.bytes(), alone.joined(requests, join).get_packed_command()))
 }
 
 /// The decisions of so many requests that share a command with this reply.

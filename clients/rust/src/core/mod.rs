@@ -16,12 +16,12 @@ use scopeguard::ScopeGuard;
 pub use denials::{Denial, Recalled, SentAt, TopDenial};
 pub use settings::{Settings, at_most_a_year};
 
-use crate::counts::{Asked, Count, Counts, Paid, Part};
-use crate::decision::{Decision, Decisions, RetryAfter, Source};
+use crate::counts::{Asked, Count, Counts, Paid, Part, Parts};
+use crate::decision::{Decision, Decisions, RetryAfter};
 use crate::error::{Error, is_connection_error};
 use crate::fallback::Fallback;
 use crate::policy::Request;
-use crate::protocol::{Call, Commands, Exchange, Parts, Server, Verb, reply};
+use crate::protocol::{Call, Commands, Exchange, Server, Verb, reply};
 use crate::stats::{Counters, Gauge, Kind, Log, Stats};
 use denials::Denials;
 
@@ -151,62 +151,25 @@ impl Core {
         self.log.warn(Kind::LeaseLost, format_args!("{text}"));
     }
 
-    /// What a call charges, as far as that is counted here.
+    /// What a call charges, as far as that is counted here. It is to be sent.
     pub fn parts(&self, call: &Call<'_>) -> Parts {
-        call.parts(|request| request.counts_here().then(|| Part::of(self.count(request), request)))
-    }
-
-    /// Tells the server first what was admitted here of the keys of a call.
-    pub fn settle_before(&self, call: &Call<'_>, commands: &mut Commands) {
-        if self.counts.shared().has_unsent() {
-            _ = call.parts(|request| {
-                if request.counts_here() {
-                    self.settle(&self.count(request), commands);
-                }
-                None
-            });
-        }
+        let part = |request: &Request<'_>| request.counts_here().then(|| Part::of(self.count(request), request));
+        Parts(call.charges().iter().map(part).collect())
     }
 
     /// Adds the command that tells the server what was admitted here of a key, if anything was.
-    pub fn settle(&self, count: &Arc<Count>, commands: &mut Commands) {
-        let Some((policy, units, at, mut part)) = count.take_local(Instant::now()) else { return };
+    pub fn settle(&self, count: &Arc<Count>, commands: &mut Commands) -> Option<Part> {
+        let (policy, units, at, mut part) = count.take_local(Instant::now())?;
         let request = Request::for_bounded(&policy, count.key()).cost(0).at(at);
         if Exchange::new(Call::of(Verb::Settle(units), &request), &self.server).settle(commands) {
-            commands.charge(Parts::One(part));
-        } else {
-            part.rejected(false);
+            return Some(part);
         }
-    }
-
-    /// Whether requests of the key of this call wait for replies, to share a command.
-    pub fn is_busy(&self, call: &Call<'_>) -> bool {
-        let mut busy = false;
-        _ = call.parts(|request| {
-            busy |= request.joins().is_some() && self.count(request).is_busy();
-            None
-        });
-        busy
+        part.rejected(false);
+        None
     }
 
     fn count(&self, request: &Request<'_>) -> Arc<Count> {
         self.counts.of(request, || self.local_forgotten())
-    }
-
-    /// The decisions on requests that take units which were charged for others, and which these did not get: of all
-    /// requests or of none.
-    pub fn held(&self, requests: &[Request<'_>]) -> Option<Decisions> {
-        let now = Instant::now();
-        let counts = self.counts.take_held(requests, now)?;
-        self.counters.granted.increment();
-        let decide = |(request, count): (&Request<'_>, Arc<Count>)| {
-            let (policy, (used, reset)) = (request.policy, count.used(now));
-            let decision = Decision::of_fallback(policy, true, request.cost, RetryAfter::Now);
-            let (remaining, reset_after) = (decision.limit.saturating_sub(used), reset.map(Duration::from_micros));
-            let count = i64::try_from(used).unwrap_or(i64::MAX);
-            Decision { count, remaining, reset_after, next: reset_after, source: Source::Grant, ..decision }
-        };
-        Some(Decisions { allowed: true, limits: requests.iter().zip(counts).map(decide).collect() })
     }
 
     /// Whether a request is denied without the server, or is to be sent. Not counted.
@@ -329,9 +292,6 @@ impl Core {
             self.rejected(&error);
             return Err(error);
         }
-        if let Some(held) = self.held(requests) {
-            return Ok(held);
-        }
         let hold = |request| self.denials.hold(request, Instant::now());
         let held: Vec<_> = requests.iter().map(hold).collect();
         if held.iter().any(Option::is_some) {
@@ -376,7 +336,6 @@ impl Core {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::counts::Figures;
     use crate::decision::Source;
     use crate::policy::Policy;
 
@@ -498,18 +457,6 @@ mod tests {
         let silent = redis::RedisError::from(std::io::Error::from(std::io::ErrorKind::TimedOut));
         assert!(matches!(core.failed(silent.into()), Error::Timeout(_)));
         assert_eq!((core.stats().timeouts, core.stats().errors), (1, 0));
-    }
-
-    #[test]
-    fn what_was_charged_for_another_counts_as_granted() {
-        let (core, request, now) = (core(), POLICY.request("k"), Instant::now());
-        let mut part = Part::of(core.count(&request), &request);
-        part.open();
-        let figures = Figures { allowed: true, limit: 10, remaining: 9, reset: 60_000_000, shadow: false, charged: 1 };
-        part.answered(&figures, 1_700_000_000_000, now);
-        drop(part);
-        assert!(core.held(&[request]).is_some() && core.held(&[request]).is_none());
-        assert_eq!(core.stats().granted, 1);
     }
 
     /// What is logged meanwhile.

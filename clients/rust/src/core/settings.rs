@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use crate::breaker::BreakerSettings;
 use crate::fallback::Fallback;
+use crate::silence::BreakerSettings;
 
 /// The settings of a limiter.
 #[derive(Clone, Copy, Debug)]

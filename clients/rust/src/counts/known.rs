@@ -7,8 +7,6 @@ use redis_rl_algorithm::{MAX_COUNT, Micros, Policy as Terms, Schedule};
 use crate::decision::RetryAfter;
 use crate::policy::{Algorithm, Traits};
 
-/// How long units are held that were charged for a caller who did not get them.
-const HOLD: u64 = 1_000_000;
 /// In how many parts a window is divided in which units of a log are admitted. Those of a part come back together.
 const PARTS: u64 = 8;
 
@@ -24,17 +22,6 @@ pub struct Figures {
     /// Microseconds; the largest value for never.
     pub reset: u64,
     pub shadow: bool,
-    pub charged: u64,
-}
-
-/// Who waits for the reply to a command.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Waiter {
-    Caller,
-    /// Its caller has stopped to wait.
-    Gone,
-    /// It had none.
-    Nobody,
 }
 
 /// How units come back.
@@ -113,11 +100,7 @@ pub struct Admission {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Paid {
     Nothing,
-    /// Those that were charged for a caller who did not get them.
-    Held(u64),
-    /// Those of its own command, whose reply is still to come.
-    Owed(u64),
-    /// Those that a lost connection may have charged.
+    /// Those of its own command, which may have charged them.
     Lost(u64),
     /// Others, which the server does not know of.
     Local(u64),
@@ -132,18 +115,6 @@ struct Local {
     /// The parts of a log before, the oldest first.
     #[expect(clippy::box_collection, reason = "most keys have none")]
     older: Option<Box<Vec<(At, u64)>>>,
-}
-
-/// What is known while something went wrong.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Trouble {
-    /// Of the unknown units, those whose callers no longer wait; of these, those that were admitted here.
-    orphans: u64,
-    owed: u64,
-    /// Units that a lost connection may have charged, and whose callers have not been admitted here.
-    lost: u64,
-    held: u64,
-    held_until: At,
 }
 
 /// What is known of a key.
@@ -164,7 +135,8 @@ pub struct Known {
     over: bool,
     /// Whether this is in the list of keys whose units are to be sent.
     pub listed: bool,
-    trouble: Option<Box<Trouble>>,
+    /// Units that commands without a reply may have charged, and whose callers have not been admitted here.
+    lost: u64,
 }
 
 impl Known {
@@ -178,14 +150,6 @@ impl Known {
         self.unknown = self.unknown.saturating_sub(cost);
     }
 
-    /// Its caller no longer waits.
-    pub fn orphaned(&mut self, cost: u64) {
-        if cost > 0 {
-            let trouble = self.trouble.get_or_insert_default();
-            trouble.orphans = trouble.orphans.saturating_add(cost);
-        }
-    }
-
     /// It has its reply.
     pub fn answered(&mut self, limit: &Limit, cost: u64, figures: &Figures, now: At) {
         self.unsent(cost);
@@ -197,42 +161,14 @@ impl Known {
             Kind::Bucket => now,
         };
         self.over = !figures.allowed && figures.remaining == 0;
-        // Each caller whose connection was lost has decided by now.
-        if self.unknown == 0
-            && let Some(trouble) = &mut self.trouble
-        {
-            trouble.lost = 0;
+        // Each caller whose command was lost has decided by now.
+        if self.unknown == 0 {
+            self.lost = 0;
         }
-        self.forget_trouble();
     }
 
-    /// The caller of a command with a reply, which charged so much, did not get it. Returns whether units are local now.
-    pub fn left(&mut self, limit: &Limit, cost: u64, orphan: bool, charged: u64, holds: bool, now: At) -> bool {
-        let until = match limit.kind() {
-            Kind::Window => self.reset_at.min(now.saturating_add(HOLD)),
-            _ => now.saturating_add(HOLD.min(limit.window())),
-        };
-        let trouble = self.trouble.get_or_insert_default();
-        if orphan {
-            trouble.orphans = trouble.orphans.saturating_sub(cost);
-        }
-        let due = if orphan { trouble.owed.min(cost) } else { 0 };
-        trouble.owed -= due;
-        let rest = charged.saturating_sub(due);
-        if holds && rest > 0 {
-            trouble.held = if trouble.held_until > now { trouble.held.saturating_add(rest) } else { rest };
-            trouble.held_until = until;
-        }
-        let unpaid = due.saturating_sub(charged);
-        if unpaid > 0 {
-            self.admit(limit, unpaid, now);
-        }
-        self.forget_trouble();
-        unpaid > 0
-    }
-
-    /// The connection is gone, and nobody knows whether it was executed. It counts until its window ends.
-    pub fn lost(&mut self, limit: &Limit, cost: u64, waiter: Waiter, now: At) {
+    /// Nobody knows whether it was executed. It counts until its window ends.
+    pub fn lost(&mut self, limit: &Limit, cost: u64, is_request: bool, now: At) {
         self.unsent(cost);
         if cost == 0 {
             return;
@@ -259,40 +195,9 @@ impl Known {
                 self.reset_at = self.reset_at.max(now).saturating_add(window);
             }
         }
-        match (waiter, &mut self.trouble) {
-            (Waiter::Caller, trouble) => {
-                let trouble = trouble.get_or_insert_default();
-                trouble.lost = trouble.lost.saturating_add(cost);
-            }
-            (Waiter::Gone, Some(trouble)) => {
-                trouble.orphans = trouble.orphans.saturating_sub(cost);
-                trouble.owed = trouble.owed.min(trouble.orphans);
-            }
-            _ => {}
+        if is_request {
+            self.lost = self.lost.saturating_add(cost);
         }
-        self.forget_trouble();
-    }
-
-    /// Takes units that were charged for a caller who did not get them.
-    pub fn take_held(&mut self, cost: u64, now: At) -> bool {
-        let Some(trouble) = &mut self.trouble else { return false };
-        if trouble.held_until <= now {
-            trouble.held = 0;
-        }
-        let takes = cost > 0 && trouble.held >= cost;
-        if takes {
-            trouble.held -= cost;
-        }
-        self.forget_trouble();
-        takes
-    }
-
-    pub fn has_held(&self) -> bool {
-        self.trouble.as_ref().is_some_and(|trouble| trouble.held > 0)
-    }
-
-    fn forget_trouble(&mut self) {
-        self.trouble.take_if(|trouble| **trouble == Trouble { held_until: trouble.held_until, ..Trouble::default() });
     }
 
     /// What the server counts at this moment, as far as known.
@@ -400,20 +305,9 @@ impl Known {
         (self.limit, self.burst) = (asked.terms.limit, asked.terms.burst.unwrap_or(0));
         self.instances = asked.instances.max(1);
         let &Asked { cost, .. } = asked;
-        if !asked.partial && self.take_held(cost, now) {
-            let retry_after = RetryAfter::Now;
-            return Admission { allowed: true, charged: cost, retry_after, delay: 0, paid: Paid::Held(cost) };
-        }
         // Its own command counts for it, and not against it.
-        let own = self.own(asked);
-        let used = match own {
-            Paid::Lost(units) => self.used_at(now).saturating_sub(units),
-            _ => self.used_at(now),
-        };
-        let unknown = match own {
-            Paid::Owed(units) => self.unknown.saturating_sub(units),
-            _ => self.unknown,
-        };
+        let own = if asked.sent && self.lost >= cost { cost } else { 0 };
+        let (used, unknown) = (self.used_at(now).saturating_sub(own), self.unknown);
         let capacity = if asked.terms.limit == 0 { 0 } else { asked.terms.capacity() };
         let counted = used.saturating_add(unknown);
         let left = capacity.saturating_sub(counted);
@@ -445,43 +339,23 @@ impl Known {
         Admission { allowed, charged, retry_after, delay, paid }
     }
 
-    /// Which units of its own command a request may use.
-    fn own(&self, asked: &Asked) -> Paid {
-        let (cost, trouble) = (asked.cost, self.trouble.as_deref().copied().unwrap_or_default());
-        match asked.sent && cost > 0 {
-            true if trouble.orphans.saturating_sub(trouble.owed) >= cost => Paid::Owed(cost),
-            true if trouble.lost >= cost => Paid::Lost(cost),
-            _ => Paid::Nothing,
-        }
-    }
-
     /// Counts what a request charges. `fits` is the part within the limit: what ALWAYS charges of a window beyond it denies
     /// nothing more.
-    fn pay(&mut self, limit: &Limit, allowed: bool, fits: u64, charged: u64, own: Paid, now: At) -> Paid {
+    fn pay(&mut self, limit: &Limit, allowed: bool, fits: u64, charged: u64, own: u64, now: At) -> Paid {
         self.over |= fits < charged;
-        match (own, &mut self.trouble) {
-            // Whether it is charged is for its reply to say.
-            (Paid::Owed(units), Some(trouble)) => {
-                if allowed {
-                    trouble.owed = trouble.owed.saturating_add(units);
-                }
-                if allowed { own } else { Paid::Nothing }
+        if own > 0 {
+            if !allowed {
+                return Paid::Nothing;
             }
-            (Paid::Lost(units), Some(trouble)) => {
-                if allowed {
-                    trouble.lost = trouble.lost.saturating_sub(units);
-                }
-                if allowed { own } else { Paid::Nothing }
-            }
-            _ => {
-                let units = if limit.kind() == Kind::Window { fits } else { charged };
-                if units == 0 {
-                    return Paid::Nothing;
-                }
-                self.admit(limit, units, now);
-                Paid::Local(units)
-            }
+            self.lost -= own;
+            return Paid::Lost(own);
         }
+        let units = if limit.kind() == Kind::Window { fits } else { charged };
+        if units == 0 {
+            return Paid::Nothing;
+        }
+        self.admit(limit, units, now);
+        Paid::Local(units)
     }
 
     /// In which time a bucket drains all that is counted.
@@ -524,54 +398,32 @@ impl Known {
 
     /// Gives back what a request was paid with.
     pub fn give_back(&mut self, limit: &Limit, paid: Paid) {
-        let drains = if let Paid::Local(units) = paid { self.span(limit, units) } else { 0 };
-        let trouble = self.trouble.as_deref_mut();
-        match (paid, trouble) {
-            (Paid::Held(units), _) => {
-                let trouble = self.trouble.get_or_insert_default();
-                trouble.held = trouble.held.saturating_add(units);
-            }
-            (Paid::Owed(units), Some(trouble)) => trouble.owed = trouble.owed.saturating_sub(units),
-            (Paid::Lost(units), Some(trouble)) => trouble.lost = trouble.lost.saturating_add(units),
-            (Paid::Local(units), _) => {
-                let units = if limit.kind() == Kind::Bucket { drains } else { units };
+        match paid {
+            Paid::Nothing => {}
+            Paid::Lost(units) => self.lost = self.lost.saturating_add(units),
+            Paid::Local(units) => {
+                let units = if limit.kind() == Kind::Bucket { self.span(limit, units) } else { units };
                 self.local.units = self.local.units.saturating_sub(units);
             }
-            _ => {}
         }
     }
 
-    /// The local units, to be sent, and the moment for which they count. They are unknown from now on. Those that were held
-    /// pay for as many.
-    pub fn take_local(&mut self, limit: &Limit, now: At) -> Option<(u64, At)> {
+    /// The local units, to be sent, and the moment for which they count. They are unknown from now on.
+    pub fn take_local(&mut self, limit: &Limit) -> Option<(u64, At)> {
         let units = self.local(limit);
         if units == 0 {
             return None;
         }
         let local = std::mem::take(&mut self.local);
-        let held = self.trouble.as_mut().filter(|trouble| trouble.held_until > now);
-        let paid = held.map_or(0, |trouble| {
-            let paid = trouble.held.min(units);
-            trouble.held -= paid;
-            paid
-        });
-        self.forget_trouble();
-        let units = (units - paid).min(MAX_COUNT);
+        let units = units.min(MAX_COUNT);
         self.opened(units);
-        (units > 0).then_some((units, local.at))
+        Some((units, local.at))
     }
 
     /// Local units were not sent.
     pub fn put_back(&mut self, limit: &Limit, units: u64, at: At) {
         self.unsent(units);
         self.admit(limit, units, at);
-    }
-
-    /// How many units are local, owed and held.
-    #[cfg(test)]
-    pub fn tests_figures(&self, limit: &Limit) -> (u64, u64, u64) {
-        let trouble = self.trouble.as_deref().copied().unwrap_or_default();
-        (self.local(limit), trouble.owed, trouble.held)
     }
 
     /// The terms under which local units were admitted.

@@ -1,6 +1,5 @@
 //! What is known of a key, beside a server that the tests own: the algorithms of the module in memory, or one number.
 
-use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
@@ -51,7 +50,7 @@ impl<A: InMemory> Server for Key<A> {
         let figures = self.0.figures(&self.1, &decision, Micros(at));
         let reset = u64::try_from(figures.reset_ms).unwrap() * 1_000;
         let (limit, remaining) = (figures.limit, figures.remaining);
-        Figures { allowed: remaining > 0, limit, remaining, reset, shadow: false, charged: 0 }
+        Figures { allowed: remaining > 0, limit, remaining, reset, shadow: false }
     }
 }
 
@@ -130,12 +129,10 @@ fn a_denial_with_units_left_is_none_of_a_look() {
 }
 
 #[test]
-fn units_of_counter_come_back_gradually_and_held_ones_end() {
+fn units_of_counter_come_back_gradually() {
     let (mut known, limit) = (Known::default(), limit(&Policy::counter(HOUR, 30)));
     known.answered(&limit, 0, &Figures { limit: 30, remaining: 10, reset: 7_200_000_000, ..Figures::default() }, NOW);
     assert_eq!([0, 60, 90, 120].map(|minutes| known.used_at(NOW + minutes * 60_000_000)), [20, 20, 10, 0]);
-    known.left(&limit, 2, false, 2, true, NOW);
-    assert!(known.take_held(1, NOW) && !known.take_held(1, NOW + 7_200_000_000));
 }
 
 #[test]
@@ -206,201 +203,5 @@ proptest! {
             }
         }
         prop_assert!(allowed > 0 || policy.capacity() < 5);
-    }
-}
-
-/// What happens to the commands of a key, in the order in which it happens.
-#[derive(Clone, Copy, Debug)]
-enum Event {
-    Send,
-    /// The server executes the next command.
-    Execute,
-    /// The next reply comes.
-    Reply,
-    /// The caller that waits longest gives up: decided here, or denied.
-    Late(bool),
-    /// It is gone.
-    Leave,
-    /// Decided without the server.
-    Local,
-    Settle,
-    /// The connection is lost, after the server has executed so many more.
-    Lose(usize),
-}
-
-fn events() -> impl Strategy<Value = Vec<(usize, Event)>> {
-    use Event::*;
-    let event = prop_oneof![
-        6 => Just(Send),
-        5 => Just(Execute),
-        5 => Just(Reply),
-        2 => any::<bool>().prop_map(Late),
-        1 => Just(Leave),
-        4 => Just(Local),
-        1 => Just(Settle),
-        1 => (0..3_usize).prop_map(Lose),
-    ];
-    prop::collection::vec((0..2_usize, event), 1..150)
-}
-
-#[derive(Clone, Copy, PartialEq)]
-enum Caller {
-    Waits,
-    Gone,
-    /// It was a settlement.
-    None,
-}
-
-/// A copy of the service, its connection and its key.
-struct Copy {
-    counts: Counts,
-    count: Arc<Count>,
-    wire: VecDeque<(Part, Caller, u64)>,
-    replies: VecDeque<(Part, Caller, Figures)>,
-    admitted: u64,
-}
-
-const LIMIT: u64 = 20;
-
-impl Copy {
-    fn new(policy: &Policy) -> Self {
-        let counts = Counts::default();
-        let count = counts.of(&policy.request("k"), || {});
-        Self { counts, count, wire: VecDeque::new(), replies: VecDeque::new(), admitted: 0 }
-    }
-
-    fn decide(&mut self, policy: &Policy, sent: bool, instances: u32) {
-        let asked = Asked { sent, ..asked(policy, 1, instances) };
-        self.admitted += u64::from(self.count.decide(&asked, Instant::now()).allowed);
-    }
-
-    fn settle(&mut self) {
-        if let Some((_, units, _, part)) = self.count.take_local(Instant::now()) {
-            self.wire.push_back((part, Caller::None, units));
-        }
-    }
-
-    fn send(&mut self, policy: &Policy) {
-        let request = policy.request("k");
-        if self.counts.take_held(&[request], Instant::now()).is_some() {
-            self.admitted += 1;
-            return;
-        }
-        self.settle();
-        let mut part = Part::of(Arc::clone(&self.count), &request);
-        part.open();
-        self.wire.push_back((part, Caller::Waits, 1));
-    }
-
-    fn execute(&mut self, used: &mut u64) {
-        let Some((part, caller, cost)) = self.wire.pop_front() else { return };
-        let allowed = caller == Caller::None || *used < LIMIT;
-        let charged = if allowed { cost } else { 0 };
-        *used += charged;
-        // A settlement is replied to as a look at a request of cost 1.
-        let (allowed, shown) = if caller == Caller::None { (*used < LIMIT, 1) } else { (allowed, 0) };
-        let (limit, remaining, reset) = (LIMIT, LIMIT.saturating_sub(*used).saturating_sub(shown), 3_600_000_000);
-        self.replies.push_back((part, caller, Figures { allowed, limit, remaining, reset, shadow: false, charged }));
-    }
-
-    fn reply(&mut self) {
-        let Some((mut part, caller, figures)) = self.replies.pop_front() else { return };
-        part.answered(&figures, 1_700_000_000_000, Instant::now());
-        if caller == Caller::Waits {
-            part.accept();
-            self.admitted += u64::from(figures.allowed);
-        }
-    }
-
-    /// The first flight whose caller waits.
-    fn first(&mut self) -> Option<(&mut Part, &mut Caller)> {
-        let replies = self.replies.iter_mut().map(|(part, caller, _)| (part, caller));
-        let wire = self.wire.iter_mut().map(|(part, caller, _)| (part, caller));
-        replies.chain(wire).find(|(_, caller)| **caller == Caller::Waits)
-    }
-
-    fn lose(&mut self, policy: &Policy, instances: u32) {
-        let replies = self.replies.drain(..).map(|(part, caller, _)| (part, caller));
-        let wire = self.wire.drain(..).map(|(part, caller, _)| (part, caller));
-        let mut waited = 0;
-        for (mut part, caller) in replies.chain(wire) {
-            part.lost(Instant::now());
-            waited += usize::from(caller == Caller::Waits);
-        }
-        (0..waited).for_each(|_| self.decide(policy, true, instances));
-    }
-
-    /// What it has admitted and the server may not count.
-    fn unsent(&self) -> u64 {
-        let (local, owed, _) = self.count.known.lock().tests_figures(&self.count.limit());
-        local + owed + self.on_the_wire()
-    }
-
-    fn on_the_wire(&self) -> u64 {
-        self.wire.iter().map(|(.., cost)| *cost).sum()
-    }
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(512))]
-
-    /// Whatever is late, lost or left: one copy allows no more than the limit, and two no more than what is not sent yet.
-    #[test]
-    fn one_count_of_a_key_keeps_the_limit(
-        algorithm in prop::sample::select(algorithms().collect::<Vec<_>>()),
-        copies in 1..=2_u32,
-        events in events(),
-    ) {
-        let policy = Policy::new(algorithm, Window::Length(HOUR), LIMIT).unwrap();
-        let mut all: Vec<_> = (0..copies).map(|_| Copy::new(&policy)).collect();
-        let (mut used, mut lost, mut unsent) = (0, None, 0);
-        for (at, event) in events {
-            let copy = &mut all[at % copies as usize];
-            match event {
-                Event::Send => copy.send(&policy),
-                Event::Execute => copy.execute(&mut used),
-                Event::Reply => copy.reply(),
-                Event::Local => copy.decide(&policy, false, copies),
-                Event::Settle => copy.settle(),
-                Event::Leave => if let Some((_, caller)) = copy.first() { *caller = Caller::Gone },
-                Event::Late(decides) => if let Some((part, caller)) = copy.first() {
-                    part.orphan();
-                    *caller = Caller::Gone;
-                    if decides {
-                        copy.decide(&policy, true, copies);
-                    }
-                },
-                Event::Lose(executes) => {
-                    (0..executes).for_each(|_| copy.execute(&mut used));
-                    lost = Some(lost.unwrap_or(0) + copy.on_the_wire());
-                    copy.lose(&policy, copies);
-                }
-            }
-            let sum = |of: fn(&Copy) -> u64| all.iter().map(of).sum::<u64>();
-            // What another copy has not sent, and has sent since: the limit stays exceeded by so much.
-            unsent = unsent.max(if copies == 1 { 0 } else { sum(Copy::unsent) });
-            let admitted = sum(|copy| copy.admitted);
-            // What a connection lost, the server does not count.
-            let bound = LIMIT + unsent + lost.unwrap_or(0);
-            prop_assert!(admitted <= bound, "{admitted} of {bound} after {event:?}");
-        }
-        // The server has counted in the end what was admitted, and nothing twice.
-        for copy in &mut all {
-            for _ in 0..3 {
-                while !copy.wire.is_empty() {
-                    copy.execute(&mut used);
-                }
-                while !copy.replies.is_empty() {
-                    copy.reply();
-                }
-                copy.settle();
-            }
-        }
-        let admitted: u64 = all.iter().map(|copy| copy.admitted).sum();
-        let held = |copy: &Copy| copy.count.known.lock().tests_figures(&copy.count.limit()).2;
-        let held: u64 = all.iter().map(held).sum();
-        // A delay is that of one request.
-        let loses = lost.is_some() || algorithm.traits().delays;
-        prop_assert!(loses || used == admitted + held, "{used} counted, {admitted} admitted, {held} held");
     }
 }

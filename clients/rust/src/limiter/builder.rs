@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use super::Limiter;
-use crate::breaker::BreakerSettings;
 use crate::core::{Settings, at_most_a_year};
 use crate::fallback::Fallback;
 use crate::link::Link;
+use crate::silence::BreakerSettings;
 
 /// The settings of a limiter that is to be built over a connection.
 #[derive(Clone, Debug)]
@@ -20,7 +20,8 @@ impl Builder {
         Self { link, settings: Settings::default() }
     }
 
-    /// How long a call may take, with everything that it sends; 100 ms if not given.
+    /// How long a call may take from its beginning, with everything that it sends; 100 ms if not given. The time in which
+    /// this process is too busy to send it, or opens a connection, is part of it.
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.settings.timeout = at_most_a_year(timeout);

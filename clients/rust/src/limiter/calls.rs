@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use futures_util::future::{join, join_all};
+use futures_util::future::join_all;
 use redis::Value;
 use scopeguard::ScopeGuard;
 use tokio::time::{Instant, sleep};
 
 use super::{Builder, Limiter};
-use crate::core::{Recalled, SentAt, TopDenial};
+use crate::core::{SentAt, TopDenial};
 use crate::decision::{Decision, Decisions, Source};
 use crate::error::Error;
 use crate::fallback::Fallback;
@@ -281,9 +281,6 @@ impl Limiter {
     pub(crate) async fn check_on_server(&self, request: &Request<'_>) -> Result<Decision, Error> {
         let key = request.bounded_key();
         let request = &request.with_bounded(&key);
-        if let Some(held) = self.core.held(std::slice::from_ref(request)) {
-            return held.limits.into_iter().next().ok_or(Error::UnknownReply);
-        }
         match self.core.recall(request) {
             Ok(sent) => self.send(request, sent).await,
             Err(denied) => Ok(self.core.remembered(denied)),
@@ -293,19 +290,14 @@ impl Limiter {
     /// Decides on requests that do not depend on each other, whose calls are sent together.
     async fn decide_together(&self, requests: &[Request<'_>]) -> Vec<Result<Decision, Error>> {
         let core = &self.core;
-        let recall = |request| match core.held(std::slice::from_ref(request)) {
-            Some(held) => Known::Held(held),
-            None => core.recall(request).map_or_else(Known::Denied, Known::Unknown),
-        };
-        let recalled: Vec<_> = requests.iter().map(recall).collect();
-        let unknown = requests.iter().zip(&recalled).filter(|(_, known)| matches!(known, Known::Unknown(_)));
+        let recalled: Vec<_> = requests.iter().map(|request| core.recall(request)).collect();
+        let unknown = requests.iter().zip(&recalled).filter(|(_, known)| known.is_ok());
         let calls: Vec<_> = unknown.map(|(request, _)| Call::of(Verb::Check, request)).collect();
         let mut replies = self.converse_all(&calls).await.into_iter();
         let decide = |(request, recalled)| {
             let decision = match recalled {
-                Known::Held(held) => held.limits.into_iter().next().ok_or(Error::UnknownReply),
-                Known::Denied(denied) => Ok(core.remembered(denied)),
-                Known::Unknown(sent) => {
+                Err(denied) => Ok(core.remembered(denied)),
+                Ok(sent) => {
                     let reply = replies.next().unwrap_or(Err(Error::UnknownReply));
                     core.learned(request, sent, reply.map_err(|error| core.failed(error)))
                 }
@@ -324,9 +316,6 @@ impl Limiter {
 
     /// Checks a request under several limits, without a fallback.
     pub(crate) async fn check_all_on_server(&self, requests: &[Request<'_>]) -> Result<Decisions, Error> {
-        if let Some(held) = self.core.held(requests) {
-            return Ok(held);
-        }
         let sent = match self.core.recall_all(requests) {
             Ok(sent) => sent,
             Err(denied) => return Ok(denied),
@@ -350,22 +339,7 @@ impl Limiter {
 
     /// Sends calls that do not depend on each other together, within the timeout. Their keys have one slot.
     async fn converse_all(&self, calls: &[Call<'_>]) -> Vec<Result<Value, Error>> {
-        if calls.len() < 2 || !self.core.counts.shared().has_busy() {
-            return self.converse_together(calls).await;
-        }
-        // Those of busy keys share commands with other requests.
-        let are_busy: Vec<_> = calls.iter().map(|call| self.core.is_busy(call)).collect();
-        let of = |busy| calls.iter().zip(&are_busy).filter(move |(_, is)| **is == busy).map(|(call, _)| *call);
-        let (busy, rest): (Vec<_>, Vec<_>) = (of(true).collect(), of(false).collect());
-        let each = busy.chunks(1).map(|call| Box::pin(self.converse_together(call)));
-        let (alone, together) = join(join_all(each), Box::pin(self.converse_together(&rest))).await;
-        let (mut alone, mut together) = (alone.into_iter().flatten(), together.into_iter());
-        let next = |busy| if busy { alone.next() } else { together.next() }.unwrap_or(Err(Error::UnknownReply));
-        are_busy.into_iter().map(next).collect()
-    }
-
-    async fn converse_together(&self, calls: &[Call<'_>]) -> Vec<Result<Value, Error>> {
-        let mut limit = self.timeout;
+        let began = Instant::now();
         let Some(key) = calls.first().map(Call::key) else { return Vec::new() };
         let mut results = vec![Err(Error::UnknownReply); calls.len()];
         let mut open = Vec::with_capacity(calls.len());
@@ -376,16 +350,10 @@ impl Limiter {
             }
         }
         let unended = self.core.unended(open.len());
-        let mut commands = Commands::with_capacity(open.len());
-        // The server counts what was admitted here before it decides.
-        open.iter().for_each(|(_, call, ..)| self.core.settle_before(call, &mut commands));
-        commands.go_ahead();
         loop {
-            open.retain_mut(|(exchange, call, reply, result)| match exchange.step(reply.take(), &mut commands) {
-                None => {
-                    commands.charge(self.core.parts(call));
-                    true
-                }
+            let mut commands = Commands::default();
+            open.retain_mut(|(exchange, _, reply, result)| match exchange.step(reply.take(), &mut commands) {
+                None => true,
                 Some(done) => {
                     **result = self.core.ended(done);
                     false
@@ -394,25 +362,26 @@ impl Limiter {
             if open.is_empty() {
                 break;
             }
-            match self.link.request(std::mem::take(&mut commands), &key, limit).await {
-                Ok(mut replied) => {
-                    replied.commands.accept();
-                    limit = limit.saturating_sub(replied.took);
-                    open.iter_mut().zip(replied.values).for_each(|((_, _, reply, _), value)| *reply = Some(value));
+            let mut parts: Vec<_> = open.iter().map(|(_, call, ..)| self.core.parts(call)).collect();
+            let rest = self.timeout.saturating_sub(began.elapsed());
+            let replied = self.link.request(commands, &key, rest).await.map_err(|error| match error {
+                Error::Timeout(_) => Error::Timeout(self.timeout),
+                other => other,
+            });
+            match replied {
+                Ok(replies) => {
+                    for (((.., reply, _), parts), value) in open.iter_mut().zip(&mut parts).zip(replies) {
+                        parts.ended(&value);
+                        *reply = Some(value);
+                    }
                 }
-                Err(error) => open.drain(..).for_each(|(.., result)| *result = self.core.ended(Err(error.clone()))),
+                Err(error) => {
+                    parts.iter_mut().for_each(|parts| parts.ended(&Err(error.clone())));
+                    open.drain(..).for_each(|(.., result)| *result = self.core.ended(Err(error.clone())));
+                }
             }
         }
         ScopeGuard::into_inner(unended);
         results
     }
-}
-
-/// What is known of a request before it is sent.
-#[expect(clippy::large_enum_variant, reason = "it is used at once")]
-enum Known {
-    /// Units that were charged for another one decide it.
-    Held(Decisions),
-    Denied(Recalled),
-    Unknown(SentAt),
 }

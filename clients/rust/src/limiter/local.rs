@@ -9,7 +9,8 @@ use tokio::runtime::Handle;
 use tokio::time::sleep;
 
 use super::Limiter;
-use crate::counts::Count;
+use crate::counts::{Count, Parts};
+use crate::error::Error;
 use crate::protocol::Commands;
 
 /// How long units wait for others of their key.
@@ -53,25 +54,26 @@ impl Limiter {
 
     /// Sends the local units of these keys. Whether each has a reply.
     async fn settle_some(&self, counts: &[Arc<Count>]) -> bool {
-        let settle = |count: &Arc<Count>| {
-            let mut commands = Commands::default();
-            self.core.settle(count, &mut commands);
-            commands
-        };
         if self.link.is_cluster() {
-            let sent = counts.iter().map(async |count| self.send_settled(settle(count), count.key()).await);
+            let sent = counts.iter().map(async |count| self.send_settled(std::slice::from_ref(count)).await);
             return join_all(sent).await.into_iter().all(|sent| sent);
         }
-        let mut commands = Commands::default();
-        counts.iter().for_each(|count| self.core.settle(count, &mut commands));
-        self.send_settled(commands, b"").await
+        self.send_settled(counts).await
     }
 
-    async fn send_settled(&self, commands: Commands, key: &[u8]) -> bool {
-        if commands.len() == 0 {
+    async fn send_settled(&self, counts: &[Arc<Count>]) -> bool {
+        let mut commands = Commands::default();
+        let settled: Vec<_> = counts.iter().filter_map(|count| self.core.settle(count, &mut commands)).collect();
+        if settled.is_empty() {
             return true;
         }
-        let reply = self.link.request(commands, key, self.core.timeout).await;
-        reply.is_ok_and(|reply| reply.values.iter().all(Result::is_ok))
+        let key = counts.first().map_or(&b""[..], |count| count.key());
+        let replies = self.link.request(commands, key, self.core.timeout).await;
+        let mut replies = replies.unwrap_or_else(|error| vec![Err(error); settled.len()]).into_iter();
+        settled.into_iter().fold(true, |all, part| {
+            let reply = replies.next().unwrap_or(Err(Error::UnknownReply));
+            Parts(vec![Some(part)]).ended(&reply);
+            all && reply.is_ok()
+        })
     }
 }

@@ -15,7 +15,6 @@ pub use builder::Builder;
 pub use lease::{Lease, Leased};
 pub use reservation::{Reservation, Reserved, ReservedAll};
 
-use crate::breaker::Breaker;
 use crate::core::{Core, at_most_a_year};
 use crate::error::Error;
 use crate::fallback::Fallback;
@@ -107,7 +106,7 @@ impl Limiter {
 
     fn of(builder: Builder) -> Self {
         let Builder { link, settings } = builder;
-        link.set_silence(Breaker::limit(settings.breaker, settings.timeout));
+        link.set_silence(settings.breaker.limit(settings.timeout));
         let core = Arc::new(Core::new(&settings, link.gauge(), link.is_cluster()));
         Self { link, core, fallback: settings.fallback, timeout: settings.timeout }
     }

@@ -11,7 +11,9 @@ use parking_lot::Mutex;
 use redis::{Client, ConnectionAddr, ConnectionInfo, ErrorKind, RedisError};
 use tokio::time::{sleep, timeout};
 
-use super::pipe::{Pipe, Place, Reply};
+use super::open::Place;
+use super::server::{Replies, Server};
+use super::value;
 use crate::address::routing::{self, Node, Range};
 use crate::address::{OPEN_TIMEOUT, Trust, at, is_misrouted};
 use crate::error::Error;
@@ -42,7 +44,7 @@ struct Shared {
 #[derive(Debug, Default)]
 struct State {
     silence: Option<Duration>,
-    pipes: HashMap<Node, Arc<Pipe>>,
+    servers: HashMap<Node, Arc<Server>>,
     /// Who has which slots, by the first of them.
     ranges: Vec<Range>,
 }
@@ -64,39 +66,39 @@ impl Nodes {
     pub fn set_silence(&self, silence: Option<Duration>) {
         let mut state = self.0.state.lock();
         state.silence = silence;
-        state.pipes.values().for_each(|pipe| pipe.set_silence(silence));
+        state.servers.values().for_each(|server| server.set_silence(silence));
     }
 
     /// The connection to a node.
-    fn pipe(&self, node: &Node) -> Arc<Pipe> {
+    fn server(&self, node: &Node) -> Arc<Server> {
         let mut state = self.0.state.lock();
         let silence = state.silence;
-        let pipe = state.pipes.entry(node.clone()).or_insert_with(|| {
+        let server = state.servers.entry(node.clone()).or_insert_with(|| {
             let info = at(&self.0.info, node.0.clone(), node.1);
             let place = Place::Server(Box::new(info), self.0.trust.clone());
-            Arc::new(Pipe::new(place, silence, Arc::clone(&self.0.gauge)))
+            Arc::new(Server::new(place, silence, Arc::clone(&self.0.gauge)))
         });
-        Arc::clone(pipe)
+        Arc::clone(server)
     }
 
     /// The connection to the node that has a slot, if that is known.
-    fn owner(&self, slot: u64) -> Option<Arc<Pipe>> {
+    fn owner(&self, slot: u64) -> Option<Arc<Server>> {
         let node = {
             let state = self.0.state.lock();
             let node = routing::owner(&state.ranges, slot)?;
-            if let Some(pipe) = state.pipes.get(node) {
-                return Some(Arc::clone(pipe));
+            if let Some(server) = state.servers.get(node) {
+                return Some(Arc::clone(server));
             }
             node.clone()
         };
-        Some(self.pipe(&node))
+        Some(self.server(&node))
     }
 
     /// The connection to the node of a key. The map is read first, if nobody has the slot.
-    async fn route(&self, key: &[u8], limit: Duration) -> Result<Arc<Pipe>, Error> {
+    async fn route(&self, key: &[u8], limit: Duration) -> Result<Arc<Server>, Error> {
         let slot = routing::slot(key);
-        if let Some(pipe) = self.owner(slot) {
-            return Ok(pipe);
+        if let Some(server) = self.owner(slot) {
+            return Ok(server);
         }
         match timeout(limit, self.read(|nodes| nodes.owner(slot).is_some())).await {
             Ok(read) => read?,
@@ -117,8 +119,8 @@ impl Nodes {
         let mut state = self.0.state.lock();
         state.ranges = ranges;
         // Those that are no part of the cluster any more.
-        let State { pipes, ranges, .. } = &mut *state;
-        pipes.retain(|node, _| ranges.iter().any(|range| range.node == *node) || self.0.seeds.contains(node));
+        let State { servers, ranges, .. } = &mut *state;
+        servers.retain(|node, _| ranges.iter().any(|range| range.node == *node) || self.0.seeds.contains(node));
         Ok(())
     }
 
@@ -131,8 +133,8 @@ impl Nodes {
         let questions = nodes.into_iter().map(|node| async move {
             let mut command = redis::cmd("CLUSTER");
             command.arg("SLOTS");
-            let reply = self.pipe(&node).send(Commands::from(&command), OPEN_TIMEOUT).await?;
-            Ok::<_, Error>(routing::ranges(&reply.value()?, &node.0)?)
+            let (replies, _) = self.server(&node).send(&Arc::new(command.into()), OPEN_TIMEOUT).await?;
+            Ok::<_, Error>(routing::ranges(&value(replies)?, &node.0)?)
         });
         let mut questions: FuturesUnordered<_> = questions.collect();
         let mut failure = Error::Redis((ErrorKind::ClusterConnectionNotFound, "the cluster has no nodes").into());
@@ -164,50 +166,44 @@ impl Nodes {
         self.read(|_| false).await?;
         let nodes: Vec<_> = self.0.state.lock().ranges.iter().map(|range| range.node.clone()).collect();
         // A node that is away does not keep the others from deciding.
-        join_all(nodes.iter().map(|node| async { self.pipe(node).connect().await })).await;
+        join_all(nodes.iter().map(|node| async { self.server(node).connect().await })).await;
         Ok(())
     }
 
     /// Sends a command, and follows redirections: these replies say that it was not executed. Nothing else is sent again.
-    pub async fn request(&self, command: Commands, key: &[u8], limit: Duration) -> Result<Reply, Error> {
-        let mut took = Duration::ZERO;
-        let mut reply = self.route(key, limit).await?.send(command, limit).await;
+    pub async fn request(&self, command: &Arc<Commands>, key: &[u8], limit: Duration) -> Result<Replies, Error> {
+        let began = Instant::now();
+        let rest = || limit.saturating_sub(began.elapsed());
+        let mut sent = self.route(key, limit).await?.send(command, rest()).await;
         for redirection in 1..=MOST_REDIRECTIONS {
             // Another node may have the slot by now.
-            let sent = reply.inspect_err(|_| self.read_again())?;
-            took += sent.took;
-            let [Err(Error::Redis(error))] = sent.values.as_slice() else { return Ok(Reply { took, ..sent }) };
-            let rest = limit.saturating_sub(took);
+            let (replies, _) = sent.inspect_err(|_| self.read_again())?;
+            let [Err(Error::Redis(error))] = replies.as_slice() else { return Ok(replies) };
             let (node, asking) = (routing::redirected(error), routing::is_ask(error));
-            if node.is_none() && !is_misrouted(error) || rest.is_zero() {
-                return Ok(Reply { took, ..sent });
+            if node.is_none() && !is_misrouted(error) || rest().is_zero() {
+                return Ok(replies);
             }
             if !asking {
                 self.read_again();
             }
-            let pipe = match node {
-                Some(node) => self.pipe(&node),
+            let server = match node {
+                Some(node) => self.server(&node),
                 None => {
                     // The nodes may not agree yet.
-                    let pause = Duration::from_millis(5) * redirection;
-                    sleep(pause).await;
-                    took += pause;
-                    self.route(key, rest).await?
+                    sleep(Duration::from_millis(5) * redirection).await;
+                    self.route(key, rest()).await?
                 }
             };
-            reply = if asking { ask(&pipe, sent.commands, rest).await } else { pipe.send(sent.commands, rest).await };
+            sent = if asking {
+                server.send(&Arc::new(command.asking()), rest()).await
+            } else {
+                server.send(command, rest()).await
+            };
         }
-        let mut last = reply.inspect_err(|_| self.read_again())?;
-        last.took += took;
-        if let [Err(Error::Redis(error))] = last.values.as_mut_slice() {
+        let (mut replies, _) = sent.inspect_err(|_| self.read_again())?;
+        if let [Err(Error::Redis(error))] = replies.as_mut_slice() {
             *error = routing::given_up(error.clone());
         }
-        Ok(last)
+        Ok(replies)
     }
-}
-
-/// Sends a command for a slot that is on its way to this node.
-async fn ask(pipe: &Pipe, command: Commands, limit: Duration) -> Result<Reply, Error> {
-    // The reply to ASKING says nothing.
-    pipe.send(command.after(&redis::cmd("ASKING")), limit).await
 }

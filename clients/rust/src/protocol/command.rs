@@ -5,9 +5,8 @@ use std::fmt::Display;
 use redis::{Value, parse_redis_value};
 use redis_rl_algorithm::{Micros, Schedule};
 
-use super::commands::{Commands, Parts};
+use super::commands::Commands;
 use super::scripts::Script;
-use crate::counts::Part;
 use crate::error::Error;
 use crate::key::Bounded;
 use crate::policy::{Policy, Request, Window};
@@ -61,12 +60,11 @@ impl<'a> Call<'a> {
         self.requests.first().map_or(Bounded::new(b""), Request::bounded_key)
     }
 
-    /// What the command charges, as far as that is counted here.
-    pub fn parts(&self, mut part: impl FnMut(&Request<'_>) -> Option<Part>) -> Parts {
-        match (self.verb, self.requests) {
-            (Verb::Check, [request]) => part(request).map_or(Parts::Nothing, Parts::One),
-            (Verb::CheckAll, requests) => Parts::All(requests.iter().map(part).collect()),
-            _ => Parts::Nothing,
+    /// The requests that it charges.
+    pub const fn charges(&self) -> &'a [Request<'a>] {
+        match self.verb {
+            Verb::Check | Verb::CheckAll => self.requests,
+            _ => &[],
         }
     }
 

@@ -14,9 +14,9 @@ use redis::{RedisError, Value};
 use redis_rl_algorithm::Micros;
 
 pub use command::{Call, Verb};
+pub use commands::Commands;
 #[cfg(test)]
-pub use commands::parse;
-pub use commands::{Commands, Parts};
+pub use commands::words;
 
 use crate::error::Error;
 
@@ -213,10 +213,7 @@ mod tests {
             if let Some(result) = exchange.step(last, &mut commands) {
                 return (sent, result);
             }
-            let command = parse(commands.bytes()).expect("a command");
-            let name = command.args_iter().next();
-            let Some(redis::Arg::Simple(name)) = name else { panic!("a command without a name") };
-            sent.push(String::from_utf8_lossy(name).into_owned());
+            sent.push(words(&commands.bytes()).expect("a command").swap_remove(0));
             last = Some(reply(replies.next().expect("no more commands")));
         }
     }
@@ -290,14 +287,7 @@ mod tests {
                 assert!(found.ends_with(error.trim_start_matches("ERR ")), "{found}");
                 continue;
             }
-            let sent = parse(commands.bytes()).expect("a command");
-            let sent: Vec<_> = sent
-                .args_iter()
-                .map(|word| match word {
-                    redis::Arg::Simple(word) => String::from_utf8_lossy(word).into_owned(),
-                    _ => String::new(),
-                })
-                .collect();
+            let sent = super::words(&commands.bytes()).expect("a command");
             let keys = words(&vector["keys"]);
             let expected = ["EVALSHA".to_owned(), "SHA".to_owned(), keys.len().to_string()].into_iter().chain(keys);
             let expected: Vec<_> = expected.chain(words(&vector["argv"])).collect();

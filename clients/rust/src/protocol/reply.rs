@@ -36,14 +36,13 @@ pub fn decision(reply: Value, request: &Request<'_>) -> Result<Decision, Error> 
 
 /// The figures of a LINE reply that are kept of its key, and the server's time in milliseconds.
 pub fn kept(reply: &Value) -> Option<(Figures, u64)> {
-    let [first, _, _, limit, remaining, _, _, reset_ms, _, now_ms, shadow, charged] = figures(reply)?;
+    let [first, _, _, limit, remaining, _, _, reset_ms, _, now_ms, shadow, _] = figures(reply)?;
     let figures = Figures {
         allowed: first > 0,
         limit: unsigned(limit),
         remaining: unsigned(remaining),
         reset: u64::try_from(reset_ms).map_or(u64::MAX, |millis| millis.saturating_mul(1_000)),
         shadow: shadow != 0,
-        charged: unsigned(charged),
     };
     Some((figures, unsigned(now_ms)))
 }

@@ -1,10 +1,10 @@
-//! The time limit and the circuit breaker measure the server, and nothing else.
+//! The circuit breaker measures the server, and nothing else.
 
 use std::task::{Context, Poll, Waker};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use redis_rl_client::{Decision, Error, Fallback, Limiter, Link, Policy, Source};
+use redis_rl_client::{Error, Fallback, Limiter, Link, Policy, Source};
 
 use crate::link::url;
 use crate::proxy::Proxy;
@@ -68,34 +68,27 @@ fn begin<T>(future: &mut (impl Future<Output = T> + Unpin)) {
 }
 
 #[test]
-fn the_time_in_the_queue_is_not_that_of_the_server() {
+fn a_request_that_nobody_waits_for_is_not_sent() {
     let server = one_server();
     one_thread(async {
         let limiter = limiter(server.port());
         limiter.connect().await.expect("a connection");
-        let mut check = Box::pin(source(&limiter));
-        begin(&mut check);
-        // It is not written yet.
-        thread::sleep(4 * TIMEOUT);
-        assert_eq!(check.await, Source::Server);
-        // A request that nobody waits for any more is not sent.
         let mut left = Box::pin(source(&limiter));
         begin(&mut left);
         drop(left);
         assert_eq!(source(&limiter).await, Source::Server);
-        assert_eq!(info(&mut server.con(), "rl_token_allowed"), "2");
+        assert_eq!(info(&mut server.con(), "rl_token_allowed"), "1");
     });
 }
 
+/// More requests than this process handles within the time limit, beside other work on its thread.
 #[test]
-fn a_flood_lifts_no_limit() {
-    const REQUESTS: usize = 2_000;
-    let few = Policy::fixed(Duration::from_secs(86_400), 100);
+fn a_flood_opens_nothing() {
+    const REQUESTS: usize = 4_000;
     let server = one_server();
     one_thread(async {
-        let limiter = limiter(server.port()).with_fallback(Fallback::Allow);
+        let limiter = limiter(server.port());
         limiter.connect().await.expect("a connection");
-        // Other work on this thread.
         let busy = tokio::spawn(async {
             loop {
                 thread::sleep(Duration::from_millis(20));
@@ -104,15 +97,40 @@ fn a_flood_lifts_no_limit() {
         });
         let checks = (0..REQUESTS).map(|_| {
             let limiter = limiter.clone();
-            tokio::spawn(async move { limiter.check(&few, "flooded").await.expect("a decision") })
+            tokio::spawn(async move { source(&limiter).await })
         });
-        let mut decisions: Vec<Decision> = Vec::new();
         for check in checks.collect::<Vec<_>>() {
-            decisions.push(check.await.expect("a task"));
+            check.await.expect("a task");
         }
         busy.abort();
-        assert_eq!(decisions.iter().filter(|decision| decision.allowed).count(), 100, "{:?}", limiter.stats());
-        assert!(decisions.iter().all(|decision| decision.source == Source::Server));
+        assert_eq!(limiter.stats().circuit_opened, 0, "{:?}", limiter.stats());
+        let began = Instant::now();
+        while source(&limiter).await != Source::Server {
+            assert!(began.elapsed() < SLACK, "it decides nothing after the flood");
+        }
+    });
+}
+
+/// 400 requests a second.
+#[test]
+fn pauses_of_this_process_open_nothing() {
+    let server = one_server();
+    one_thread(async {
+        let limiter = limiter(server.port());
+        limiter.connect().await.expect("a connection");
+        let mut checks = Vec::new();
+        for n in 0..400 {
+            let limiter = limiter.clone();
+            checks.push(tokio::spawn(async move { source(&limiter).await }));
+            tokio::time::sleep(Duration::from_micros(2_500)).await;
+            if n % 40 == 0 {
+                thread::sleep(Duration::from_millis(50));
+            }
+        }
+        for check in checks {
+            assert_eq!(check.await.expect("a task"), Source::Server, "{:?}", limiter.stats());
+        }
+        assert_eq!(limiter.stats().circuit_opened, 0);
     });
 }
 
@@ -135,7 +153,6 @@ fn a_server_that_hangs_opens_it_and_its_late_reply_closes_it() {
             assert!(began.elapsed() >= SILENCE, "{:?}", began.elapsed());
             // More than five requests had no reply until then.
             assert!(limiter.stats().timeouts > 5 && limiter.stats().breakers_open == 1, "{:?}", limiter.stats());
-            tokio::time::sleep(Duration::from_millis(150)).await;
             let began = Instant::now();
             assert_eq!(source(&limiter).await, Source::Fallback);
             assert!(began.elapsed() < TIMEOUT, "it was sent");
@@ -149,18 +166,13 @@ fn a_server_that_hangs_opens_it_and_its_late_reply_closes_it() {
         // That silence is over, so a second later it does not replace the connection.
         tokio::time::sleep(Duration::from_secs(1)).await;
         source(&limiter).await;
-        // The probes went over the connection that there was.
         assert_eq!(info(&mut con, "total_connections_received"), connections);
-        let stats: String = redis::cmd("INFO").arg("commandstats").query(&mut con).expect("INFO");
-        let pings = stats.lines().find_map(|line| line.strip_prefix("cmdstat_ping:calls="));
-        let pings = pings.and_then(|rest| rest.split(',').next()?.parse::<u32>().ok());
-        assert!(pings.is_some_and(|pings| pings >= 3), "{stats}");
     });
 }
 
 /// CLIENT PAUSE WRITE, as in a failover: PING over a new connection has a reply, and commands have none.
 #[test]
-fn while_only_ping_has_a_reply_one_decision_at_a_time_is_sent() {
+fn while_no_command_has_a_reply_one_at_a_time_is_sent() {
     let server = one_server();
     block_on(async {
         let limiter = limiter(server.port());
@@ -175,13 +187,12 @@ fn while_only_ping_has_a_reply_one_decision_at_a_time_is_sent() {
                 tokio::time::sleep(Duration::from_millis(1)).await;
             }
         };
-        // The reply to PING closes it once, in case the server was only away.
-        ask(&|time| limiter.stats().circuit_opened == 2 || time > PATIENCE).await;
+        ask(&|time| limiter.stats().circuit_opened == 1 || time > PATIENCE).await;
         let before = limiter.stats();
         ask(&|time| time > Duration::from_millis(2_500)).await;
         let after = limiter.stats();
-        // Those that tried had no reply in time.
-        assert!(after.timeouts - before.timeouts <= 3, "{before:?} {after:?}");
+        // Those that tried had no reply in time. They do not close it, though PING over a new connection has one.
+        assert!(after.circuit_opened == 1 && after.timeouts - before.timeouts <= 3, "{before:?} {after:?}");
         assert!(after.circuit_open > before.circuit_open + 100, "{after:?}");
         redis::cmd("CLIENT").arg("UNPAUSE").exec(&mut con).expect("CLIENT UNPAUSE");
         let began = Instant::now();

@@ -4,13 +4,13 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use redis::{Arg, Value};
+use redis::Value;
 use redis_rl_algorithm::Micros;
 
 use crate::counts::{Asked, Known, Limit};
 use crate::decision::{Decision, RetryAfter};
 use crate::policy::{Algorithm, Policy, Request};
-use crate::protocol::{Call, Commands, Verb, parse, reply};
+use crate::protocol::{Call, Commands, Verb, reply};
 
 /// The first call of each algorithm that the limits inside this process decide otherwise, from 0. They know no SETTLE, no
 /// RESERVE and no RESET, and units of a part of a window come back together. If a difference is gone, this list is
@@ -39,10 +39,7 @@ fn canonical(call: &str) -> String {
 fn words(write: impl FnOnce(&mut Commands)) -> String {
     let mut commands = Commands::default();
     write(&mut commands);
-    let command = parse(commands.bytes()).expect("a command");
-    let word =
-        |arg| if let Arg::Simple(word) = arg { String::from_utf8_lossy(word).into_owned() } else { String::new() };
-    command.args_iter().map(word).collect::<Vec<_>>().join(" ")
+    crate::protocol::words(&commands.bytes()).expect("a command").join(" ")
 }
 
 /// The value of an option among the words.

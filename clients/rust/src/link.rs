@@ -2,12 +2,17 @@
 //! has lost its master.
 
 mod nodes;
-mod pipe;
+mod open;
+mod server;
 
+use std::pin::pin;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use futures_util::FutureExt;
 use redis::{Cmd, Value};
+use tokio::task::yield_now;
+use tokio::time::timeout;
 
 use crate::address::{Address, Kind, REOPEN_APART, is_read_only};
 use crate::core::at_most_a_year;
@@ -15,7 +20,8 @@ use crate::error::Error;
 use crate::protocol::Commands;
 use crate::stats::Gauge;
 use nodes::Nodes;
-use pipe::{Pipe, Place, Reply};
+use open::Place;
+use server::{Replies, Server};
 
 /// A connection that is opened when it is needed. Clones share it, and its circuit breaker.
 ///
@@ -36,7 +42,7 @@ struct Shared {
 
 #[derive(Debug)]
 enum To {
-    Server(Pipe),
+    Server(Server),
     Cluster(Nodes),
 }
 
@@ -45,10 +51,10 @@ impl Link {
     pub fn new(address: impl Into<Address>) -> Self {
         let gauge = Arc::<Gauge>::default();
         let Address(kind, trust) = address.into();
-        let pipe = |place| To::Server(Pipe::new(place, None, Arc::clone(&gauge)));
+        let server = |place| To::Server(Server::new(place, None, Arc::clone(&gauge)));
         let to = match kind {
-            Kind::Server(client) => pipe(Place::Server(Box::new(client.get_connection_info().clone()), trust)),
-            Kind::Sentinel(sentinels) => pipe(Place::Sentinel(sentinels, trust)),
+            Kind::Server(client) => server(Place::Server(Box::new(client.get_connection_info().clone()), trust)),
+            Kind::Sentinel(sentinels) => server(Place::Sentinel(sentinels, trust)),
             Kind::Cluster(seeds) => To::Cluster(Nodes::new(&seeds, trust, Arc::clone(&gauge))),
         };
         Self(Arc::new(Shared { gauge, to }))
@@ -69,7 +75,7 @@ impl Link {
     /// After how long a silence the circuit breaker opens.
     pub(crate) fn set_silence(&self, silence: Option<Duration>) {
         match &self.0.to {
-            To::Server(pipe) => pipe.set_silence(silence),
+            To::Server(server) => server.set_silence(silence),
             To::Cluster(nodes) => nodes.set_silence(silence),
         }
     }
@@ -77,7 +83,7 @@ impl Link {
     /// Opens the connection if there is none.
     pub(crate) async fn connect(&self) -> Result<(), Error> {
         match &self.0.to {
-            To::Server(pipe) => pipe.connect().await,
+            To::Server(server) => server.connect().await,
             To::Cluster(nodes) => nodes.connect().await,
         }
     }
@@ -87,7 +93,7 @@ impl Link {
     /// # Errors
     /// There is no connection, or it broke.
     pub async fn send(&self, command: Cmd, key: &[u8]) -> Result<Value, Error> {
-        self.request(Commands::from(&command), key, at_most_a_year(Duration::MAX)).await?.value()
+        value(self.request(command.into(), key, at_most_a_year(Duration::MAX)).await?)
     }
 
     /// Whether keys of different slots need requests of their own.
@@ -95,12 +101,17 @@ impl Link {
         matches!(self.0.to, To::Cluster(_))
     }
 
-    /// Sends commands, for which the server may take so long: to a cluster, one. An error if none of them has a reply.
-    pub(crate) async fn request(&self, commands: Commands, key: &[u8], limit: Duration) -> Result<Reply, Error> {
+    /// Sends commands with one write, and waits so long for the replies, which are in the order of the commands. To a
+    /// cluster, one command.
+    ///
+    /// # Errors
+    /// There is no connection, it broke, the breaker is open, or there is no reply in time.
+    pub(crate) async fn request(&self, commands: Commands, key: &[u8], limit: Duration) -> Result<Replies, Error> {
+        let commands = Arc::new(commands);
         match &self.0.to {
-            To::Server(pipe) => again(pipe, pipe.send(commands, limit).await?, limit).await,
+            To::Server(server) => request(server, &commands, limit).await,
             // The futures of requests to one server stay small.
-            To::Cluster(nodes) => Box::pin(nodes.request(commands, key, limit)).await,
+            To::Cluster(nodes) => Box::pin(nodes.request(&commands, key, limit)).await,
         }
     }
 }
@@ -111,22 +122,47 @@ impl<T: Into<Address>> From<T> for Link {
     }
 }
 
-/// Sends commands over another connection, if the reply says that the master is elsewhere.
-async fn again(pipe: &Pipe, mut reply: Reply, limit: Duration) -> Result<Reply, Error> {
-    let is_elsewhere = |value: &Result<Value, Error>| matches!(value, Err(Error::Redis(error)) if is_read_only(error));
-    while reply.values.iter().any(is_elsewhere) && reply.via.age >= REOPEN_APART && reply.took < limit {
-        pipe.retire(reply.via);
-        let commands = reply.commands.only(|at| reply.values.get(at).is_some_and(is_elsewhere));
-        let sent = pipe.send(commands, limit - reply.took).await;
-        let rejected = reply.values.iter_mut().filter(|value| is_elsewhere(value));
+/// The reply to one command.
+fn value(mut replies: Replies) -> Result<Value, Error> {
+    replies.pop().unwrap_or(Err(Error::UnknownReply))
+}
+
+/// Sends commands to one server. Those of which the reply says that the master is elsewhere are sent again, over another
+/// connection.
+async fn request(server: &Server, commands: &Arc<Commands>, limit: Duration) -> Result<Replies, Error> {
+    let began = Instant::now();
+    let (mut replies, mut via) = server.send(commands, limit).await?;
+    let is_elsewhere = |reply: &Result<Value, Error>| matches!(reply, Err(Error::Redis(error)) if is_read_only(error));
+    while replies.iter().any(is_elsewhere) && via.age() >= REOPEN_APART && began.elapsed() < limit {
+        server.retire(via);
+        let again = commands.only(|at| replies.get(at).is_some_and(is_elsewhere));
+        let sent = server.send(&Arc::new(again), limit.saturating_sub(began.elapsed())).await;
+        let rejected = replies.iter_mut().filter(|reply| is_elsewhere(reply));
         match sent {
-            Ok(mut sent) => {
-                sent.commands.accept();
-                rejected.zip(sent.values).for_each(|(value, new)| *value = new);
-                (reply.took, reply.via) = (reply.took + sent.took, sent.via);
+            Ok((new, over)) => {
+                rejected.zip(new).for_each(|(reply, new)| *reply = new);
+                via = over;
             }
-            Err(error) => rejected.for_each(|value| *value = Err(error.clone())),
+            Err(error) => rejected.for_each(|reply| *reply = Err(error.clone())),
         }
     }
-    Ok(reply)
+    Ok(replies)
+}
+
+/// Waits so long. What has come by then counts, also if this process was stopped and has not read it yet. `None` if there
+/// is nothing.
+pub async fn within<T>(limit: Duration, future: impl Future<Output = T>) -> Option<T> {
+    let mut future = pin!(future);
+    if let Ok(output) = timeout(limit, &mut future).await {
+        return Some(output);
+    }
+    give_turns().await;
+    future.now_or_never()
+}
+
+/// Lets the runtime read what has come, and those run that wait for it.
+async fn give_turns() {
+    for _ in 0..3 {
+        yield_now().await;
+    }
 }

@@ -1,21 +1,27 @@
-//! Opens a connection: the socket, TLS, and what the settings ask for.
+//! Opens a connection: the socket, TLS, the login, and the question to Sentinels.
 
-use std::future::poll_fn;
 use std::io;
+use std::time::Duration;
 
-use futures_util::future::select_ok;
+use futures_util::future::{join_all, select_ok};
 use futures_util::stream::FuturesUnordered;
 use futures_util::{FutureExt, StreamExt};
-use redis::{Client, Cmd, ConnectionAddr, ConnectionInfo, ErrorKind, ProtocolVersion, RedisError, RedisResult, Value};
+use redis::aio::MultiplexedConnection;
+use redis::{
+    AsyncConnectionConfig, Client, Cmd, ConnectionAddr, ConnectionInfo, ErrorKind, ProtocolVersion,
+    RedisConnectionInfo, RedisResult, Value,
+};
 use socket2::SockRef;
-use tokio::io::AsyncWriteExt;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpStream, lookup_host};
+use tokio::task::AbortHandle;
 use tokio::time::timeout;
-use tokio_util::either::Either;
 
-use super::incoming::Incoming;
-use super::socket::{Socket, Stream};
 use crate::address::{CONNECT_TIMEOUT, Failure, OPEN_TIMEOUT, Sentinels, Trust, require_master};
+use crate::error::is_connection_error;
+
+/// How many commands may wait for the connection to write them. With more, requests wait for room.
+const QUEUE: usize = 65_536;
 
 /// Where a connection leads to.
 #[derive(Clone, Debug)]
@@ -25,11 +31,11 @@ pub enum Place {
     Sentinel(Box<Sentinels>, Trust),
 }
 
-/// A connection over which commands may be sent.
+/// A connection over which commands may be sent, and the task that reads and writes.
 #[derive(Debug)]
 pub struct Opened {
-    pub stream: Stream,
-    pub incoming: Incoming,
+    pub multiplexed: MultiplexedConnection,
+    pub driver: AbortHandle,
 }
 
 impl Place {
@@ -41,44 +47,35 @@ impl Place {
                 Self::Sentinel(sentinels, trust) => master(sentinels, trust).await,
             }
         };
-        timeout(OPEN_TIMEOUT, opening).await.unwrap_or_else(|_| Err(too_late()))
+        in_time(OPEN_TIMEOUT, opening).await
     }
 }
 
-fn too_late() -> RedisError {
-    io::Error::new(io::ErrorKind::TimedOut, "no connection in time").into()
+async fn in_time<T>(limit: Duration, opening: impl Future<Output = RedisResult<T>>) -> RedisResult<T> {
+    let too_late = || io::Error::new(io::ErrorKind::TimedOut, "no connection in time");
+    timeout(limit, opening).await.unwrap_or_else(|_| Err(too_late().into()))
 }
 
 async fn connect(info: &ConnectionInfo, trust: &Trust) -> RedisResult<Opened> {
     let connecting = async {
-        let stream = dial(info, trust).await?;
-        let mut opened = Opened { stream, incoming: Incoming::default() };
-        set_up(&mut opened, info).await?;
-        Ok(opened)
+        match info.addr() {
+            ConnectionAddr::Tcp(host, port) => set_up(tcp(host, *port, info).await?, info).await,
+            #[cfg(feature = "tls")]
+            ConnectionAddr::TcpTls { host, port, insecure: false, tls_params } => {
+                let config = trust.config(tls_params.is_some())?;
+                let name = rustls::pki_types::ServerName::try_from(host.clone()).map_err(io::Error::other)?;
+                let socket = tcp(host, *port, info).await?;
+                set_up(tokio_rustls::TlsConnector::from(config).connect(name, socket).await?, info).await
+            }
+            #[cfg(unix)]
+            ConnectionAddr::Unix(path) => set_up(tokio::net::UnixStream::connect(path).await?, info).await,
+            _ => {
+                let _ = trust;
+                Err((ErrorKind::InvalidClientConfig, "a connection of this kind is not supported").into())
+            }
+        }
     };
-    timeout(CONNECT_TIMEOUT, connecting).await.unwrap_or_else(|_| Err(too_late()))
-}
-
-async fn dial(info: &ConnectionInfo, trust: &Trust) -> RedisResult<Stream> {
-    match info.addr() {
-        ConnectionAddr::Tcp(host, port) => Ok(Either::Left(Socket::new(Either::Left(tcp(host, *port, info).await?)))),
-        #[cfg(feature = "tls")]
-        ConnectionAddr::TcpTls { host, port, insecure: false, tls_params } => {
-            let config = trust.config(tls_params.is_some())?;
-            let name = rustls::pki_types::ServerName::try_from(host.clone()).map_err(io::Error::other)?;
-            let socket = Socket::new(Either::Left(tcp(host, *port, info).await?));
-            let stream = tokio_rustls::TlsConnector::from(config).connect(name, socket).await?;
-            Ok(Either::Right(Box::new(stream)))
-        }
-        #[cfg(unix)]
-        ConnectionAddr::Unix(path) => {
-            Ok(Either::Left(Socket::new(Either::Right(tokio::net::UnixStream::connect(path).await?))))
-        }
-        _ => {
-            let _ = trust;
-            Err((ErrorKind::InvalidClientConfig, "a connection of this kind is not supported").into())
-        }
-    }
+    in_time(CONNECT_TIMEOUT, connecting).await
 }
 
 /// Connects to all addresses of a host at once: one that drops packets does not hide the others.
@@ -96,9 +93,33 @@ async fn tcp(host: &str, port: u16, info: &ConnectionInfo) -> RedisResult<TcpStr
     Ok(stream)
 }
 
-/// Logs in and chooses the database.
-async fn set_up(opened: &mut Opened, info: &ConnectionInfo) -> RedisResult<()> {
-    let settings = info.redis_settings();
+/// Logs in and chooses the database. The crate `redis` would hide what the server replies to the password.
+async fn set_up<S>(stream: S, info: &ConnectionInfo) -> RedisResult<Opened>
+where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
+    // The time limits are those of the callers.
+    let config = AsyncConnectionConfig::new().set_response_timeout(None).set_pipeline_buffer_size(QUEUE);
+    let says_nothing = RedisConnectionInfo::default().set_skip_set_lib_name();
+    let (multiplexed, driver) = MultiplexedConnection::new_with_config(&says_nothing, stream, config).await?;
+    let driver = tokio::spawn(driver).abort_handle();
+    let (commands, required) = login(info.redis_settings());
+    let sent = commands.iter().map(|command| {
+        let mut multiplexed = multiplexed.clone();
+        async move { multiplexed.send_packed_command(command).await }
+    });
+    let replies: Vec<_> = join_all(sent).await.into_iter().map(|reply| reply?.extract_error()).collect();
+    if let Some(Err(lost)) = replies.iter().find(|reply| reply.as_ref().is_err_and(is_connection_error)) {
+        // A server that has too many clients says so, and ends the connection.
+        let said = replies.iter().find_map(|reply| reply.as_ref().err().filter(|error| !is_connection_error(error)));
+        return Err(said.unwrap_or(lost).clone());
+    }
+    replies.into_iter().take(required).try_for_each(|reply| reply.map(drop))?;
+    Ok(Opened { multiplexed, driver })
+}
+
+/// The commands with which a connection begins, the last of them PING; and how many of the first must succeed.
+fn login(settings: &RedisConnectionInfo) -> (Vec<Cmd>, usize) {
     let mut commands = Vec::new();
     if settings.protocol() != ProtocolVersion::RESP2 {
         let mut hello = redis::cmd("HELLO");
@@ -127,35 +148,7 @@ async fn set_up(opened: &mut Opened, info: &ConnectionInfo) -> RedisResult<()> {
         }
     }
     commands.push(redis::cmd("PING"));
-    let replies = exchange(opened, &commands).await?;
-    replies.into_iter().take(required).try_for_each(|reply| reply.extract_error().map(drop))
-}
-
-/// Sends commands and returns their replies, which may be errors of the server.
-async fn exchange(opened: &mut Opened, commands: &[Cmd]) -> RedisResult<Vec<Value>> {
-    let Opened { stream, incoming } = opened;
-    let mut bytes = Vec::new();
-    commands.iter().for_each(|command| command.write_packed_command(&mut bytes));
-    stream.write_all(&bytes).await?;
-    stream.flush().await?;
-    let mut replies = Vec::with_capacity(commands.len());
-    while replies.len() < commands.len() {
-        match incoming.next()? {
-            Some(reply) => replies.push(reply),
-            None if poll_fn(|cx| incoming.poll_read(stream, cx)).await? == 0 => {
-                // A server that has too many clients says so, and ends the connection.
-                let said = replies.into_iter().find_map(|reply| reply.extract_error().err());
-                return Err(said.unwrap_or_else(closed));
-            }
-            None => {}
-        }
-    }
-    Ok(replies)
-}
-
-/// The server closed the connection.
-pub fn closed() -> RedisError {
-    io::Error::new(io::ErrorKind::UnexpectedEof, "the server closed the connection").into()
+    (commands, required)
 }
 
 /// Asks all Sentinels at the same time. The first master that one of them names and that says so itself counts.
@@ -173,9 +166,8 @@ async fn master(sentinels: &Sentinels, trust: &Trust) -> RedisResult<Opened> {
 }
 
 async fn ask(sentinels: &Sentinels, sentinel: &Client, trust: &Trust) -> Result<Opened, Failure> {
-    let query = async |opened: &mut Opened, command: Cmd| {
-        let reply = exchange(opened, &[command]).await?.pop().unwrap_or(Value::Nil);
-        reply.extract_error()
+    let query = async |opened: &mut Opened, command: Cmd| -> RedisResult<Value> {
+        opened.multiplexed.send_packed_command(&command).await?.extract_error()
     };
     let mut opened = connect(sentinel.get_connection_info(), trust).await.map_err(Failure::of_sentinel)?;
     let reply = query(&mut opened, sentinels.question()).await;

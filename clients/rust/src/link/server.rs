@@ -1,0 +1,283 @@
+//! A connection to one server, which many requests share: a `MultiplexedConnection` of the crate `redis` that opens itself
+//! when it is needed, and the breaker of this server.
+
+use std::sync::{Arc, Weak};
+use std::time::{Duration, Instant};
+
+use futures_util::FutureExt;
+use futures_util::future::{BoxFuture, Shared};
+use parking_lot::Mutex;
+use redis::aio::MultiplexedConnection;
+use redis::{ErrorKind, RedisError, RedisResult, Value};
+use tokio::task::AbortHandle;
+use tokio::time::{sleep, timeout};
+
+use super::open::{Opened, Place};
+use super::{give_turns, within};
+use crate::error::{Error, is_connection_error};
+use crate::protocol::Commands;
+use crate::silence::{LOOKS_APART, Permit, Silence};
+use crate::stats::Gauge;
+
+/// How long no other attempt is made after one that failed. The requests in that time get its error at once.
+const ATTEMPTS_APART: Duration = Duration::from_millis(100);
+/// A connection that is silent for so long is replaced: the address may belong to another server by now.
+const REPLACED_AFTER: Duration = Duration::from_secs(1);
+/// How long a reply is waited for whose caller does not wait any more.
+const LATE: Duration = Duration::from_secs(1);
+/// Before a request that comes after so long, the runtime notes whether the server has closed the connection.
+const IDLE: Duration = Duration::from_millis(2);
+
+/// The connection. It closes when this is dropped and nobody waits for a reply.
+#[derive(Debug)]
+pub struct Server(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    place: Place,
+    gauge: Arc<Gauge>,
+    state: Mutex<State>,
+}
+
+#[derive(Debug)]
+struct State {
+    silence: Silence,
+    /// Whether a task looks at the silence.
+    is_watched: bool,
+    connection: Option<Connection>,
+    opening: Option<Opening>,
+    /// The attempt to connect that failed last.
+    failed: Option<(Instant, RedisError)>,
+    /// When the last request began.
+    used: Instant,
+}
+
+#[derive(Clone, Debug)]
+struct Connection {
+    multiplexed: MultiplexedConnection,
+    /// The task that reads and writes. It ends with the connection.
+    driver: AbortHandle,
+    via: Via,
+}
+
+/// Which connection it was: when it was opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Via(Instant);
+
+impl Via {
+    pub fn age(self) -> Duration {
+        self.0.elapsed()
+    }
+}
+
+/// An attempt to connect, for all who wait for it. It goes on without them.
+type Opening = Shared<BoxFuture<'static, RedisResult<Connection>>>;
+
+/// The reply to each command: an error is one of the server.
+pub type Replies = Vec<Result<Value, Error>>;
+
+impl Server {
+    /// A connection that is opened by the first request. Its breaker opens after this silence.
+    pub fn new(place: Place, silence: Option<Duration>, gauge: Arc<Gauge>) -> Self {
+        let now = Instant::now();
+        let state = State {
+            silence: Silence::new(silence, now),
+            is_watched: false,
+            connection: None,
+            opening: None,
+            failed: None,
+            used: now,
+        };
+        Self(Arc::new(Inner { place, gauge, state: Mutex::new(state) }))
+    }
+
+    pub fn set_silence(&self, silence: Option<Duration>) {
+        self.0.state.lock().silence.set_limit(silence);
+    }
+
+    /// Sends commands with one write, and waits so long for the replies. If this is dropped before they are written, they
+    /// are not sent.
+    ///
+    /// # Errors
+    /// There is no reply in time, no connection, or the breaker is open.
+    pub async fn send(&self, commands: &Arc<Commands>, limit: Duration) -> Result<(Replies, Via), Error> {
+        let began = Instant::now();
+        let waiting = match self.0.begin(began) {
+            Some(waiting) => waiting,
+            None => {
+                // In a runtime that runs only while a request waits, late replies are read now.
+                give_turns().await;
+                self.0.begin(began).ok_or(Error::CircuitOpen)?
+            }
+        };
+        let connection = match within(limit, self.0.connection()).await {
+            Some(Ok(connection)) => connection,
+            Some(Err(error)) => return Err(waiting.ends(&error).into()),
+            None => return Err(Error::Timeout(limit)),
+        };
+        let via = connection.via;
+        let mut replies = waiting.replies(connection, Arc::clone(commands)).boxed();
+        match within(limit.saturating_sub(began.elapsed()), &mut replies).await {
+            Some(replies) => Ok((replies?, via)),
+            None => {
+                // A late reply still says that the server is there.
+                tokio::spawn(timeout(LATE, replies));
+                Err(Error::Timeout(limit))
+            }
+        }
+    }
+
+    /// Opens the connection, if there is none.
+    pub async fn connect(&self) -> Result<(), Error> {
+        Ok(self.0.connection().await.map(drop)?)
+    }
+
+    /// The requests that follow get another connection than this one.
+    pub fn retire(&self, via: Via) {
+        self.0.retire(via);
+    }
+}
+
+impl Inner {
+    /// Begins a request, unless the breaker is open.
+    fn begin(self: &Arc<Self>, now: Instant) -> Option<Waiting> {
+        let mut state = self.state.lock();
+        let permit = state.silence.begin(now)?;
+        if !std::mem::replace(&mut state.is_watched, true) {
+            tokio::spawn(watch(Watch(Arc::downgrade(self))));
+        }
+        Some(Waiting { server: Arc::clone(self), permit: Some(permit) })
+    }
+
+    fn retire(&self, via: Via) {
+        self.state.lock().connection.take_if(|connection| connection.via == via);
+    }
+
+    /// Lets the breaker see something.
+    fn see(&self, see: impl FnOnce(&mut Silence)) {
+        let mut state = self.state.lock();
+        let was_open = state.silence.is_open();
+        see(&mut state.silence);
+        self.gauge.note(was_open, state.silence.is_open());
+    }
+
+    /// The connection, which is opened if there is none.
+    async fn connection(self: &Arc<Self>) -> RedisResult<Connection> {
+        let now = Instant::now();
+        let idle = now.saturating_duration_since(std::mem::replace(&mut self.state.lock().used, now));
+        if idle >= IDLE {
+            give_turns().await;
+        }
+        let opening = {
+            let mut state = self.state.lock();
+            let is_silent = state.silence.lasted() >= REPLACED_AFTER;
+            state.connection.take_if(|connection| {
+                connection.driver.is_finished() || is_silent && connection.via.age() >= REPLACED_AFTER
+            });
+            if let Some(connection) = &state.connection {
+                return Ok(connection.clone());
+            }
+            if let Some((at, error)) = &state.failed
+                && at.elapsed() < ATTEMPTS_APART
+            {
+                return Err(error.clone());
+            }
+            // If its runtime has ended, it has too.
+            state.opening.take_if(|opening| opening.peek().is_some());
+            state.opening.get_or_insert_with(|| self.open()).clone()
+        };
+        opening.await
+    }
+
+    /// Opens a connection in a task of its own.
+    fn open(self: &Arc<Self>) -> Opening {
+        let server = Arc::clone(self);
+        let task = tokio::spawn(async move {
+            let opened = server.place.open().await;
+            let now = Instant::now();
+            let result = opened.map(|Opened { multiplexed, driver }| Connection { multiplexed, driver, via: Via(now) });
+            let mut state = server.state.lock();
+            state.opening = None;
+            state.connection = result.clone().ok();
+            state.failed = result.clone().err().map(|error| (now, error));
+            drop(state);
+            if result.as_ref().is_err_and(is_connection_error) {
+                server.see(|silence| silence.connect_failed(now));
+            }
+            result
+        });
+        let stopped = || RedisError::from((ErrorKind::Io, "the runtime of the connection ended"));
+        task.map(move |result| result.unwrap_or_else(|_| Err(stopped()))).boxed().shared()
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        self.gauge.note(self.state.get_mut().silence.is_open(), false);
+    }
+}
+
+/// A request that waits for its reply.
+struct Waiting {
+    server: Arc<Inner>,
+    permit: Option<Permit>,
+}
+
+impl Waiting {
+    /// Sends commands, and waits for their replies.
+    async fn replies(self, mut connection: Connection, commands: Arc<Commands>) -> Result<Replies, Error> {
+        let values = match commands.send(&mut connection.multiplexed).await {
+            Ok(values) => values,
+            Err(error) => {
+                self.server.retire(connection.via);
+                return Err(self.ends(&error).into());
+            }
+        };
+        self.replied();
+        Ok(values.into_iter().map(|value| value.extract_error().map_err(Error::Redis)).collect())
+    }
+
+    /// It ends with this error, which may be a reply of the server.
+    fn ends(self, error: &RedisError) -> RedisError {
+        if !is_connection_error(error) {
+            self.replied();
+        }
+        error.clone()
+    }
+
+    fn replied(mut self) {
+        self.permit = None;
+        self.server.see(|silence| silence.replied(Instant::now()));
+    }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        if let Some(permit) = self.permit {
+            self.server.state.lock().silence.left(permit);
+        }
+    }
+}
+
+/// A task that looks at the silence of a server while requests wait.
+struct Watch(Weak<Inner>);
+
+async fn watch(watch: Watch) {
+    loop {
+        sleep(LOOKS_APART).await;
+        let Some(server) = watch.0.upgrade() else { return };
+        server.see(|silence| silence.look(Instant::now()));
+        if !server.state.lock().silence.is_waited_for() {
+            return;
+        }
+    }
+}
+
+impl Drop for Watch {
+    /// Nobody waits, or the runtime ends.
+    fn drop(&mut self) {
+        if let Some(server) = self.0.upgrade() {
+            server.state.lock().is_watched = false;
+        }
+    }
+}

@@ -1,0 +1,247 @@
+//! When a limiter stops sending requests to a server that is silent, and when it begins again. One breaker for each node.
+//! No input, no output and no clock: time is an argument.
+//!
+//! It measures how long callers have waited while no reply came. It does not count requests: a server that needs 20 ms for
+//! a moment leaves a thousand requests without a reply in time, and is healthy.
+
+use std::time::{Duration, Instant};
+
+/// When the circuit breaker opens.
+///
+/// While it is open, requests fail at once, but for one at a time, which tries: over a new connection from a second of
+/// silence on. Any reply closes the breaker: an error too, and a late one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BreakerSettings {
+    /// How long the server must have been silent: no reply came since then, although a request waits for one. 250 ms if not
+    /// given. If the timeout of the limiter is longer, it is that long. 0 is a breaker that never opens.
+    ///
+    /// It also opens, at once, when no connection can be opened.
+    pub silence: Duration,
+}
+
+impl Default for BreakerSettings {
+    fn default() -> Self {
+        Self { silence: Duration::from_millis(250) }
+    }
+}
+
+impl BreakerSettings {
+    /// After how long a silence it opens, with this timeout of the limiter; `None` for never.
+    pub(crate) fn limit(self, timeout: Duration) -> Option<Duration> {
+        (!self.silence.is_zero()).then(|| self.silence.max(timeout))
+    }
+}
+
+/// How often [`Silence::look`] is to be called while requests wait.
+pub const LOOKS_APART: Duration = Duration::from_millis(25);
+/// How much silence one look can find. More has passed if this process was stopped, or did not run in time: then the
+/// replies that came meanwhile are not read yet.
+const LOOK: Duration = Duration::from_millis(50);
+/// A request tries no sooner than this after the breaker opened, or after the one that tried before.
+const TRIALS_APART: Duration = Duration::from_millis(100);
+
+/// How long the server is silent, and what follows from it.
+#[derive(Debug)]
+pub struct Silence {
+    /// After so long a silence it opens; `None` for never.
+    limit: Option<Duration>,
+    /// How many requests wait for a reply.
+    waiting: usize,
+    /// How long requests have waited since the last reply, up to `looked`.
+    silent: Duration,
+    looked: Instant,
+    /// While it is open: when the next request may try, and whether one does.
+    open: Option<(Instant, bool)>,
+}
+
+/// A request that may be sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Permit {
+    tries: bool,
+}
+
+impl Silence {
+    pub const fn new(limit: Option<Duration>, now: Instant) -> Self {
+        Self { limit, waiting: 0, silent: Duration::ZERO, looked: now, open: None }
+    }
+
+    pub const fn set_limit(&mut self, limit: Option<Duration>) {
+        self.limit = limit;
+    }
+
+    pub const fn is_open(&self) -> bool {
+        self.open.is_some()
+    }
+
+    /// How long requests have waited since the last reply, as far as was looked at.
+    pub const fn lasted(&self) -> Duration {
+        self.silent
+    }
+
+    /// Whether a request waits for a reply.
+    pub const fn is_waited_for(&self) -> bool {
+        self.waiting > 0
+    }
+
+    /// A request is to be sent. `None` if it may not.
+    pub fn begin(&mut self, now: Instant) -> Option<Permit> {
+        let tries = match &mut self.open {
+            None => false,
+            Some((next, tries)) if !*tries && now >= *next => {
+                (*next, *tries) = (now + TRIALS_APART, true);
+                true
+            }
+            Some(_) => return None,
+        };
+        if self.waiting == 0 {
+            self.looked = now;
+        }
+        self.waiting += 1;
+        Some(Permit { tries })
+    }
+
+    /// It has a reply, of whatever kind.
+    pub fn replied(&mut self, now: Instant) {
+        self.waiting = self.waiting.saturating_sub(1);
+        (self.silent, self.looked, self.open) = (Duration::ZERO, now, None);
+    }
+
+    /// It waits for no reply any more: its caller has left, it took too long, or the connection is lost.
+    pub const fn left(&mut self, permit: Permit) {
+        self.waiting = self.waiting.saturating_sub(1);
+        if let (true, Some((_, tries))) = (permit.tries, &mut self.open) {
+            *tries = false;
+        }
+    }
+
+    /// No connection can be opened.
+    pub fn connect_failed(&mut self, now: Instant) {
+        if self.limit.is_some() && self.open.is_none() {
+            self.open(now);
+        }
+    }
+
+    /// Time passed.
+    pub fn look(&mut self, now: Instant) {
+        if self.waiting > 0 {
+            self.silent += now.saturating_duration_since(self.looked).min(LOOK);
+            self.looked = now;
+        }
+        if self.open.is_none() && self.limit.is_some_and(|limit| self.silent >= limit) {
+            self.open(now);
+        }
+    }
+
+    fn open(&mut self, now: Instant) {
+        self.open = Some((now + TRIALS_APART, false));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LIMIT: Duration = Duration::from_millis(250);
+
+    fn silence() -> (Silence, Instant) {
+        let now = Instant::now();
+        (Silence::new(Some(LIMIT), now), now)
+    }
+
+    /// Looks as often as it is to be, from a millisecond until another.
+    fn look(silence: &mut Silence, began: Instant, millis: std::ops::RangeInclusive<u64>) {
+        millis.step_by(25).for_each(|at| silence.look(began + Duration::from_millis(at)));
+    }
+
+    /// Each row: at this millisecond, this happens, and then it is open or not.
+    #[test]
+    fn it_opens_by_silence_and_closes_by_a_reply() {
+        let cases: [(&str, &[(u64, &str, bool)]); 7] = [
+            ("replies keep it closed", &[(0, "request", false), (1, "reply", false), (60_000, "looks", false)]),
+            (
+                "it runs from the oldest request without a reply",
+                &[
+                    (5_000, "request", false),
+                    (5_200, "request", false),
+                    (5_249, "looks", false),
+                    (5_250, "looks", true),
+                ],
+            ),
+            (
+                "it runs from the last reply",
+                &[
+                    (0, "request", false),
+                    (10, "request", false),
+                    (200, "reply", false),
+                    (449, "looks", false),
+                    (450, "looks", true),
+                ],
+            ),
+            ("callers that hang up", &[(0, "request", false), (15, "leave", false), (60_000, "looks", false)]),
+            (
+                "no connection",
+                &[(0, "request", false), (1, "lost", true), (60, "rejected", true), (101, "request", true)],
+            ),
+            (
+                "one at a time tries",
+                &[
+                    (0, "request", false),
+                    (250, "looks", true),
+                    (349, "rejected", true),
+                    (350, "request", true),
+                    (900, "rejected", true),
+                    (901, "leave of the trial", true),
+                    (902, "request", true),
+                    (903, "rejected", true),
+                    (904, "reply", false),
+                    (905, "request", false),
+                ],
+            ),
+            ("a late reply closes it", &[(0, "request", false), (250, "looks", true), (260, "reply", false)]),
+        ];
+        for (name, steps) in cases {
+            let (mut silence, began) = silence();
+            let mut looked = 0;
+            for &(at, event, is_open) in steps {
+                let now = began + Duration::from_millis(at);
+                look(&mut silence, began, looked..=at);
+                looked = at;
+                match event {
+                    "request" => assert!(silence.begin(now).is_some(), "{name}: {at}"),
+                    "rejected" => assert_eq!(silence.begin(now), None, "{name}: {at}"),
+                    "reply" => silence.replied(now),
+                    "leave" => silence.left(Permit { tries: false }),
+                    "leave of the trial" => silence.left(Permit { tries: true }),
+                    "lost" => {
+                        silence.left(Permit { tries: false });
+                        silence.connect_failed(now);
+                    }
+                    _ => silence.look(now),
+                }
+                assert_eq!(silence.is_open(), is_open, "{name}: {at}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_pause_of_this_process_does_not_open_it() {
+        let (mut silence, began) = silence();
+        silence.begin(began);
+        silence.look(began + 20 * LIMIT);
+        assert!(!silence.is_open() && silence.lasted() == LOOK);
+        // The replies are read then.
+        silence.replied(began + 20 * LIMIT);
+        assert_eq!(silence.lasted(), Duration::ZERO);
+    }
+
+    #[test]
+    fn without_a_limit_it_never_opens() {
+        let mut silence = Silence::new(BreakerSettings { silence: Duration::ZERO }.limit(LIMIT), Instant::now());
+        let now = Instant::now();
+        silence.begin(now);
+        look(&mut silence, now, 0..=60_000);
+        silence.connect_failed(now);
+        assert!(!silence.is_open() && silence.lasted() > Duration::from_secs(59));
+        assert_eq!(BreakerSettings::default().limit(2 * LIMIT), Some(2 * LIMIT));
+    }
+}
