@@ -106,7 +106,7 @@ audit: ## check the dependencies for known vulnerabilities (RustSec; needs the n
 	cargo audit
 
 .PHONY: fuzz
-fuzz: $(own_module) $(if $(SERVERS),,servers) ## fuzz what reads rules and logs, and the Lua library, on every core; nightly Rust; SECONDS_EACH=5
+fuzz: $(own_module) $(if $(SERVERS),,servers) ## fuzz what reads rules, and the Lua library, on every core; nightly Rust; SECONDS_EACH=5
 	@scripts/install fuzz test
 	@$(call tool,fuzz,$(CARGO_FUZZ))
 	@scripts/fuzz "$(SECONDS_EACH)" "$(TARGET)"

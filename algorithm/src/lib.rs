@@ -156,7 +156,7 @@ pub use period::Schedule;
 pub use rolling_log::RollingLog;
 pub use sliding_counter::SlidingCounter;
 pub use sliding_log::SlidingLog;
-pub use table::{Join, Name, Rules, Suggest, Traits};
+pub use table::{Join, Name, Rules, Traits};
 pub use window_counter::WindowCounter;
 
 use reservation::{Correction, Reservation};

@@ -26,7 +26,7 @@ macro_rules! with_algorithms {
                 refund: true, settle: true, at: true, debt: true, most: None,
                 ends_at_once: true, counts_denials: true, delays: false, count_is_after: true, ttl_of_script: true,
                 key_per_window: true, letter: None, library: true, outlasts: false, shadow_keeps: false,
-                join: Join::Always, join_always: true, suggest: Suggest::Counting, rules: Rules::Every,
+                join: Join::Always, join_always: true, rules: Rules::Every,
             }
 
             /// At most `limit` in each window. A window starts with the first request that finds no key.
@@ -35,7 +35,7 @@ macro_rules! with_algorithms {
                 refund: true, settle: true, at: true, debt: true, most: None,
                 ends_at_once: true, counts_denials: false, delays: false, count_is_after: false, ttl_of_script: false,
                 key_per_window: false, letter: None, library: true, outlasts: false, shadow_keeps: true,
-                join: Join::Partial, join_always: true, suggest: Suggest::Counting, rules: Rules::Every,
+                join: Join::Partial, join_always: true, rules: Rules::Every,
             }
 
             /// At most `limit` in any window, with one member of a sorted set for each unit.
@@ -44,7 +44,7 @@ macro_rules! with_algorithms {
                 refund: true, settle: true, at: true, debt: true, most: Some(1_000),
                 ends_at_once: false, counts_denials: false, delays: false, count_is_after: false, ttl_of_script: true,
                 key_per_window: false, letter: None, library: true, outlasts: false, shadow_keeps: false,
-                join: Join::Partial, join_always: false, suggest: Suggest::Counting, rules: Rules::No,
+                join: Join::Partial, join_always: false, rules: Rules::No,
             }
 
             /// At most `limit` in any window, estimated from two counters.
@@ -53,7 +53,7 @@ macro_rules! with_algorithms {
                 refund: true, settle: true, at: true, debt: true, most: None,
                 ends_at_once: false, counts_denials: false, delays: false, count_is_after: false, ttl_of_script: false,
                 key_per_window: false, letter: Some('C'), library: true, outlasts: false, shadow_keeps: false,
-                join: Join::Partial, join_always: false, suggest: Suggest::Counting, rules: Rules::Every,
+                join: Join::Partial, join_always: false, rules: Rules::Every,
             }
 
             /// A bucket that fills with `limit` tokens each window. It holds as many as the burst.
@@ -62,7 +62,7 @@ macro_rules! with_algorithms {
                 refund: true, settle: true, at: false, debt: true, most: None,
                 ends_at_once: false, counts_denials: false, delays: false, count_is_after: false, ttl_of_script: false,
                 key_per_window: false, letter: Some('T'), library: true, outlasts: false, shadow_keeps: false,
-                join: Join::Partial, join_always: true, suggest: Suggest::Trying, rules: Rules::Every,
+                join: Join::Partial, join_always: true, rules: Rules::Every,
             }
 
             /// A queue that `limit` units leave each window. It holds as many as the burst, and an allowed request has a
@@ -72,7 +72,7 @@ macro_rules! with_algorithms {
                 refund: true, settle: true, at: false, debt: true, most: None,
                 ends_at_once: false, counts_denials: false, delays: true, count_is_after: false, ttl_of_script: false,
                 key_per_window: false, letter: Some('L'), library: true, outlasts: false, shadow_keeps: false,
-                join: Join::Never, join_always: false, suggest: Suggest::Trying, rules: Rules::No,
+                join: Join::Never, join_always: false, rules: Rules::No,
             }
 
             /// As the token bucket. Its whole state is one time.
@@ -81,7 +81,7 @@ macro_rules! with_algorithms {
                 refund: true, settle: true, at: false, debt: false, most: None,
                 ends_at_once: false, counts_denials: false, delays: false, count_is_after: false, ttl_of_script: false,
                 key_per_window: false, letter: None, library: true, outlasts: false, shadow_keeps: false,
-                join: Join::Partial, join_always: false, suggest: Suggest::Trying, rules: Rules::Every,
+                join: Join::Partial, join_always: false, rules: Rules::Every,
             }
 
             /// At most `limit` in any window, in a packed string.
@@ -90,7 +90,7 @@ macro_rules! with_algorithms {
                 refund: true, settle: true, at: true, debt: true, most: None,
                 ends_at_once: false, counts_denials: false, delays: false, count_is_after: false, ttl_of_script: false,
                 key_per_window: false, letter: Some('R'), library: true, outlasts: false, shadow_keeps: false,
-                join: Join::Partial, join_always: true, suggest: Suggest::Counting, rules: Rules::Every,
+                join: Join::Partial, join_always: true, rules: Rules::Every,
             }
 
             /// At most `limit` holders at the same time. The lease of a holder that dies ends after `window`.
@@ -99,7 +99,7 @@ macro_rules! with_algorithms {
                 refund: false, settle: false, at: false, debt: false, most: None,
                 ends_at_once: false, counts_denials: false, delays: false, count_is_after: false, ttl_of_script: false,
                 key_per_window: false, letter: None, library: true, outlasts: false, shadow_keeps: false,
-                join: Join::Never, join_always: false, suggest: Suggest::Never, rules: Rules::ReserveOnly,
+                join: Join::Never, join_always: false, rules: Rules::ReserveOnly,
             }
 
             /// `limit` attempts in a window, and the one that uses the last of them locks the key. Each lock lasts twice as
@@ -109,7 +109,7 @@ macro_rules! with_algorithms {
                 refund: true, settle: false, at: true, debt: false, most: None,
                 ends_at_once: true, counts_denials: false, delays: false, count_is_after: false, ttl_of_script: false,
                 key_per_window: false, letter: Some('O'), library: true, outlasts: true, shadow_keeps: true,
-                join: Join::Never, join_always: false, suggest: Suggest::Never, rules: Rules::Every,
+                join: Join::Never, join_always: false, rules: Rules::Every,
             }
         }
     };
@@ -159,17 +159,6 @@ pub enum Join {
     /// allowed.
     Always,
     /// They do not: each has a reply that the others do not share.
-    Never,
-}
-
-/// How a replay of past requests finds the limit that a key needs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Suggest {
-    /// What is counted does not depend on the limit, so the largest count is the limit.
-    Counting,
-    /// It depends on the limit. A larger limit never denies more, so limits are tried.
-    Trying,
-    /// No search finds it.
     Never,
 }
 
@@ -252,8 +241,6 @@ columns! {
     join: Join,
     /// Requests with ALWAYS become one command with ALWAYS, whose count says which were allowed.
     join_always: bool,
-    /// How a replay of past requests finds the limit that a key needs.
-    suggest: Suggest,
     /// Whether the rules of rlaas may name it.
     rules: Rules,
 }

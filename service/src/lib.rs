@@ -13,7 +13,6 @@ mod go;
 pub mod http;
 mod metric;
 pub mod serve;
-pub mod simulate;
 mod throttle;
 
 /// The version of the build: that of the crate, and what `git describe` says where there is a clone.

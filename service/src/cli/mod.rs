@@ -2,7 +2,6 @@
 
 mod check;
 mod explain;
-mod simulate;
 mod why;
 
 use std::env;
@@ -32,8 +31,6 @@ enum Command {
     Check(check::Check),
     /// Shows which rule matches each descriptor, its key, and the command that is sent.
     Explain(explain::Explain),
-    /// Replays access logs through rules: whom they would have denied. Needs no server, and changes nothing.
-    Simulate(Box<simulate::Simulate>),
     /// Asks a running rlaas what each limit of a request holds now. Charges nothing.
     Why(why::Why),
     /// Lets a running rlaas, started with --allow-reset, delete what the limits of a request hold; denials that this copy
@@ -131,7 +128,6 @@ pub fn run() -> ExitCode {
         Command::Serve(_) => Ok(ExitCode::SUCCESS),
         Command::Check(args) => check::run(args, out),
         Command::Explain(args) => args.run(out),
-        Command::Simulate(args) => args.run(out),
         Command::Why(args) => args.run("/why", out),
         Command::Reset(args) => args.run("/reset", out),
     };

@@ -35,7 +35,6 @@ pub use codec::SmallCodec;
 pub use grpc::Grpc;
 pub use left::Left;
 pub use metrics::Metrics;
-pub use outcomes::sum_by_key;
 pub use overload::{Load, UnderWay};
 pub use plan::{Bounds, Check, Hits, Plan, Slot};
 pub use reply::{HeaderNames, Overall, ReplySettings, whole_seconds};

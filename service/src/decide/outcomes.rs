@@ -215,7 +215,7 @@ const fn without_request(mut decision: Decision, hits: u64) -> Decision {
 }
 
 /// Adds up the charges of each key, which RL.MULTI charges once. Returns the sums, and which of them each charge is part of.
-pub fn sum_by_key<K: PartialEq>(charges: impl Iterator<Item = (K, u64)>) -> (Vec<(K, u64)>, Vec<usize>) {
+fn sum_by_key<K: PartialEq>(charges: impl Iterator<Item = (K, u64)>) -> (Vec<(K, u64)>, Vec<usize>) {
     let mut sums: Vec<(K, u64)> = Vec::new();
     let mut add = |(key, units)| {
         let known = sums.iter_mut().enumerate().find(|(_, (known, _))| *known == key);

@@ -21,7 +21,6 @@ mod regions;
 mod replies;
 mod reserve;
 mod security;
-mod simulate;
 mod start;
 mod steps;
 mod traces;
