@@ -120,7 +120,6 @@ fn service(address: &str) -> Service {
     let limiter = Limiter::builder(link).timeout(long).build();
     let settings = ServiceSettings {
         allow_reset: false,
-        notify_values: false,
         prefix: String::new(),
         timeout: long,
         reply: ReplySettings::default(),
@@ -134,7 +133,7 @@ fn service(address: &str) -> Service {
     };
     let snapshot = Snapshot::new(rules, None, &limiter).expect("rules");
     let metrics = Metrics::new(settings.near_limit_ratio).expect("metrics");
-    let service = Service::new(limiter, settings, metrics, None, Traces::default());
+    let service = Service::new(limiter, settings, metrics, Traces::default());
     service.snapshot.store(Some(Arc::new(snapshot)));
     service
 }

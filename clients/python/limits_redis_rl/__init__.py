@@ -10,7 +10,9 @@ from ._sync.limiter import Reservation
 from ._sync.storage import RedisRlClusterStorage, RedisRlStorage
 from .asgi import RateLimitMiddleware
 from .charge import Decision
-from .guard import Counters, Overloaded, is_unavailable, keyed_hash
+from .errors import Overloaded, is_unavailable
+from .guard import Counters
+from .keys import keyed_hash
 from .reservation import AsyncLimiter, Limiter
 
 __all__ = [

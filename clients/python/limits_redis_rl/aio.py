@@ -19,7 +19,8 @@ import redis
 import redis.asyncio
 
 from ._async.primary import on_primary
-from .guard import SECOND, Breaker, CircuitOpen, Guard, Overloaded, Probe, Sent, clock, is_pool_full
+from .errors import CircuitOpen, Overloaded, is_pool_full
+from .guard import SECOND, Breaker, Guard, Probe, Sent, clock
 
 T = TypeVar("T")
 Client = redis.asyncio.Redis | redis.asyncio.RedisCluster

@@ -6,11 +6,12 @@ import math
 import re
 import time
 import uuid
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from .guard import CircuitOpen, Guard, Overloaded, bounded, capped, is_unavailable
+from .errors import CircuitOpen, Overloaded, is_unavailable
+from .keys import bounded, capped
 
 # The words of one limit: ("ROLLING", "{org:7}:tokens", "1m", 90000, "COST", 3500, "AS", "tokens")
 Policy = Sequence[str | bytes | int]
@@ -164,11 +165,11 @@ class Charge:
             self._is_lost = True
         return self._is_lost
 
-    def count_lost(self, guard: Guard) -> bool:
-        """Whether a lease is lost. The first time, that is counted and logged."""
+    def count_lost(self, lost: Callable[[str], None]) -> bool:
+        """Whether a lease is lost. The first time, `lost` is called with the id."""
         if self.is_lost and not self.is_counted:
             self.is_counted = True
-            guard.lost(self.id)
+            lost(self.id)
         return self.is_lost
 
     def taken(self, sent: float, decision: Decision) -> None:

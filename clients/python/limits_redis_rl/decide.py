@@ -11,7 +11,8 @@ from ._async.execute import execute
 from .aio import Client
 from .aio import send as send_call
 from .charge import Policy, Words, listed
-from .guard import Counters, Guard, bounded, capped, check_arguments
+from .guard import Counters, Guard, check_arguments
+from .keys import bounded, capped
 
 Headers = list[tuple[bytes, bytes]]
 # Which figure of LINE is `delay_ms`.

@@ -10,7 +10,7 @@ from starlette.requests import HTTPConnection
 from . import words
 from .asgi import CHECKS, LIMIT
 from .charge import Policy, listed
-from .guard import bounded
+from .keys import bounded
 
 # Where a dependency has its policies.
 POLICIES = "limits_redis_rl_policies"

@@ -1,14 +1,10 @@
-"""What the storages and the middleware share: which errors mean what, a circuit breaker, counters and a log."""
+"""What the storages and the middleware share: a circuit breaker, counters and a log."""
 
 from __future__ import annotations
 
-import asyncio
-import hashlib
-import hmac
 import logging
 import math
 import os
-import re
 import threading
 import time
 from collections import Counter
@@ -21,184 +17,15 @@ import redis
 import redis.asyncio
 import redis.asyncio.sentinel
 import redis.sentinel
-from redis.exceptions import AuthorizationError, ClusterError, RedisClusterException, SlotNotCoveredError
+
+from .errors import CANNOT_DECIDE, describe, is_unavailable, kind, may_fail_open
+from .scripts import Scripts
 
 logger = logging.getLogger("limits_redis_rl")
 T = TypeVar("T")
 
-# Replies of a server that works, but cannot decide now.
-CANNOT_DECIDE = {"BUSY", "CLUSTERDOWN", "LOADING", "MASTERDOWN", "MISCONF", "NOREPLICAS", "OOM", "READONLY", "TRYAGAIN"}
-TOO_MANY_CLIENTS = "max number of clients"
-
-# redis-py before 6 takes the code from the text of these errors, and does not keep it.
-CODES: list[tuple[type[Exception], str]] = [
-    (redis.AuthenticationError, "WRONGPASS"),
-    (redis.OutOfMemoryError, "OOM"),
-    (redis.ReadOnlyError, "READONLY"),
-    (redis.BusyLoadingError, "LOADING"),
-    (redis.exceptions.NoPermissionError, "NOPERM"),
-    (redis.exceptions.MasterDownError, "MASTERDOWN"),
-    (redis.exceptions.ClusterDownError, "CLUSTERDOWN"),
-    (redis.exceptions.TryAgainError, "TRYAGAIN"),
-    (redis.exceptions.ClusterCrossSlotError, "CROSSSLOT"),
-    (redis.exceptions.MovedError, "MOVED"),
-]
-
-# A longer part of a key is cut after so many bytes, and its SHA-256 follows. No caller can write such a part by itself:
-# one that ends so is replaced too, however long it is.
-LONGEST_PART = 256
-KEPT = 32
-REPLACED = re.compile(rb"~[0-9a-f]{64}\Z")
-# Keys of reservations end so.
-RESERVED = (b":reserved", b":reserved:ends")
-
-
-# What a server without the module replies to a command of it.
-NO_MODULE = re.compile(r"^(ERR )?unknown command *['`]?RL\.|^RL\.\w+ command doesn't exist", re.I)
-
-# The largest integer of the server.
-LARGEST = 2**63 - 1
-# The largest of the scripts, which decide without the module.
-EXACT = 2**53 - 1
-
-
-class NoModule(redis.ResponseError):
-    """The server has not loaded the module. The server's own error has the caller in it."""
-
-    def __init__(self) -> None:
-        super().__init__(
-            "ERR no module: the server has not loaded redis-rl; start it with --loadmodule /path/to/libredis_rl.so "
-            "(docs/install.md)"
-        )
-
-
-class CircuitOpen(redis.ConnectionError):
-    """Earlier requests had no reply, so this one was not sent."""
-
-
-class Overloaded(redis.TimeoutError):
-    """All connections of the client were in use, and then the time was over.
-
-    The server may work, and whoever sends many requests at once causes this. So such a request is never allowed.
-    """
-
-    def __init__(self, text: str, is_sent: bool = False) -> None:
-        super().__init__(text)
-        self.is_sent = is_sent
-
-
 SYNC = (redis.Redis, redis.RedisCluster, redis.sentinel.Sentinel)
 ASYNC = (redis.asyncio.Redis, redis.asyncio.RedisCluster, redis.asyncio.sentinel.Sentinel)
-
-# What the pools of redis-py raise if all connections are in use, before version 6 and if they wait for one.
-POOL_IS_FULL = ("Too many connections", "No connection available.")
-
-
-def is_pool_full(error: BaseException) -> bool:
-    """Whether all connections of the client were in use, so nothing was sent."""
-    if isinstance(error, redis.exceptions.MaxConnectionsError):
-        return True
-    return type(error) is redis.ConnectionError and str(error) in POOL_IS_FULL
-
-
-def kind(error: BaseException) -> str:
-    """The code of an error reply (``WRONGTYPE``, ``ERR`` …), or ``timeout``, ``connection``, ``circuit open``,
-    ``overload``."""
-    if isinstance(error, CircuitOpen):
-        return "circuit open"
-    if isinstance(error, Overloaded) or is_pool_full(error):
-        return "overload"
-    if isinstance(error, (redis.TimeoutError, asyncio.TimeoutError, TimeoutError)):
-        return "timeout"
-    for known, code in CODES:
-        if isinstance(error, known):
-            return code
-    if isinstance(error, redis.ResponseError):
-        first = str(error).split(" ", 1)[0]
-        return first if first.isalpha() and first.isupper() else "ERR"
-    if is_unavailable(error):
-        return "connection"
-    return type(error).__name__
-
-
-def is_unavailable(error: BaseException) -> bool:
-    """Whether the server cannot decide now. Every other error is a fault of the configuration or of the request."""
-    if isinstance(error, (redis.AuthenticationError, AuthorizationError)):
-        return False
-    if isinstance(error, redis.ResponseError):
-        return kind(error) in CANNOT_DECIDE or TOO_MANY_CLIENTS in str(error)
-    if isinstance(error, RedisClusterException):
-        # No node could be asked for the slots, or no node has this one. Others are about the command.
-        cause = error.__cause__
-        return isinstance(error, SlotNotCoveredError) or (cause is not None and is_unavailable(cause))
-    return isinstance(error, (redis.ConnectionError, redis.TimeoutError, ClusterError, asyncio.TimeoutError, OSError))
-
-
-def may_fail_open(error: BaseException) -> bool:
-    """Whether a request may be allowed after this error: the server cannot decide."""
-    return is_unavailable(error) and kind(error) != "overload"
-
-
-def describe(error: BaseException) -> str:
-    """The name and the text of an error, on one line."""
-    return f"{type(error).__name__}: {' '.join(str(error).split()) or 'no reply'}"
-
-
-def bounded(key: str | bytes | int) -> bytes:
-    """The key, or if it is long one that is not: a request must not decide how long keys are, nor name the keys of
-    reservations.
-
-    What is before, in and after the hash tag becomes its first 32 bytes, ``~`` and its SHA-256 if it has more than 256
-    bytes. ``vectors/keys.json`` has examples.
-    """
-    if isinstance(key, bool) or not isinstance(key, (str, bytes, int)):
-        # str(None) would be a key that all callers without a name share.
-        raise TypeError(f"key: expected str, bytes or int, not {type(key).__name__}")
-    data = key if isinstance(key, bytes) else str(key).encode()
-    before, opening, rest = data.partition(b"{")
-    tag, closing, after = rest.partition(b"}")
-    if not tag or not closing:
-        return shortened(data, data.endswith(RESERVED))
-    return b"".join((shortened(before), opening, shortened(tag), closing, shortened(after, data.endswith(RESERVED))))
-
-
-def shortened(part: bytes, always: bool = False) -> bytes:
-    """The part of a key, or its first bytes and its SHA-256."""
-    if not always and len(part) <= LONGEST_PART and not REPLACED.search(part):
-        return part
-    end = KEPT
-    # A character of UTF-8 is not cut.
-    while KEPT - 3 < end < len(part) and part[end] & 0xC0 == 0x80:
-        end -= 1
-    return part[:end] + b"~" + hashlib.sha256(part).hexdigest().encode()
-
-
-def capped(cost: str | bytes | int) -> str | bytes | int:
-    """The cost, or if the server could not read it for its length the largest, which it denies: a cost may come from a
-    request, and must not look like a fault of the configuration."""
-    if isinstance(cost, int):
-        return min(cost, LARGEST)
-    if not isinstance(cost, (str, bytes)):
-        return cost  # the client rejects it
-    digits = cost.encode() if isinstance(cost, str) else cost
-    return LARGEST if digits.isdigit() and (len(digits) > 19 or int(digits) > LARGEST) else cost
-
-
-def keyed_hash(secret: str | bytes) -> Callable[[str | bytes], str]:
-    """A function that makes the part of a key of an address or a name: 32 hexadecimal digits of HMAC-SHA-256.
-
-    Nobody who sees the keys learns the address, and the length is the same whatever a client sends. All processes need
-    the same secret.
-    """
-    secret = secret.encode() if isinstance(secret, str) else secret
-    if not isinstance(secret, bytes) or not secret:
-        raise ValueError("secret: expected at least one byte")
-
-    def hashed(value: str | bytes) -> str:
-        data = value.encode() if isinstance(value, str) else value
-        return hmac.new(secret, data, hashlib.sha256).hexdigest()[:32]
-
-    return hashed
 
 
 @dataclass
@@ -428,8 +255,6 @@ class Guard:
         """
         if module not in ("optional", "required"):
             raise ValueError(f"module: expected optional or required, not {module!r}")
-        from .scripts import Scripts  # which uses this file
-
         self.scripts = Scripts(module == "required")
         self.counters = Counters() if counters is None else counters
         self.log = SlowLog().write

@@ -13,7 +13,7 @@ from typing import Any
 import redis
 
 from .charge import RESERVES, UNITS, Words
-from .guard import EXACT
+from .keys import EXACT
 
 # The package has the scripts; so has a clone.
 PLACES = [pathlib.Path(__file__).with_name("lua"), pathlib.Path(__file__).parents[3] / "lua/generated"]

@@ -16,7 +16,7 @@ from urllib.parse import unquote, urlsplit
 from limits.errors import ConfigurationError
 from limits.limits import GRANULARITIES
 
-from .guard import EXACT
+from .keys import EXACT
 
 # Seconds. The client of redis waits for ever if it is not told otherwise.
 TIMEOUTS = {"socket_timeout": 0.1, "socket_connect_timeout": 0.1}

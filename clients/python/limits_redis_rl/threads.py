@@ -18,7 +18,8 @@ from weakref import WeakSet
 import redis
 
 from ._sync.primary import on_primary
-from .guard import Breaker, CircuitOpen, Guard, Overloaded, Probe, clock, is_pool_full, patience
+from .errors import CircuitOpen, Overloaded, is_pool_full
+from .guard import Breaker, Guard, Probe, clock, patience
 
 T = TypeVar("T")
 # A call of a cluster waits for its `socket_timeout`, nothing else.

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from .charge import Policy, milliseconds
-from .guard import LARGEST
+from .keys import LARGEST
 
 # In milliseconds.
 LONGEST_WINDOW = 10**15

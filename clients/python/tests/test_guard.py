@@ -16,7 +16,7 @@ from faults import example
 from redis._parsers.base import BaseParser
 from redis.exceptions import RedisClusterException, SlotNotCoveredError
 
-from limits_redis_rl import guard, keyed_hash
+from limits_redis_rl import errors, guard, keyed_hash, keys
 from limits_redis_rl._async.limiter import AsyncBaseLimiter
 from limits_redis_rl._sync.limiter import BaseLimiter
 from limits_redis_rl.charge import Charge
@@ -62,8 +62,8 @@ def kind_of(text: str) -> str | None:
     ids=repr,
 )
 def test_which_errors_mean_what(error: Exception, kind: str | None, is_unavailable: bool) -> None:
-    assert guard.is_unavailable(error) is is_unavailable
-    assert kind in (None, guard.kind(error))
+    assert errors.is_unavailable(error) is is_unavailable
+    assert kind in (None, errors.kind(error))
 
 
 @pytest.mark.parametrize(
@@ -77,9 +77,9 @@ def test_which_errors_mean_what(error: Exception, kind: str | None, is_unavailab
     ids=repr,
 )
 def test_a_full_pool_is_no_absent_server(error: Exception) -> None:
-    assert guard.kind(error) == "overload"
-    assert guard.is_unavailable(error)
-    assert not guard.may_fail_open(error)
+    assert errors.kind(error) == "overload"
+    assert errors.is_unavailable(error)
+    assert not errors.may_fail_open(error)
     # It says nothing of the server.
     each = guard.Guard()
     breaker, _ = each.breaker(redis.Redis(), "key")
@@ -142,17 +142,17 @@ def test_the_breaker(case: dict[str, Any], timer: bool) -> None:
 
 @pytest.mark.parametrize(("key", "expected"), [*VECTORS["keys"]])
 def test_bounded_keys(key: str, expected: str) -> None:
-    assert guard.bounded(key) == guard.bounded(key.encode()) == expected.encode()
+    assert keys.bounded(key) == keys.bounded(key.encode()) == expected.encode()
 
 
 def test_two_keys_never_become_one() -> None:
     different = {key for pair in VECTORS["keys"] for key in pair}
-    assert len({guard.bounded(key) for key in different}) == len(different)
+    assert len({keys.bounded(key) for key in different}) == len(different)
 
 
 @pytest.mark.parametrize(("value", "expected"), [*VECTORS["values"]])
 def test_bounded_parts_of_keys(value: str, expected: str) -> None:
-    assert guard.shortened(value.encode()) == expected.encode()
+    assert keys.shortened(value.encode()) == expected.encode()
 
 
 CALLS = [call for word, calls in vectors("algorithms").items() if word != "about" for call in calls]
@@ -225,15 +225,15 @@ def test_one_line_a_second(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCa
 @pytest.mark.parametrize("key", [None, True, 1.5, ["x"], ("x",)])
 def test_what_is_no_key(key: Any) -> None:
     with pytest.raises(TypeError, match="key: expected str, bytes or int, not"):
-        guard.bounded(key)
+        keys.bounded(key)
 
 
 def test_costs_of_any_size() -> None:
     largest = 2**63 - 1
     for cost in (10**30, largest, b"9223372036854775808", "9" * 5000):
-        assert guard.capped(cost) == largest
+        assert keys.capped(cost) == largest
     for cost in (0, -1, largest - 1, "9223372036854775807", b"5", "-1", "x", ""):
-        assert guard.capped(cost) == cost
+        assert keys.capped(cost) == cost
 
 
 def test_keyed_hash() -> None:

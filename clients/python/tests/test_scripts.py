@@ -12,7 +12,7 @@ import redis.asyncio
 from server import MODULE, Forwarder, Server, binaries
 
 from limits_redis_rl import AsyncLimiter, Limiter, RateLimitMiddleware, scripts
-from limits_redis_rl.guard import NoModule
+from limits_redis_rl.errors import NoModule
 
 from .conftest import value, vectors
 

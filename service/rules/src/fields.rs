@@ -45,7 +45,7 @@ impl Kind {
             }
             Self::RateLimit => {
                 "unit requests_per_unit unlimited name replaces algorithm window anchor limit burst block max charge \
-                grants unit_scale else notify"
+                grants unit_scale else"
             }
             Self::Replaces => "name",
             Self::Pool => "name rate_limit",
@@ -133,7 +133,7 @@ impl Reporter<'_> {
                     continue;
                 }
             }
-            if !["metadata", "authorize", "notify"].contains(&name) && kind != Kind::Authorize {
+            if !["metadata", "authorize"].contains(&name) && kind != Kind::Authorize {
                 self.check_value(value, kind.of_value(name));
             }
         }

@@ -57,7 +57,6 @@ impl Limit {
             replaces,
             rate,
             otherwise,
-            notify,
             shadow,
             quota,
             detailed_metric,
@@ -74,9 +73,6 @@ impl Limit {
         write!(text, "limit {name:?} {replaces:?} {shadow} {quota} {detailed_metric} {metadata:?} ")?;
         if let Some(pool) = otherwise {
             write!(text, "else {:?} ", pool.name)?;
-        }
-        if !notify.is_empty() {
-            write!(text, "notify {notify:?} ")?;
         }
         match rate {
             None => text.write_str("unlimited "),

@@ -321,7 +321,6 @@ impl Loader<'_, '_> {
             rate,
             otherwise,
             is_pool: false,
-            notify: rate.map(|rate| rate::notify(self.reporter, fields, &rate)).unwrap_or_default(),
             shadow,
             quota,
             detailed_metric,

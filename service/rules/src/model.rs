@@ -146,8 +146,6 @@ pub struct Limit {
     /// The pool that is asked if this limit denies.
     pub otherwise: Option<Arc<Self>>,
     pub is_pool: bool,
-    /// Percentages of the limit, ascending. A request that crosses one is an event.
-    pub notify: Box<[u8]>,
     /// How its keys begin, after the prefix; of a pool, its key.
     pub key_start: Box<str>,
     pub shadow: bool,
@@ -290,9 +288,6 @@ impl fmt::Display for Limit {
         }
         if let Some(pool) = &self.otherwise {
             write!(f, ", else {}", Printable(&pool.name))?;
-        }
-        if !self.notify.is_empty() {
-            write!(f, ", notify {:?}", self.notify)?;
         }
         match &self.place {
             Some(place) => write!(f, ", at {place}"),

@@ -101,7 +101,6 @@ impl<'b> Builder<'b, '_> {
         let pool = rate.flatten().map(|mut rate| {
             rate.policy = rate.policy.try_name(&policy_name(name, &path)).unwrap_or(rate.policy);
             let otherwise = otherwise.filter(|next_pool| fits(&mut reporter, fields, &rate, next_pool));
-            let notify = rate::notify(&mut reporter, fields, &rate);
             // No rule has these names: the last one is empty.
             let names = [domain.name, "pools", name, ""].map(Into::into).into();
             Arc::new(Limit {
@@ -113,7 +112,6 @@ impl<'b> Builder<'b, '_> {
                 rate: Some(rate),
                 otherwise,
                 is_pool: true,
-                notify,
                 key_start: pool_key(domain.name, &rate, name),
                 ..Limit::default()
             })

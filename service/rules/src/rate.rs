@@ -89,20 +89,9 @@ fn unlimited(reporter: &mut Reporter<'_>, fields: &Entries<'_>) {
         reporter.error(at_of(fields, "unit"), "an unlimited rate_limit has no unit");
     }
     reporter.number(fields, "requests_per_unit", 0);
-    for name in [
-        "algorithm",
-        "window",
-        "anchor",
-        "limit",
-        "burst",
-        "block",
-        "max",
-        "charge",
-        "grants",
-        "unit_scale",
-        "else",
-        "notify",
-    ] {
+    for name in
+        ["algorithm", "window", "anchor", "limit", "burst", "block", "max", "charge", "grants", "unit_scale", "else"]
+    {
         if let Some(node) = field(fields, name) {
             reporter.error(node.at, format!("an unlimited rate_limit has no {name}"));
         }
@@ -261,21 +250,6 @@ fn grants(reporter: &mut Reporter<'_>, fields: &Entries<'_>, policy: &Policy, op
         reporter.error(node.at, "invalid grants: expected at most the burst, or the limit if there is none");
     }
     Some(grants)
-}
-
-/// The percentages of a limit, ascending. Only an algorithm that counts the units of a window can say when one is crossed.
-pub fn notify(reporter: &mut Reporter<'_>, fields: &Entries<'_>, rate: &Rate) -> Box<[u8]> {
-    let counts = |traits: &Traits| traits.always && !traits.burst;
-    let at = at_of(fields, "notify");
-    let expected = "percentages of the limit, as [80, 100]: ascending, from 1 to 100";
-    let percent = |node: &Node<'_>| node.text()?.parse().ok().filter(|percent| (1..=100).contains(percent));
-    let percents = |node: &Node<'_>| -> Option<Box<[u8]>> { node.list()?.iter().map(percent).collect() };
-    let ascends = |percents: &[u8]| !percents.is_empty() && percents.is_sorted_by(|one, next| one < next);
-    let read = reporter.get(fields, "notify", expected, |node| percents(node).filter(|read| ascends(read)));
-    if read.is_some() && !counts(rate.policy.algorithm().traits()) {
-        reporter.error(at, format!("invalid notify: {}", only(counts)));
-    }
-    read.unwrap_or_default()
 }
 
 fn charge(

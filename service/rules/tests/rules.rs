@@ -182,7 +182,6 @@ fn every_algorithm_has_its_options() {
         ("unit: day, requests_per_unit: 20, unit_scale: 1000000", "FIXED 86400 20000000"),
         ("algorithm: token, window: 1s, limit: 3, burst: 2, unit_scale: 10", "TOKEN 1 30 BURST 20"),
         ("algorithm: token, window: 1s, limit: 3, burst: 9, grants: 9", "TOKEN 1 3 BURST 9"),
-        ("unit: day, requests_per_unit: 5, notify: [1, 100]", "FIXED 86400 5"),
         ("window: month, limit: 5, anchor: 2026-01-15T00:00:00Z", "FIXED month 5 ANCHOR 1768435200"),
         ("window: 5m, limit: 5, charge: allowed", "FIXED 300 5"),
         ("window: 5m, limit: 500, grants: 100", "FIXED 300 500"),
@@ -288,16 +287,6 @@ algorithm: gcra, window: 1s, limit: 5, charge: always
   55: invalid charge: gcra cannot count beyond its limit
 window: 1s, limit: 5, charge: always, grants: 5
   38: invalid charge: grants imply 'charge: allowed'
-unit: day, requests_per_unit: 5, notify: [100, 80]
-  49: invalid notify: expected percentages of the limit, as [80, 100]: ascending, from 1 to 100
-unit: day, requests_per_unit: 5, notify: [80, 80]
-  49: invalid notify: expected percentages of the limit, as [80, 100]: ascending, from 1 to 100
-unit: day, requests_per_unit: 5, notify: [0]
-  49: invalid notify: expected percentages of the limit, as [80, 100]: ascending, from 1 to 100
-unit: day, requests_per_unit: 5, notify: 80
-  49: invalid notify: expected percentages of the limit, as [80, 100]: ascending, from 1 to 100
-algorithm: token, window: 1d, limit: 5, notify: [80]
-  56: invalid notify: only fixed, window, counter and rolling take it
 unit: day, requests_per_unit: 5, name: a, replaces: [{name: a}]
   61: invalid replaces: a rate_limit cannot replace itself
 unit: day, requests_per_unit: 5, replaces: [{name: }]
@@ -605,7 +594,6 @@ descriptors:
         ("{m: 1}", "{m: 2}"),
         ("requests_per_unit: 3", "requests_per_unit: 3, charge: allowed"),
         ("unlimited: true", "unlimited: true, name: n"),
-        ("requests_per_unit: 1", "requests_per_unit: 1, notify: [80]"),
         // The order of these decides.
         ("x*", "z*y"),
     ] {

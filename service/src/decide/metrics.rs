@@ -17,7 +17,6 @@ use tracing::warn;
 
 use super::counters::Counters;
 use super::in_force::InForce;
-use super::notify::{self, counted_before};
 use super::outcomes::Outcomes;
 use super::overload::Load;
 use super::plan::{Check, Hits, Plan, Slot};
@@ -52,7 +51,6 @@ pub struct Metrics {
     pub in_force: InForce,
     pub control: control::Figures,
     pub unmatched: Unmatched,
-    pub notify: notify::Figures,
     commits: IntCounterVec,
     unavailable: IntCounterVec,
     overload: IntCounterVec,
@@ -102,7 +100,6 @@ impl Metrics {
             in_force: InForce::new(&registry)?,
             control: control::Figures::new(&registry)?,
             unmatched: Unmatched::new(&registry)?,
-            notify: notify::Figures::new(&registry)?,
             commits: labelled(
                 "rlaas_commits",
                 "Commits: settled, of an unknown reservation, or charged without one.",
@@ -331,6 +328,12 @@ fn clean(text: &str) -> Cow<'_, str> {
 #[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a ratio")]
 fn near_from(limit: u64, ratio: f32) -> u64 {
     (limit as f32 * ratio) as u64
+}
+
+/// How much was counted before a request of so many units.
+fn counted_before(decision: &Decision, units: u64) -> u64 {
+    let count = u64::try_from(decision.count).unwrap_or(0);
+    if decision.policy().algorithm().traits().count_is_after { count.saturating_sub(units) } else { count }
 }
 
 #[cfg(test)]

@@ -9,7 +9,6 @@ mod leases;
 mod left;
 mod log;
 mod metrics;
-mod notify;
 mod outcomes;
 mod overload;
 mod plan;

@@ -1,14 +1,10 @@
 //! Asks the server about the limits of a request, all in one round trip.
 
-use std::collections::HashMap;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use envoy_types::pb::envoy::service::ratelimit::v3::RateLimitRequest;
 use futures_util::future::{join, join_all};
 use redis_rl_client::{Decision, Decisions, Error, Fallback, Limiter, Request, Source};
 
-use super::notify::{Counted, Notifier};
 use super::plan::{Check, Hits, Plan, Slot};
 use super::state::Snapshot;
 
@@ -58,21 +54,14 @@ const fn is_sent_together(check: &Check) -> bool {
 
 pub struct Decider<'s> {
     limiter: Limiter,
-    notifier: &'s Arc<Notifier>,
     snapshot: &'s Snapshot,
-    request: &'s RateLimitRequest,
     pub how: How,
 }
 
 impl<'s> Decider<'s> {
-    pub fn new(
-        limiter: &Limiter,
-        notifier: &'s Arc<Notifier>,
-        of: (&'s Snapshot, &'s RateLimitRequest),
-        how: How,
-    ) -> Self {
+    pub fn new(limiter: &Limiter, snapshot: &'s Snapshot, how: How) -> Self {
         let limiter = limiter.with_fallback(how.fallback).with_timeout(how.timeout);
-        Self { limiter, notifier, snapshot: of.0, request: of.1, how }
+        Self { limiter, snapshot, how }
     }
 
     /// The same with so much time.
@@ -86,13 +75,11 @@ impl<'s> Decider<'s> {
     pub async fn round<'p>(&self, asked: impl Iterator<Item = Numbered<'p>>, all_or_nothing: bool) -> Vec<Decided> {
         let (together, alone): (Vec<_>, Vec<_>) = asked.partition(|(_, check)| is_sent_together(check));
         let decided = async {
-            let decided: Vec<_> = if all_or_nothing {
+            if all_or_nothing {
                 Box::pin(self.all_or_nothing(&together)).await
             } else {
                 numbers(&together).zip(self.each(&together).await).collect()
-            };
-            self.notify(&together, &decided);
-            decided
+            }
         };
         let mut decided = if alone.is_empty() {
             decided.await
@@ -137,43 +124,12 @@ impl<'s> Decider<'s> {
                     granted.grants.decide_without_server(&check.key, hits, fallback)
                 } else {
                     let grants = granted.grants.with_fallback(fallback).with_timeout(timeout);
-                    match self.observer(i, check) {
-                        Some(observer) => grants.with_observer(observer).check_cost(&check.key, hits).await,
-                        None => grants.check_cost(&check.key, hits).await,
-                    }
+                    grants.check_cost(&check.key, hits).await
                 }
             }
             _ => self.each(&[(i, check)]).await.pop().unwrap_or(Err(Error::Overloaded)),
         };
         (i, outcome)
-    }
-
-    /// Tells operators of the percentages of limits that these requests crossed.
-    fn notify(&self, checks: &[Numbered<'_>], decided: &[Decided]) {
-        let watched = checks.iter().copied().filter(|(_, check)| !check.limit.notify.is_empty());
-        let watched: HashMap<usize, &Check> = watched.collect();
-        if watched.is_empty() {
-            return;
-        }
-        for (i, outcome) in decided {
-            if let (Some(check), Ok(decision)) = (watched.get(i), outcome)
-                && decision.source == Source::Server
-                && let Some(descriptor) = self.request.descriptors.get(*i)
-            {
-                let (of, counted) = ((&*check.limit, &*check.key), Counted::of_charge(decision));
-                self.notifier.look(&self.request.domain, descriptor, of, decision, counted);
-            }
-        }
-    }
-
-    /// A function that looks at each reply that charged units of a grant; `None` if the rule has no `notify`.
-    fn observer(&self, i: usize, check: &Check) -> Option<impl Fn(&Decision) + Send + Sync + 'static> {
-        let descriptor = self.request.descriptors.get(i).filter(|_| !check.limit.notify.is_empty())?.clone();
-        let (limit, key, domain) = (check.limit.clone(), check.key.clone(), self.request.domain.clone());
-        let notifier = Arc::clone(self.notifier);
-        Some(move |decision: &Decision| {
-            notifier.look(&domain, &descriptor, (&limit, &key), decision, Counted::of_charge(decision));
-        })
     }
 
     /// Charges all limits or none. Descriptors with one key are charged once, with the sum. Those that look are asked
@@ -281,6 +237,10 @@ mod tests {
 
     use super::super::plan::Reservation;
     use super::*;
+    use std::sync::Arc;
+
+    use envoy_types::pb::envoy::service::ratelimit::v3::RateLimitRequest;
+
     use crate::decide::read_descriptor;
 
     /// A charge of 5 under the limit of a rule, and one of 3 under a smaller limit of the same key.

@@ -1,13 +1,10 @@
 //! Decides on the limits of a request. If a limit denies, its pools are asked, one after the other.
 
-use std::sync::Arc;
 use std::time::Instant;
 
-use envoy_types::pb::envoy::service::ratelimit::v3::RateLimitRequest;
 use redis_rl_client::{Decision, Error, Fallback, Limiter, Source};
 use rlaas_rules::MAX_POOLS;
 
-use super::notify::Notifier;
 use super::outcomes::{Decider, How, Numbered, Outcomes, checks};
 use super::plan::{Check, Plan};
 use super::state::Snapshot;
@@ -23,13 +20,8 @@ struct Place {
 }
 
 /// Decides on the limits of a request. Where a pool has decided, it takes the place of the limit in the plan.
-pub async fn decide(
-    plan: &mut Plan,
-    (limiter, notifier): (&Limiter, &Arc<Notifier>),
-    asked: (&Snapshot, &RateLimitRequest),
-    how: How,
-) -> Outcomes {
-    let decider = Decider::new(limiter, notifier, asked, how);
+pub async fn decide(plan: &mut Plan, limiter: &Limiter, snapshot: &Snapshot, how: How) -> Outcomes {
+    let decider = Decider::new(limiter, snapshot, how);
     let mut outcomes: Outcomes = plan.slots.iter().map(|_| None).collect();
     if plan.pools.is_empty() {
         for (i, outcome) in decider.round(checks(plan), plan.all_or_nothing).await {

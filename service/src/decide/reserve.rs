@@ -8,15 +8,14 @@ use std::time::{Duration, Instant};
 use envoy_types::pb::envoy::service::ratelimit::v3::rate_limit_response::Code;
 use envoy_types::pb::envoy::service::ratelimit::v3::{RateLimitRequest, RateLimitResponse};
 use envoy_types::pb::google::protobuf::{Duration as ProtoDuration, UInt64Value};
-use futures_util::future::{join, join_all};
+use futures_util::future::join_all;
 use redis_rl_client::{Decision, Error, Limiter, Source, Window};
 use rlaas_rules::{Charge, Domain};
 use tonic::Status;
 
 use super::call::Call;
 use super::leases::{checks, of_lease, unable, without_leases};
-use super::notify::Counted;
-use super::outcomes::{self, Numbered, decisions};
+use super::outcomes::{self, decisions};
 use super::plan::{Check, Hits, Plan, Reservation, Slot};
 use super::proto::http::ReserveRequest;
 use super::proto::{CommitRequest, CommitResponse, ReserveResponse};
@@ -194,24 +193,8 @@ impl Service {
         let mut keys = HashSet::new();
         each.retain(|(_, check)| keys.insert(check.key.as_str()));
         let mut is_known = false;
-        for settled in join_all(each.into_iter().map(|numbered| self.settle_one(request, numbered, id))).await {
+        for settled in join_all(each.into_iter().map(|(_, check)| settle(&self.limiter, check, id))).await {
             is_known |= settled.map_err(|error| self.cannot_decide(&error))?;
-        }
-        Ok(is_known)
-    }
-
-    /// Whether the limit knew the id. If its rule has `notify`, the settlement tells of what it crossed: it is written
-    /// together with a look at what was counted before.
-    async fn settle_one(&self, request: &RateLimitRequest, (i, check): Numbered<'_>, id: &str) -> Result<bool, Error> {
-        let Check { policy, key, limit, .. } = check;
-        let descriptor = request.descriptors.get(i).filter(|_| !limit.notify.is_empty());
-        let Some(descriptor) = descriptor else { return Ok(settle(&self.limiter, check, id).await?.0) };
-        let look = policy.request(key).with_key_as_it_is().cost(0);
-        let (before, settled) = join(self.limiter.peek(&look), settle(&self.limiter, check, id)).await;
-        let (is_known, after) = settled?;
-        if let (Ok(before), Some(after)) = (before, after.filter(|_| is_known)) {
-            let counted = Counted::of_settlement(&before, &after);
-            self.notifier.look(&request.domain, descriptor, (limit, key), &after, counted);
         }
         Ok(is_known)
     }
@@ -222,23 +205,20 @@ fn of_no_domain() -> RateLimitResponse {
     RateLimitResponse { overall_code: Code::Unknown.into(), ..RateLimitResponse::default() }
 }
 
-/// Whether the limit knew the id, and what is left if units were settled.
-async fn settle(limiter: &Limiter, check: &Check, id: &str) -> Result<(bool, Option<Decision>), Error> {
+/// Whether the limit knew the id.
+async fn settle(limiter: &Limiter, check: &Check, id: &str) -> Result<bool, Error> {
     let Check { policy, key, .. } = check;
     let request = policy.request(key).with_key_as_it_is();
     if policy.algorithm().traits().id {
-        return Ok((limiter.release_request(&request.id(id)).await?, None));
+        return limiter.release_request(&request.id(id)).await;
     }
     match check.hits {
-        Hits::Charge(actual) => {
-            let settled = limiter.settle_request(&request, id, actual).await?;
-            Ok((settled.charged > 0, Some(settled)))
-        }
+        Hits::Charge(actual) => Ok(limiter.settle_request(&request, id, actual).await?.charged > 0),
         // The reply does not say whether the id was known. A request of cost 0 does, and reserves nothing.
         _ => {
             let reserved = limiter.check_request(&request.cost(0).reserve(id, Duration::from_millis(1))).await?;
             limiter.settle_request(&request, id, 0).await?;
-            Ok((reserved.charged > 0, None))
+            Ok(reserved.charged > 0)
         }
     }
 }

@@ -8,7 +8,6 @@ use arc_swap::ArcSwapOption;
 use envoy_types::pb::envoy::service::ratelimit::v3::{RateLimitRequest, RateLimitResponse};
 use redis_rl_client::{Decisions, Error, Fallback, Limiter, Policy};
 use rlaas_rules::Domain;
-use tokio::sync::mpsc::Sender;
 use tonic::Status;
 use tracing::error;
 
@@ -16,7 +15,6 @@ use super::call::Call;
 use super::leases::{count_leases, without_leases};
 use super::log::{errors_left_out, log};
 use super::metrics::Metrics;
-use super::notify::Notifier;
 use super::outcomes::{How, Outcomes, decisions, has_no_decision};
 use super::overload::Load;
 use super::plan::{Bounds, Plan};
@@ -44,7 +42,6 @@ pub struct Service {
     /// What is under way, and how late this process is.
     pub load: Arc<Load>,
     pub metrics: Metrics,
-    pub notifier: Arc<Notifier>,
     pub traces: Traces,
     /// Why Redis cannot be used.
     pub known: Known,
@@ -74,22 +71,13 @@ pub struct ServiceSettings {
     pub reservations: Bounds,
     /// Whether the debug address deletes what limits hold.
     pub allow_reset: bool,
-    /// Whether events of `notify` have the values of descriptors.
-    pub notify_values: bool,
 }
 
 impl Service {
-    /// A service without rules. `posts` takes the events of `notify`.
-    pub fn new(
-        limiter: Limiter,
-        settings: ServiceSettings,
-        metrics: Metrics,
-        posts: Option<Sender<String>>,
-        traces: Traces,
-    ) -> Self {
+    /// A service without rules.
+    pub fn new(limiter: Limiter, settings: ServiceSettings, metrics: Metrics, traces: Traces) -> Self {
         metrics.in_force.shadow.set(settings.reply.shadow.into());
         Self {
-            notifier: Arc::new(Notifier::new(metrics.notify.clone(), posts, settings.notify_values)),
             limiter,
             snapshot: ArcSwapOption::empty(),
             load: Load::new(settings.max_requests, settings.max_lag),
@@ -244,11 +232,10 @@ impl Service {
         let says =
             |domain: &Domain| if overloaded { domain.options.on_overload } else { domain.options.on_unavailable };
         let fallback = domain.map_or(Fallback::Error, says);
-        let (by, asked) = ((&self.limiter, &self.notifier), (snapshot, request));
-        let mut outcomes = decide(&mut plan, by, asked, How { overloaded, fallback, timeout }).await;
+        let mut outcomes = decide(&mut plan, &self.limiter, snapshot, How { overloaded, fallback, timeout }).await;
         // Only the server holds leases.
         if fallback != Fallback::Error && has_no_decision(&outcomes) && count_leases(&mut plan) {
-            outcomes = decide(&mut plan, by, asked, How { overloaded: true, fallback, timeout }).await;
+            outcomes = decide(&mut plan, &self.limiter, snapshot, How { overloaded: true, fallback, timeout }).await;
         }
         self.metrics.count(&request.domain, &plan, &outcomes, overloaded, &snapshot.counters);
         log(request, &plan, &outcomes, overloaded, began.elapsed());

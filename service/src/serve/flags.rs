@@ -7,7 +7,6 @@ use std::time::Duration;
 use clap::Args;
 
 use super::connections;
-use super::notify;
 use super::settings::{Address, Settings};
 use super::url::{OF_REDIS_URL, with_login};
 use super::variables::no_effect;
@@ -66,13 +65,6 @@ pub struct Flags {
     #[arg(long, env = "RLAAS_ALLOW_RESET", value_parser = go::boolean, default_value = "false", num_args = 0..=1,
           default_missing_value = "true", require_equals = true)]
     allow_reset: bool,
-    /// Where the events of notify are posted [default: nowhere]
-    #[arg(long, value_name = "URL", env = "RLAAS_NOTIFY_URL", hide_env_values = true, value_parser = notify::url)]
-    notify_url: Option<String>,
-    /// Whether events of notify have the values of descriptors
-    #[arg(long, env = "RLAAS_NOTIFY_VALUES", value_parser = go::boolean, default_value = "false", num_args = 0..=1,
-          default_missing_value = "true", require_equals = true)]
-    notify_values: bool,
     /// What every key begins with [default: nothing]
     #[arg(long, env = "RLAAS_PREFIX")]
     prefix: Option<String>,
@@ -195,7 +187,6 @@ impl Flags {
             },
             debug: env.debug(self.debug)?,
             limits: self.limits,
-            notify_url: self.notify_url,
             denials: match (self.denials, env.number("LOCAL_CACHE_SIZE_IN_BYTES", 0..=u64::MAX, integer)?) {
                 (Some(keys), _) => keys,
                 // Without a local cache there, every request is sent.
@@ -222,7 +213,6 @@ impl Flags {
                 ready_needs_redis: env.flag("REDIS_HEALTH_CHECK_ACTIVE_CONNECTION")?,
                 ready_needs_domain: env.flag("HEALTHY_WITH_AT_LEAST_ONE_CONFIG_LOADED")?,
                 allow_reset: self.allow_reset,
-                notify_values: self.notify_values,
                 reservations: Bounds { fraction: self.max_reservation_fraction, ttl: self.max_reservation_ttl },
                 cluster: redis.split_once("://").is_some_and(|(scheme, _)| scheme.ends_with("-cluster")),
             },

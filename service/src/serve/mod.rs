@@ -5,7 +5,6 @@ mod connections;
 mod flags;
 mod health;
 mod listener;
-mod notify;
 mod redis;
 mod reload;
 mod server;

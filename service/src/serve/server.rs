@@ -28,7 +28,7 @@ use super::reload::{Origin, Reload, look, take};
 use super::settings::{Address, Settings};
 use super::tls::{Tls, served};
 use super::watch::{LOOK_EVERY, Watch};
-use super::{notify, redis, traces};
+use super::{redis, traces};
 use crate::control::Control;
 use crate::decide::proto::envoy::rate_limit_service_server::RateLimitServiceServer;
 use crate::decide::proto::rate_limit_service_server::RateLimitServiceServer as KuadrantServer;
@@ -62,8 +62,7 @@ impl Server {
         let tracer = settings.traces.as_ref().map(traces::provider).transpose().map_err(io::Error::other)?;
         let traces = Traces::new(tracer.as_ref());
         let metrics = Metrics::new(settings.service.near_limit_ratio).map_err(io::Error::other)?;
-        let posts = settings.notify_url.clone().map(|url| notify::start(url, metrics.notify.posts.clone()));
-        let service = Service::new(limiter(&settings)?, settings.service.clone(), metrics, posts, traces);
+        let service = Service::new(limiter(&settings)?, settings.service.clone(), metrics, traces);
         let service = Arc::new(service);
         tokio::spawn(service.load.clone().measure());
         let tls = settings.tls.clone().map(Tls::new).transpose().map_err(io::Error::other)?.map(Arc::new);

@@ -28,8 +28,6 @@ pub struct Settings {
     pub debug: Option<String>,
     /// Whether HTTP tells a caller what is left of its limits.
     pub limits: bool,
-    /// Where events of `notify` are posted.
-    pub notify_url: Option<String>,
     pub denials: usize,
     pub max_connections: usize,
     pub recheck_denials: Duration,

@@ -74,7 +74,7 @@ pub async fn end(provider: SdkTracerProvider) {
 }
 
 /// A client of HTTP, and of the time that a reply may take.
-pub fn web_client(timeout: Duration) -> Arc<dyn HttpClient> {
+fn web_client(timeout: Duration) -> Arc<dyn HttpClient> {
     let tls = HttpsConnectorBuilder::new().with_provider_and_native_roots(ring::default_provider());
     match tls {
         Ok(builder) => Arc::new(HyperClient::new(builder.https_or_http().enable_http1().build(), timeout, None)),

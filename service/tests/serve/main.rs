@@ -10,7 +10,6 @@ mod faults;
 mod flood;
 mod front;
 mod http;
-mod notify;
 mod operation;
 mod pairs;
 mod pools;

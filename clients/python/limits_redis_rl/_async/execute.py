@@ -7,7 +7,8 @@ from typing import Any
 import redis
 
 from ..charge import Words, worst
-from ..guard import NO_MODULE, Guard, NoModule, logger
+from ..errors import NO_MODULE, NoModule
+from ..guard import Guard, logger
 from ..scripts import Call, Scripts, script
 
 

@@ -14,7 +14,8 @@ from redis.backoff import NoBackoff
 
 from ..aio import HAS_TIMER, LONGER, ping, send
 from ..charge import Words
-from ..guard import EXACT, LARGEST, Counters, Guard, bounded, patience
+from ..guard import Counters, Guard, patience
+from ..keys import EXACT, LARGEST, bounded
 from ..storage import TIMEOUTS, Figures, cluster, limit_in, patterns, redis_uri, safe
 from .execute import execute
 

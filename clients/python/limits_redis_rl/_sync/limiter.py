@@ -12,7 +12,8 @@ from typing import Any
 
 from ..threads import Background, Job, send
 from ..charge import Charge, Decision, Policy, Used, Words, attempts, decision_of, key_in, locks
-from ..guard import Counters, Guard, is_unavailable
+from ..errors import is_unavailable
+from ..guard import Counters, Guard
 from .execute import execute
 
 # The pauses before a settlement that had no reply is sent again, in seconds.
@@ -100,7 +101,7 @@ class Reservation:
         """What settles it, the first time. Nothing after that."""
         if self._settled:
             return []
-        self._charge.count_lost(self._limiter.guard)
+        self._charge.count_lost(self._limiter.guard.lost)
         self._settled = self._charge.is_over = True
         return self._charge.settle(self._used, self._called or self._reported)
 
@@ -251,7 +252,7 @@ class BaseLimiter:
         """Renews the leases until they are released or lost. It has no reference to the reservation."""
 
         def renew() -> float | None:
-            if charge.is_over or charge.count_lost(self.guard):
+            if charge.is_over or charge.count_lost(self.guard.lost):
                 return None
             part, sent = 3, time.monotonic()
             try:

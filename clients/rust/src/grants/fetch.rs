@@ -6,7 +6,7 @@ use std::time::Instant;
 use futures_util::FutureExt;
 use futures_util::future::{self, BoxFuture};
 
-use super::{Key, Observer, Shared};
+use super::{Key, Shared};
 use crate::core::{Recalled, SentAt};
 use crate::decision::{Decision, Source};
 use crate::error::Error;
@@ -28,17 +28,17 @@ impl Shared {
     ///
     /// # Errors
     /// A remembered denial denies it. If the fetch that is under way asks about that denial, it denies all other requests.
-    pub fn start_fetch(self: &Arc<Self>, key: &Arc<Key>, observer: Option<&Observer>) -> Result<Running, Recalled> {
+    pub fn start_fetch(self: &Arc<Self>, key: &Arc<Key>) -> Result<Running, Recalled> {
         let mut running = key.fetch.lock();
         let sent = self.limiter.core.recall(&key.request(&self.policy).partial())?;
         if let Some(running) = running.as_ref() {
             return Ok(running.clone());
         }
-        let (shared, fetched, observer) = (Arc::clone(self), Arc::clone(key), observer.cloned());
+        let (shared, fetched) = (Arc::clone(self), Arc::clone(key));
         let task = tokio::spawn(async move {
             let outcome = shared.fetch(&fetched, sent).await;
             *fetched.fetch.lock() = None;
-            outcome.inspect(|fetched| Observer::look(observer.as_ref(), &fetched.decision))
+            outcome
         });
         // The task neither panics nor is it aborted, unless the runtime ends.
         let fetch = async { task.await.unwrap_or(Err(Error::CircuitOpen)) }.boxed().shared();

@@ -4,7 +4,6 @@ mod fetch;
 pub(crate) mod lot;
 
 use std::collections::HashMap;
-use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -18,7 +17,7 @@ use crate::Fallback;
 use crate::Limiter;
 use crate::Request;
 use crate::core::at_most_a_year;
-use crate::decision::{Decision, Source};
+use crate::decision::Decision;
 use crate::error::Error;
 use crate::key::Bounded;
 use crate::policy::Policy;
@@ -76,27 +75,8 @@ pub struct Grants {
     fallback: Fallback,
     /// Whether the keys are bounded already.
     keys_as_they_are: bool,
-    observer: Option<Observer>,
     /// The tasks of the keys end when the last sender is dropped.
     alive: Arc<watch::Sender<()>>,
-}
-
-/// What is called with each reply that charged units.
-#[derive(Clone)]
-struct Observer(Arc<dyn Fn(&Decision) + Send + Sync>);
-
-impl fmt::Debug for Observer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Observer")
-    }
-}
-
-impl Observer {
-    fn look(observer: Option<&Self>, decision: &Decision) {
-        if let Some(Self(observer)) = observer.filter(|_| decision.source == Source::Server && decision.charged > 0) {
-            observer(decision);
-        }
-    }
 }
 
 #[derive(Debug)]
@@ -143,7 +123,6 @@ impl Limiter {
             timeout: limiter.timeout,
             fallback: limiter.fallback,
             keys_as_they_are: false,
-            observer: None,
             shared: Arc::new(Shared { limiter, policy, units, hold, keys }),
             alive: Arc::new(watch::Sender::new(())),
         })
@@ -152,8 +131,7 @@ impl Limiter {
 
 impl Clone for Grants {
     fn clone(&self) -> Self {
-        let observer = self.observer.clone();
-        Self { shared: Arc::clone(&self.shared), alive: Arc::clone(&self.alive), observer, ..*self }
+        Self { shared: Arc::clone(&self.shared), alive: Arc::clone(&self.alive), ..*self }
     }
 }
 
@@ -173,13 +151,6 @@ impl Grants {
     #[must_use]
     pub fn with_fallback(&self, fallback: Fallback) -> Self {
         Self { fallback, ..self.clone() }
-    }
-
-    /// The same grants with an observer. It is called with each reply of the server that charged units for a request of this
-    /// value, also in the background: its `count` and `charged` say what was counted.
-    #[must_use]
-    pub fn with_observer(&self, observer: impl Fn(&Decision) + Send + Sync + 'static) -> Self {
-        Self { observer: Some(Observer(Arc::new(observer))), ..self.clone() }
     }
 
     /// The same grants for keys that are sent as they are: see
@@ -222,8 +193,7 @@ impl Grants {
                 Some(key) if cost > 0 && cost <= shared.units => key,
                 _ => {
                     let limiter = shared.limiter.with_fallback(self.fallback).with_timeout(self.timeout);
-                    let outcome = limiter.check_request(&request).await;
-                    return outcome.inspect(|decision| Observer::look(self.observer.as_ref(), decision));
+                    return limiter.check_request(&request).await;
                 }
             };
             let taken = key.lot.lock().take(cost, Instant::now());
@@ -232,7 +202,7 @@ impl Grants {
                     shared.limiter.core.counters.granted.increment();
                     if is_low(left, shared.units) {
                         // If it is denied, the units that are left are used all the same.
-                        _ = shared.start_fetch(&key, self.observer.as_ref());
+                        _ = shared.start_fetch(&key);
                     }
                     return Ok(decision);
                 }
@@ -240,7 +210,7 @@ impl Grants {
                 Taken::Nothing => {}
             }
             // All requests that find nothing wait for the same fetch, none for longer than the timeout.
-            let running = match shared.start_fetch(&key, self.observer.as_ref()) {
+            let running = match shared.start_fetch(&key) {
                 Ok(running) => running,
                 Err(denied) => return Ok(shared.limiter.core.remembered(denied)),
             };
