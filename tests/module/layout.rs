@@ -16,10 +16,6 @@ const SOURCES: [(&str, &str); 8] = [
     ("clients/node", "js"),
 ];
 
-/// Files that import one another in a circle all the same. One that no longer does leaves this list.
-const KNOWN: [&str; 4] =
-    ["charge imports guard", "guard imports scripts", "scripts imports charge", "scripts imports guard"];
-
 /// The crates of this repository that each crate may use.
 const MAY_USE: [(&str, &[&str]); 6] = [
     ("algorithm", &[]),
@@ -128,7 +124,7 @@ fn circles(arrows: &Arrows) -> Vec<String> {
 #[test]
 fn no_files_import_each_other() {
     let found = SOURCES.map(|(src, ending)| circles(&arrows(src, ending))).concat();
-    assert_eq!(found, KNOWN, "circles, beside those that are known");
+    assert!(found.is_empty(), "files that import each other: {found:#?}");
 }
 
 #[test]
