@@ -12,111 +12,114 @@
 
 do
   local function load(r)
-    local text = call('GET', r.key)
-    r.state = nil
+    local text = redis.call('GET', r.key)
     if text then
-      local letter, units, parts, window, at, debt = match(text, '^(%u):(%d+):(%d+):(%d+):(%d+):?(%d*)$')
-      if letter ~= r.letter or window + 0 < 1 or window + 0 > 1e15 or parts + 0 >= window * 1000 or units + 0 > 2 ^ 63
-        or at + 0 > 2 ^ 63 or debt == '' and find(text, ':$') or debt ~= '' and (debt == '0' or debt + 0 > 2 ^ 63) then
+      local letter, units, parts, window, at, debt = string.match(text, '^(%u):(%d+):(%d+):(%d+):(%d+)(:?%d*)$')
+      if letter ~= r.letter or debt ~= '' and not string.find(debt, '^:[1-9]') then
         fail(nil, text, r.letter)
       end
-      debt = debt == '' and 0 or debt + 0
-      r.state = { units = units + 0, parts = parts + 0, window = window + 0, at = at + 0, debt = debt }
+      local level = { units = units + 0, parts = parts + 0, window = window + 0, at = at + 0, debt = 0 }
+      if debt ~= '' then
+        level.debt = string.sub(debt, 2) + 0
+      end
+      if level.window < 1 or level.window > 1e15 or level.parts >= level.window * 1000 or level.units > 2 ^ 63
+        or level.at > 2 ^ 63 or level.debt > 2 ^ 63 then
+        fail(nil, text, r.letter)
+      end
+      return level
     end
   end
 
-  local function prepare(r)
-    r.letter, r.micros = r.word == 'TOKEN' and 'T' or 'L', r.window * 1000
-    if r.limit > 0 and (r.BURST or r.limit) * r.micros > r.limit * 1e18 then
+  local function prepare(r, _, word)
+    r.letter = word == 'TOKEN' and 'T' or 'L'
+    if r.limit > 0 and (r.BURST or r.limit) * r.window > r.limit * 1e15 then
       fail('invalid window, limit or BURST')
     end
   end
 
-  -- The level when it was written: at most full since then, and the debt on top.
-  local function written(r, level)
-    local units, parts = level.units, level.parts
-    if parts > 0 and level.window ~= r.window then
-      parts = divide_up(parts * r.micros, level.window * 1000)
-      if parts >= r.micros then
-        units, parts = units + 1, 0
-      end
-    end
-    if units >= (r.BURST or r.limit) then
-      units, parts = (r.BURST or r.limit), 0
-    end
-    return units + level.debt, parts
-  end
-
-  -- The level now. If it was written ahead of the clock, nothing has drained yet. Drained parts round down.
-  local function level_now(r, level)
+  -- The level at a time: units and parts. When it was written, it was at most full, and the debt comes on top. Drained parts
+  -- round down.
+  local function level_at(r, level, at)
     if not level then
       return 0, 0
     end
-    local units, parts = written(r, level)
-    if now > level.at then
-      local drained = (now - level.at) * r.limit
-      drained = drained < 2 ^ 53 and drained or drained * (1 - 2 ^ -53)
-      local drained_units, drained_parts = divide(drained, r.micros)
-      units, parts = units - drained_units, parts - drained_parts
-      if parts < 0 then
-        units, parts = units - 1, parts + r.micros
+    local units, parts, micros, capacity = level.units, level.parts, r.window * 1000, r.BURST or r.limit
+    if parts > 0 and level.window ~= r.window then
+      parts = divide(parts * micros, level.window * 1000, 'up')
+      if parts >= micros then
+        units, parts = units + 1, 0
       end
     end
-    if units < 0 then
-      return 0, 0
+    if units >= capacity then
+      units, parts = capacity, 0
+    end
+    units = units + level.debt
+    if at > level.at then
+      local drained = (at - level.at) * r.limit
+      local drained_units, drained_parts = divide(drained < 2 ^ 53 and drained or drained * (1 - 2 ^ -53), micros)
+      units, parts = units - drained_units, parts - drained_parts
+      if parts < 0 then
+        units, parts = units - 1, parts + micros
+      end
+      if units < 0 then
+        return 0, 0
+      end
     end
     return units, parts
   end
 
-  -- The milliseconds until so much has drained.
-  local function time_to_drain(r, units, parts)
-    return divide_up(units * r.micros + parts, r.limit * 1000)
+  local function record(r, level)
+    local text = string.format('%s:%d:%d:%d:%d', r.letter, level.units, level.parts, level.window, level.at)
+    if level.debt > 0 then
+      text = text .. string.format(':%d', level.debt)
+    end
+    local needed = level.at
+    if r.limit > 0 then
+      local units, parts = level_at(r, level, 0)
+      needed = needed + divide(units * r.window * 1000 + parts, r.limit, 'up')
+    end
+    return text, divide(needed, 1000, 'up')
   end
 
   -- With a limit of 0 nothing drains, and nothing is charged.
-  local function record(r, level)
-    local text = format('%s:%d:%d:%d:%d', r.letter, level.units, level.parts, level.window, level.at)
-    if level.debt > 0 then
-      text = text .. format(':%d', level.debt)
-    end
-    if r.limit == 0 then
-      return text, divide_up(level.at, 1000)
-    end
-    local units, parts = written(r, level)
-    return text, divide_up(level.at + divide_up(units * r.micros + parts, r.limit), 1000)
-  end
-
-  local function decide(r, cost)
-    local level, limit = r.state, r.limit
-    local units, parts = level_now(r, level)
-    local count = parts > 0 and units + 1 or units
+  local function decide(r, level, cost)
+    local units, parts = level_at(r, level, now)
+    local count, limit = parts > 0 and units + 1 or units, r.limit
     local allowed = limit > 0 and count + (cost == 0 and 1 or cost) <= (r.BURST or limit)
-    r.delay = r.letter == 'L' and allowed and time_to_drain(r, units, parts) or nil
+    if r.letter == 'L' then
+      local delay = allowed and divide(units * r.window * 1000 + parts, limit * 1000, 'up') or 0
+      r.delay = delay > 0 and delay or nil
+    end
     if allowed and cost > 0 then
       return true, count, 'charge', { units = units + cost, parts = parts, window = r.window, at = now, debt = 0 }
     elseif level and level.at > now and limit > 0 then
       -- Not reduced to the capacity: another call may name a larger one.
-      return allowed, count, 'rebase', { units = level.units, parts = level.parts, window = level.window, at = now, debt = level.debt }
+      local after = { units = level.units, parts = level.parts, window = level.window, at = now, debt = level.debt }
+      return allowed, count, 'rebase', after
     end
     return allowed, count
   end
 
-  local function forecast(r, level)
-    r.level, r.level_parts = level_now(r, level)
-    return r.limit > 0 and math.max(0, (r.BURST or r.limit) - r.level - (r.level_parts > 0 and 1 or 0)) or 0
-  end
-
-  local function wait(r, cost)
-    local excess = r.level - ((r.BURST or r.limit) - cost)
-    if r.limit == 0 or cost > (r.BURST or r.limit) then
-      return nil
+  local function figures(r, level, needed)
+    local units, parts = level_at(r, level, now)
+    local micros, rate, capacity = r.window * 1000, r.limit * 1000, r.BURST or r.limit
+    if rate == 0 then
+      return 0, -1, -1, -1
     end
-    return excess >= 0 and time_to_drain(r, excess, r.level_parts) or 0
+    local count = parts > 0 and units + 1 or units
+    local remaining = count < capacity and capacity - count or 0
+    local retry
+    if needed then
+      local excess = units + needed - capacity
+      retry = needed > capacity and -1 or excess < 0 and 0 or divide(excess * micros + parts, rate, 'up')
+    end
+    return remaining, retry, divide((units + remaining + 1 - capacity) * micros + parts, rate, 'up'),
+      (divide(units * micros + parts, rate, 'up'))
   end
 
   algorithms.TOKEN = {
-    takes = 'COST PARTIAL ALWAYS BURST', prepare = prepare, load = load, decide = decide, forecast = forecast, wait = wait,
-    commit = records(record, true),
+    takes = 'COST PARTIAL ALWAYS BURST', prepare = prepare, load = load, decide = decide, figures = figures,
+    commit = shared('record', record, true),
   }
   algorithms.LEAKY = algorithms.TOKEN
 
@@ -124,35 +127,35 @@ do
     algorithms.LEAKY = setmetatable({ takes = 'COST PARTIAL BURST' }, { __index = algorithms.TOKEN })
 
     -- Lowers the level as it was written, the debt first. What has drained since stays drained.
-    algorithms.TOKEN.refund = function(r, _, cost)
-      local level = r.state
-      local now_units, now_parts = level_now(r, level)
+    algorithms.TOKEN.refund = function(r, level, _, cost)
+      local now_units, now_parts = level_at(r, level, now)
       if cost == 0 or now_units + now_parts == 0 then
         return nil
       end
       local units, parts, rest = level.units, level.parts, math.max(0, cost - level.debt)
       if units >= (r.BURST or r.limit) then
-        units, parts = (r.BURST or r.limit), 0
+        units, parts = r.BURST or r.limit, 0
       end
       if rest > units then
         units, parts, rest = 0, 0, 0
       end
-      local after = { units = units - rest, parts = parts, window = level.window, at = level.at, debt = math.max(0, level.debt - cost) }
-      now_units, now_parts = level_now(r, after)
+      local debt = math.max(0, level.debt - cost)
+      local after = { units = units - rest, parts = parts, window = level.window, at = level.at, debt = debt }
+      now_units, now_parts = level_at(r, after, now)
       return now_units + now_parts == 0 and 'delete' or 'refund', after
     end
 
-    algorithms.TOKEN.overcharge = function(r, _, cost)
+    algorithms.TOKEN.overcharge = function(r, level, _, cost)
       if cost == 0 or r.limit == 0 then
         return nil
       end
-      local units, parts = level_now(r, r.state)
+      local units, parts = level_at(r, level, now)
       units = units + cost
       if units >= 2 ^ 63 then
         fail('increment or decrement would overflow')
       end
       -- The parts stay below the capacity, so debt is a number of whole units.
-      local most = math.min(units, parts > 0 and (r.BURST or r.limit) - 1 or (r.BURST or r.limit))
+      local most = math.min(units, (r.BURST or r.limit) - (parts > 0 and 1 or 0))
       return 'charge', { units = most, parts = parts, window = r.window, at = now, debt = units - most }
     end
   end

@@ -6,97 +6,94 @@
 
 do
   local function load(r)
-    local text = call('GET', r.key)
-    r.state = nil
+    local text = redis.call('GET', r.key)
     if text then
-      local window, number, current, previous = match(text, '^C:(%d+):(%d+):(%d+):(%d+)$')
-      if not window or window + 0 < 1 or window + 0 > 1e15 or number * window > 2 ^ 63 / 1000 or current + 0 > 2 ^ 63
-        or previous + 0 > 2 ^ 63 or number == '0' and previous ~= '0' then
+      local window, number, current, previous = string.match(text, '^C:(%d+):(%d+):(%d+):(%d+)$')
+      if not window then
         fail(nil, text, 'C')
       end
-      r.state = { window = window + 0, starts = number * window, current = current + 0, previous = previous + 0 }
+      local counts = { window = window + 0, starts = number * window, current = current + 0, previous = previous + 0 }
+      if counts.window < 1 or counts.window > 1e15 or counts.starts > 2 ^ 63 / 1000 or counts.current > 2 ^ 63
+        or counts.previous > 2 ^ 63 or counts.starts == 0 and counts.previous > 0 then
+        fail(nil, text, 'C')
+      end
+      return counts
     end
   end
 
   local function record(_, counts)
-    local text = format('C:%d:%d:%d:%d', counts.window, counts.starts / counts.window, counts.current, counts.previous)
-    return text, counts.starts + counts.window * (counts.current > 0 and 2 or counts.previous > 0 and 1 or 0)
+    local window, starts, current, previous = counts.window, counts.starts, counts.current, counts.previous
+    return string.format('C:%d:%d:%d:%d', window, starts / window, current, previous),
+      starts + window * (current > 0 and 2 or previous > 0 and 1 or 0)
   end
 
   -- The counts in the window of now and the one before. A count of other windows goes to the window of the latest moment at
   -- which it can have been charged. Counts ahead of the clock are at most the limit, so that a clock that stepped back does
-  -- not block for longer than the limit itself does.
-  local function align(r, counts)
-    local window = r.window
+  -- not block for longer than the limit itself does. Returns also what the previous window counts now: whole units, and 1 if
+  -- a fraction comes on top.
+  local function align(r, old)
+    local window, counts = r.window, old
     local starts = now_ms - now_ms % window
-    if counts and counts.starts == starts and counts.window == window then
-      return counts
-    end
-    local aligned = { window = window, starts = starts, current = 0, previous = 0 }
-    if counts and counts.starts > now_ms then
-      aligned.current = math.min(counts.current + counts.previous, r.limit)
-    elseif counts then
-      local function add(units, ends)
-        local place = ends > starts and 'current' or ends + window > starts and 'previous'
-        if place then
-          aligned[place] = math.min(aligned[place] + units, 2 ^ 63)
+    if not old or old.starts ~= starts or old.window ~= window then
+      counts = { window = window, starts = starts, current = 0, previous = 0 }
+      if old and old.starts > now_ms then
+        counts.current = math.min(old.current + old.previous, r.limit)
+      elseif old then
+        for n = 0, 1 do
+          local ends, units = old.starts + n * old.window, n == 1 and old.current or old.previous
+          local place = ends > starts and 'current' or ends + window > starts and 'previous'
+          if place then
+            counts[place] = math.min(counts[place] + units, 2 ^ 63)
+          end
         end
       end
-      add(counts.current, counts.starts + counts.window)
-      add(counts.previous, counts.starts)
     end
-    return aligned
+    if counts.previous == 0 then
+      return counts, 0, 0
+    end
+    local units, rest = divide(counts.previous * ((window + starts) * 1000 - now), window * 1000)
+    return counts, units, rest > 0 and 1 or 0
   end
 
-  -- What the previous window counts now: whole units, and whether a fraction comes on top.
-  local function weighted(r, counts)
-    local window = r.window * 1000
-    local units, rest = divide(counts.previous * (window - (now - counts.starts * 1000)), window)
-    return units, rest > 0 and 1 or 0
-  end
-
-  local function decide(r, cost)
-    local old, counts = r.state, align(r, r.state)
-    local units, fraction = weighted(r, counts)
-    local count, allowed = counts.current + units, nil
-    allowed = count + fraction + (cost == 0 and 1 or cost) <= r.limit
+  local function decide(r, old, cost)
+    local counts, units, fraction = align(r, old)
+    local window, current, previous = r.window, counts.current, counts.previous
+    local count = current + units
+    local allowed = count + fraction + (cost == 0 and 1 or cost) <= r.limit
     if allowed and cost > 0 then
-      return true, count, 'charge', { window = counts.window, starts = counts.starts, current = counts.current + cost, previous = counts.previous }
-    elseif old and r.limit > 0 and (old.starts > now_ms or old.window ~= r.window) and counts.current + counts.previous > 0 then
+      return true, count, 'charge', { window = window, starts = counts.starts, current = current + cost, previous = previous }
+    elseif old and r.limit > 0 and (old.starts > now_ms or old.window ~= window) and current + previous > 0 then
       -- Else every call would align the stored counts anew, each time to a later window.
       return allowed, count, 'rebase', counts
     end
     return allowed, count
   end
 
-  local function forecast(r, counts)
-    r.counts = align(r, counts)
-    local units, fraction = weighted(r, r.counts)
-    return math.max(0, r.limit - r.counts.current - units - fraction)
-  end
-
-  -- How far into the window after its own a count weighs no more than `room`, in microseconds.
-  local function until_weight_is(r, room, count)
-    local window = r.window * 1000
-    return count == 0 and 0 or math.max(0, window - divide(room * window, count))
-  end
-
-  local function wait(r, cost)
-    local room, counts = r.limit - cost, r.counts
-    local at = counts.starts * 1000
+  -- The current window loses weight as well, one window later.
+  local function wait(r, counts, cost)
+    local window, room, at, count = r.window * 1000, r.limit - cost, counts.starts * 1000, counts.previous
     if room < 0 then
-      return nil
+      return -1
     elseif room >= counts.current then
-      at = at + until_weight_is(r, room - counts.current, counts.previous)
+      room = room - counts.current
     else
-      at = at + r.window * 1000 + until_weight_is(r, room, counts.current)
+      at, count = at + window, counts.current
     end
-    return divide_up(math.max(0, at - now), 1000)
+    -- How far into that window the count weighs no more than `room`.
+    local covered = count > 0 and divide(room * window, count) or window
+    at = covered < window and at + window - covered or at
+    return at > now and divide(at - now, 1000, 'up') or 0
+  end
+
+  local function figures(r, old, needed)
+    local counts, units, fraction = align(r, old)
+    local remaining = math.max(0, r.limit - counts.current - units - fraction)
+    local retry = needed and wait(r, counts, needed)
+    return remaining, retry, wait(r, counts, remaining + 1), wait(r, counts, r.limit)
   end
 
   algorithms.COUNTER = {
-    takes = 'COST PARTIAL ALWAYS', load = load, decide = decide, forecast = forecast, wait = wait,
-    commit = records(record, false),
+    takes = 'COST PARTIAL ALWAYS', load = load, decide = decide, figures = figures, commit = shared('record', record, false),
   }
 
   if not is_plain then
@@ -110,8 +107,8 @@ do
 
     -- Takes the units that were charged last: from the current window, and the rest from the previous one. With a time, from
     -- the window of that time alone.
-    algorithms.COUNTER.refund = function(r, at, cost)
-      local counts = align(r, r.state)
+    algorithms.COUNTER.refund = function(r, old, at, cost)
+      local counts = align(r, old)
       local current, previous, place = counts.current, counts.previous, place_of(counts, at)
       if not at then
         previous = math.max(0, previous - math.max(0, cost - current))
@@ -127,13 +124,14 @@ do
       return 'refund', { window = counts.window, starts = counts.starts, current = current, previous = previous }
     end
 
-    algorithms.COUNTER.overcharge = function(r, at, cost)
-      local counts = align(r, r.state)
+    algorithms.COUNTER.overcharge = function(r, old, at, cost)
+      local counts = align(r, old)
       local place = place_of(counts, at)
       if cost > 0 and place then
-        local after = { window = counts.window, starts = counts.starts, current = counts.current, previous = counts.previous }
+        local after = { window = r.window, starts = counts.starts, current = counts.current, previous = counts.previous }
         after[place] = after[place] + cost
-        if after[place] > 2 ^ 63 - 1024 or after.current + weighted(r, after) > 2 ^ 63 - 1024 then
+        local _, units = align(r, after)
+        if after[place] > 2 ^ 63 - 1024 or after.current + units > 2 ^ 63 - 1024 then
           fail('increment or decrement would overflow')
         end
         return 'charge', after

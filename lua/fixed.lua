@@ -10,30 +10,25 @@
 -- The key that the call names is the beginning of that of the counter. In a cluster it has to have a hash tag.
 
 do
-  local load, commit = counters()
-
-  -- Days from 1970 to the first day of a month, counted from January of the year 0. The years of the formula start in
-  -- March, so that the leap day is their last.
-  local function first_day(month)
-    local year, of_year = math.floor((month - 2) / 12), (month - 2) % 12
-    local leap_days = math.floor(year / 4) - math.floor(year / 100) + math.floor(year / 400)
-    return 365 * year + leap_days + math.floor((153 * of_year + 2) / 5) - 719468
-  end
-
   -- The start and the end of a window of the calendar, or with an anchor.
   local function period(r, word)
-    local DAY, anchor = 86400000, (r.ANCHOR or 0) * 1000
+    local DAY, anchor, floor = 86400000, (r.ANCHOR or 0) * 1000, math.floor
     local length = r.window or word == 'day' and DAY or word == 'week' and 7 * DAY
     if length then
       -- 5 January 1970 was a Monday.
       local monday = word == 'week' and not r.ANCHOR and 4 * DAY or 0
       local starts = now_ms - (now_ms - anchor - monday) % length
       return starts, starts + length
-    elseif word ~= 'month' and word ~= 'year' then
-      fail('invalid window')
+    end
+    -- Days from 1970 to the first day of a month, counted from January of the year 0. The years of the formula start in
+    -- March, so that the leap day is their last.
+    local function first_day(month)
+      local year, of_year = floor((month - 2) / 12), (month - 2) % 12
+      local leap_days = floor(year / 4) - floor(year / 100) + floor(year / 400)
+      return 365 * year + leap_days + floor((153 * of_year + 2) / 5) - 719468
     end
     local function month_of(day)
-      local month = 1970 * 12 + math.floor(day / 30.436875) + 1 -- at most two too many
+      local month = 1970 * 12 + floor(day / 30.436875) + 1 -- at most two too many
       while first_day(month) > day do
         month = month - 1
       end
@@ -47,7 +42,7 @@ do
       local month, next_month = first_day(first + n), first_day(first + n + 1)
       return (month + math.min(day, next_month - month - 1)) * DAY + time
     end
-    local n = month_of((now_ms - now_ms % DAY) / DAY) - first
+    local n = month_of(floor(now_ms / DAY)) - first
     n = n - n % months
     n = start(n) > now_ms and n - months or n
     return start(n), start(n + months)
@@ -55,26 +50,28 @@ do
 
   -- Finds the window of now, and so the key of its counter.
   local function prepare(r, window)
-    local length, word = r.window, nil
+    local length = r.window
     if length and not r.ANCHOR then
-      r.starts = now_ms - now_ms % length
-      r.ends, r.expires_at = r.starts + length, now_ms + length
-      r.key = r.key .. format(':%d', r.starts / length)
+      local starts = now_ms - now_ms % length
+      r.key = r.key .. string.format(':%d', starts / length)
+      r.starts, r.ends, r.expires_at = starts, starts + length, now_ms + length
       return
+    end
+    local word = length and string.format('%dms', length) or string.lower(window)
+    if not length and not string.find(' day week month year ', ' ' .. word .. ' ', 1, true) then
+      fail('invalid window')
     elseif r.ANCHOR and r.ANCHOR > 253402300799 then
       fail('invalid ANCHOR')
     end
-    word = length and format('%dms', length) or string.lower(window)
     r.starts, r.ends = period(r, word)
     r.starts, r.expires_at = math.max(0, r.starts), r.ends
-    r.key = format('%s:%s:%d', r.key, word, r.starts)
+    r.key = string.format('%s:%s:%d', r.key, word, r.starts)
   end
 
   -- A denied request is counted too. One that costs more than 1 is counted only if the window was full already, since a
   -- smaller request could still be allowed otherwise.
-  local function decide(r, cost)
-    local counter, limit = r.state, r.limit
-    local before, needed = counter and counter.value or 0, cost == 0 and 1 or cost
+  local function decide(r, counter, cost)
+    local limit, before, needed = r.limit, counter and counter.value or 0, cost == 0 and 1 or cost
     local allowed = needed <= limit and before + needed <= limit
     if cost > 0 and (allowed or before >= limit) then
       -- As in the script, a counter that becomes 1 gets a new expiry.
@@ -85,34 +82,29 @@ do
     return allowed, 0
   end
 
-  -- `count` and `ttl` are what the script replies: the counter after the request, and what the command TTL says of it.
-  local function forecast(r, counter)
-    local count, left = 0, nil
+  -- All units come back together, when the window ends. `ttl` and `count` are what the script replies: what the command TTL
+  -- says of the counter, and the counter after the request.
+  local function figures(r, counter, needed)
+    local count, limit, ms, ttl = counter and counter.value or 0, r.limit, r.ends - now_ms, -2
+    local used = count > 0 and count or 0
     if counter then
-      count, left = counter.value, (counter.expires_at or 0) - now_ms
+      local left = (counter.expires_at or 0) - now_ms
       left = left < 0 and 500 or left + 500
+      ttl = (left - left % 1000) / 1000
     end
-    r.count, r.ttl = count, left and (left - left % 1000) / 1000 or -2
-    r.used = count > 0 and count or 0
-    return r.used < r.limit and r.limit - r.used or 0
+    local retry = needed and (needed > limit and -1 or used + needed <= limit and 0 or ms)
+    return used < limit and limit - used or 0, retry, ms, ms, ttl, count
   end
 
-  -- All units come back together, when the window ends.
-  local function wait(r, cost)
-    if cost <= r.limit then
-      return r.used + cost <= r.limit and 0 or r.ends - now_ms
-    end
-  end
-
+  local load, commit = shared('counter')
   algorithms.FIXED = {
-    takes = 'COST PARTIAL ALWAYS ANCHOR', prepare = prepare, load = load, decide = decide, forecast = forecast,
-    wait = wait, commit = commit,
+    takes = 'COST PARTIAL ALWAYS ANCHOR', has_calendar = true, prepare = prepare, load = load, decide = decide,
+    figures = figures, commit = commit,
   }
 
   if not is_plain then
     -- Gives back from min(counter, limit): what is above the limit was never free. A time before the window changes nothing.
-    algorithms.FIXED.refund = function(r, at, cost)
-      local counter = r.state
+    algorithms.FIXED.refund = function(r, counter, at, cost)
       if counter and not (at and at < r.starts) then
         local value = counter.value
         if value > 0 and cost > 0 then
@@ -124,10 +116,10 @@ do
       end
     end
 
-    algorithms.FIXED.overcharge = function(r, at, cost)
+    algorithms.FIXED.overcharge = function(r, counter, at, cost)
       if cost > 0 and not (at and at < r.starts) then
-        local before = r.state and r.state.value or 0
-        return 'charge', { value = before + cost, expires_at = before ~= 0 and r.state.expires_at or r.expires_at }
+        local before = counter and counter.value or 0
+        return 'charge', { value = before + cost, expires_at = before ~= 0 and counter.expires_at or r.expires_at }
       end
     end
   end

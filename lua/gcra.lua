@@ -8,28 +8,41 @@
 
 do
   local function load(r)
-    local text = call('GET', r.key)
-    r.state = nil
+    local text = redis.call('GET', r.key)
     if text then
-      if not find(text, '^%d+$') or text + 0 >= 2 ^ 64 or find(text, '^0.') then
+      local micros, nanos = string.match(text, '^([1-9]%d*)(%d%d%d)$')
+      if text == '0' or string.find(text, '^[1-9]%d?%d?$') then
+        micros, nanos = '0', text
+      end
+      if not micros or text + 0 >= 2 ^ 64 then
         fail(nil, text)
       end
-      r.state = { micros = tonumber(string.sub(text, 1, -4)) or 0, nanos = string.sub(text, -3) + 0 }
+      return { micros = micros + 0, nanos = nanos + 0 }
     end
   end
 
   local function record(_, tat)
-    local text = tat.micros > 0 and format('%d%03d', tat.micros, tat.nanos) or format('%d', tat.nanos)
-    return text, divide_up(tat.nanos > 0 and tat.micros + 1 or tat.micros, 1000)
+    local micros, nanos = tat.micros, tat.nanos
+    local text = micros > 0 and string.format('%d%03d', micros, nanos) or string.format('%d', nanos)
+    return text, divide(nanos > 0 and micros + 1 or micros, 1000, 'up')
   end
 
   local function prepare(r)
     local window = r.window * 1000000
-    r.interval = r.limit > 0 and divide_up(window, r.limit) or 0
-    r.tolerance = (r.BURST or r.limit) * r.interval
-    if r.limit > window or r.tolerance > 4e18 then
+    r.interval = r.limit > 0 and divide(window, r.limit, 'up') or 0
+    if r.limit > window or (r.BURST or r.limit) * r.interval > 4e18 then
       fail('invalid window, limit or BURST')
     end
+  end
+
+  -- How far the TAT is ahead of now in nanoseconds, at most the tolerance, which is the other result.
+  local function ahead_of(r, tat)
+    local ahead, tolerance = 0, (r.BURST or r.limit) * r.interval
+    if tat and tat.micros >= now then
+      ahead = (tat.micros - now) * 1000 + tat.nanos
+      ahead = ahead < tolerance and ahead or tolerance
+    end
+    return ahead, tolerance
   end
 
   -- The time so many nanoseconds ahead of now.
@@ -38,47 +51,46 @@ do
     return { micros = now + micros, nanos = nanos }
   end
 
-  -- How far the TAT is ahead of now, at most the tolerance, and whether it is further ahead.
-  local function ahead_of(r, tat)
-    local ahead = tat and tat.micros >= now and (tat.micros - now) * 1000 + tat.nanos or 0
-    return math.min(ahead, r.tolerance), ahead > r.tolerance
-  end
-
-  local function used(r, ahead)
-    return r.interval > 0 and divide_up(ahead, r.interval) or 0
-  end
-
-  local function decide(r, cost)
-    local ahead, is_beyond = ahead_of(r, r.state)
-    local after, count = ahead + (cost == 0 and 1 or cost) * r.interval, used(r, ahead)
-    local allowed = r.interval > 0 and after <= r.tolerance
-    if allowed and cost > 0 then
-      return true, count, 'charge', tat_at(after)
-    elseif not allowed and is_beyond and r.interval > 0 then
+  local function decide(r, tat, cost)
+    local interval, ahead, tolerance = r.interval, ahead_of(r, tat)
+    if interval == 0 then
+      return false, 0
+    end
+    local after, count = ahead + (cost == 0 and 1 or cost) * interval, divide(ahead, interval, 'up')
+    if after <= tolerance then
+      if cost > 0 then
+        return true, count, 'charge', tat_at(after)
+      end
+      return true, count
+    elseif tat and (tat.micros - now) * 1000 + tat.nanos > tolerance then
       return false, count, 'rebase', tat_at(ahead)
     end
-    return allowed, count
+    return false, count
   end
 
-  local function forecast(r, tat)
-    r.ahead = ahead_of(r, tat)
-    return r.interval > 0 and math.max(0, (r.BURST or r.limit) - used(r, r.ahead)) or 0
-  end
-
-  local function wait(r, cost)
-    if r.interval > 0 and cost <= (r.BURST or r.limit) then
-      return divide_up(math.max(0, r.ahead - (r.tolerance - cost * r.interval)), 1000000)
+  local function figures(r, tat, needed)
+    local interval, capacity, ahead, tolerance = r.interval, r.BURST or r.limit, ahead_of(r, tat)
+    if interval == 0 then
+      return 0, -1, -1, -1
     end
+    local used = divide(ahead, interval, 'up')
+    local remaining, retry = used < capacity and capacity - used or 0, nil
+    if needed then
+      local excess = ahead + needed * interval - tolerance
+      retry = needed > capacity and -1 or excess > 0 and divide(excess, 1000000, 'up') or 0
+    end
+    local excess = ahead + (remaining + 1) * interval - tolerance
+    return remaining, retry, excess > 0 and divide(excess, 1000000, 'up') or 0, (divide(ahead, 1000000, 'up'))
   end
 
   algorithms.GCRA = {
-    takes = 'COST PARTIAL BURST', prepare = prepare, load = load, decide = decide, forecast = forecast, wait = wait,
-    commit = records(record, false),
+    takes = 'COST PARTIAL BURST', prepare = prepare, load = load, decide = decide, figures = figures,
+    commit = shared('record', record, false),
   }
 
   if not is_plain then
-    algorithms.GCRA.refund = function(r, _, cost)
-      local ahead, given = ahead_of(r, r.state), cost * r.interval
+    algorithms.GCRA.refund = function(r, tat, _, cost)
+      local ahead, given = ahead_of(r, tat), cost * r.interval
       if ahead == 0 or given == 0 then
         return nil
       elseif given >= ahead then
@@ -88,9 +100,10 @@ do
     end
 
     -- Charges up to full. A TAT cannot say more, so the rest is forgotten.
-    algorithms.GCRA.overcharge = function(r, _, cost)
+    algorithms.GCRA.overcharge = function(r, tat, _, cost)
       if cost > 0 and r.interval > 0 then
-        return 'charge', tat_at(math.min(ahead_of(r, r.state) + cost * r.interval, r.tolerance))
+        local ahead, tolerance = ahead_of(r, tat)
+        return 'charge', tat_at(math.min(ahead + cost * r.interval, tolerance))
       end
     end
   end

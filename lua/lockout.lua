@@ -8,36 +8,27 @@
 
 do
   local function load(r)
-    local text = call('GET', r.key)
-    r.state = nil
+    local text = redis.call('GET', r.key)
     if text then
-      local attempts, start, last, lock, level = match(text, '^O:(%d+):(%d+):(%d+):(%d+):(%d+)$')
-      if not attempts or attempts + 0 > 2 ^ 63 or start + 0 > last + 0 or last + 0 > 2 ^ 63 / 1000 or lock + 0 > 1e15
-        or level + 0 > 64 then
+      local attempts, start, last, lock, level = string.match(text, '^O:(%d+):(%d+):(%d+):(%d+):(%d+)$')
+      if not attempts then
         fail(nil, text, 'O')
       end
-      r.state = { attempts = attempts + 0, start = start + 0, last = last + 0, lock = lock + 0, level = level + 0 }
+      local state = { attempts = attempts + 0, start = start + 0, last = last + 0, lock = lock + 0, level = level + 0 }
+      if state.attempts > 2 ^ 63 or state.start > state.last or state.last > 2 ^ 63 / 1000 or state.lock > 1e15
+        or state.level > 64 then
+        fail(nil, text, 'O')
+      end
+      return state
     end
   end
 
   local function prepare(r)
     r.block = r.BLOCK or r.window
-    r.longest = r.MAX or math.max(r.block, 86400000)
+    r.longest = r.MAX or (r.block > 86400000 and r.block or 86400000)
     if r.longest < r.block then
       fail('invalid MAX')
     end
-  end
-
-  -- The same state; if it is ahead of the clock, as from now.
-  local function known(state)
-    if state and state.last > now_ms then
-      return { attempts = state.attempts, start = math.min(state.start, now_ms), last = now_ms, lock = state.lock, level = state.level }
-    end
-    return state
-  end
-
-  local function is_locked(state)
-    return state and now_ms < state.last + state.lock
   end
 
   -- The attempts that count now, and the start of their window. A lock that is over leaves none.
@@ -49,81 +40,89 @@ do
     return 0, now_ms
   end
 
-  -- The level that a state leaves behind: at most the smallest whose lock is the longest.
-  local function level_after(r, state)
-    if state.lock == 0 then
-      return state.level
+  -- The same state; if it is ahead of the clock, as from now.
+  local function known(state)
+    if state and state.last > now_ms then
+      local start = math.min(state.start, now_ms)
+      return { attempts = state.attempts, start = start, last = now_ms, lock = state.lock, level = state.level }
     end
-    local top, length = 0, r.block
-    while length < r.longest do
-      top, length = top + 1, 2 * length
-    end
-    return math.min(state.level + 1, top)
+    return state
   end
 
-  local function level_now(r, state)
-    return math.max(0, level_after(r, state) - divide(math.max(0, now_ms - state.last - state.lock), r.longest))
+  -- The level that a state leaves behind, at most the smallest whose lock is the longest; and the level now.
+  local function levels(r, state)
+    local after, top, length = state.level, 0, r.block
+    if state.lock > 0 then
+      while length < r.longest do
+        top, length = top + 1, 2 * length
+      end
+      after = after + 1 < top and after + 1 or top
+    end
+    local quiet = now_ms - state.last - state.lock
+    local level = quiet > 0 and after - divide(quiet, r.longest) or after
+    return after, level > 0 and level or 0
   end
 
   -- The end of the window, or of the quiet time after which the next lock is as short as the first.
   local function expires_at(r, state)
-    return math.max(state.start + r.window, state.last + state.lock + level_after(r, state) * r.longest)
+    local window_ends, quiet_ends = state.start + r.window, state.last + state.lock + levels(r, state) * r.longest
+    return window_ends > quiet_ends and window_ends or quiet_ends
   end
 
-  local function decide(r, cost)
-    local state = known(r.state)
+  local function decide(r, stored, cost)
+    local state = known(stored)
     local attempts, start = running(r, state)
     local after = attempts + (cost == 0 and 1 or cost)
-    local allowed = not is_locked(state) and after <= r.limit
+    local allowed = after <= r.limit and not (state and now_ms < state.last + state.lock)
     if allowed and cost > 0 then
-      local level = state and level_now(r, state) or 0
-      local lock = after == r.limit and math.min(r.block * 2 ^ level, r.longest) or 0
+      local level, lock = 0, 0
+      if state then
+        level = select(2, levels(r, state))
+      end
+      if after == r.limit then
+        lock = math.min(r.block * 2 ^ level, r.longest)
+      end
       return true, attempts, 'charge', { attempts = after, start = start, last = now_ms, lock = lock, level = level }
-    elseif state ~= r.state and now_ms < expires_at(r, state) then
+    elseif state ~= stored and now_ms < expires_at(r, state) then
       return allowed, attempts, 'rebase', state
     end
     return allowed, attempts
   end
 
-  local function forecast(r, state)
+  local function figures(r, state, needed)
     state = known(state)
-    local attempts, start = running(r, state)
-    if is_locked(state) then
-      r.ends, r.free = state.last + state.lock, 0
-    else
-      r.ends, r.free = start + r.window, math.max(0, r.limit - attempts)
+    local limit, attempts, start = r.limit, running(r, state)
+    local free, ms = limit > attempts and limit - attempts or 0, start + r.window - now_ms
+    if state and now_ms < state.last + state.lock then
+      free, ms = 0, state.last + state.lock - now_ms
     end
-    return r.free
+    local retry = needed and (needed > limit and -1 or needed <= free and 0 or ms)
+    return free, retry, ms, ms
   end
 
-  local function wait(r, cost)
-    if cost <= r.limit and r.limit > 0 then
-      return cost <= r.free and r.free > 0 and 0 or r.ends - now_ms
-    end
-  end
-
-  local function commit(r, change, after)
+  local function commit(r, _, change, after)
     if change and not (change == 'rebase' and r.SHADOW) then
-      local text = format('O:%d:%d:%d:%d:%d', after.attempts, after.start, after.last, after.lock, after.level)
-      call('SET', r.key, text, 'PXAT', format('%d', expires_at(r, after)))
+      local text = string.format('O:%d:%d:%d:%d:%d', after.attempts, after.start, after.last, after.lock, after.level)
+      redis.call('SET', r.key, text, 'PXAT', string.format('%d', expires_at(r, after)))
     end
   end
 
   algorithms.LOCKOUT = {
-    takes = 'COST BLOCK MAX', prepare = prepare, load = load, decide = decide, forecast = forecast, wait = wait,
-    commit = commit,
+    takes = 'COST BLOCK MAX', prepare = prepare, load = load, decide = decide, figures = figures, commit = commit,
   }
 
   if not is_plain then
     -- A lock that has not ended ends: window and level are those before it.
-    algorithms.LOCKOUT.refund = function(r, at, cost)
-      local state = known(r.state)
+    algorithms.LOCKOUT.refund = function(r, state, at, cost)
+      state = known(state)
       local attempts, start = running(r, state)
       if attempts == 0 or cost == 0 or at and at < start then
         return nil
       end
-      local after = { attempts = math.max(0, attempts - cost), start = start, last = state.last, lock = 0, level = state.level }
-      return running(r, after) == 0 and level_now(r, after) == 0 and 'delete' or 'refund', after
+      attempts = math.max(0, attempts - cost)
+      local after = { attempts = attempts, start = start, last = state.last, lock = 0, level = state.level }
+      local _, level = levels(r, after)
+      return running(r, after) == 0 and level == 0 and 'delete' or 'refund', after
     end
   end
 end

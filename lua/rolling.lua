@@ -9,18 +9,18 @@
 do
   local ENTRY, HALF = '<I7I4I4', 2 ^ 32
   local MOMENTS, MAX_ENTRIES = 4096, 8192
-  local pack, unpack_at = struct.pack, struct.unpack
+  local expiry = shared('expiry')
 
   -- The entry `n` of a log, from 0: its millisecond, and both halves of its total, the lower one first.
   local function entry(log, n)
     if n == log.changed then
       return log.ms, log.low, log.high
     elseif n >= log.from then
-      return unpack_at(ENTRY, log.text, 15 * (n - log.from) + log.skip)
+      return struct.unpack(ENTRY, log.text, 15 * (n - log.from) + log.skip)
     elseif n == 0 and log.head then
-      return unpack_at(ENTRY, log.head, 3)
+      return struct.unpack(ENTRY, log.head, 3)
     end
-    return unpack_at(ENTRY, call('GETRANGE', log.key, format('%d', 15 * n + 2), format('%d', 15 * n + 16)), 1)
+    return struct.unpack(ENTRY, redis.call('GETRANGE', log.key, string.format('%d', 15 * n + 2), string.format('%d', 15 * n + 16)), 1)
   end
 
   -- A total with more units, or fewer, modulo 2^64, and whether it was beyond that.
@@ -56,38 +56,32 @@ do
     return entry(log, base) <= ms and base + 1 or base
   end
 
-  -- Finds the first entry that counts, and the total before it. nil if the log cannot be one.
-  local function find_first(r, log)
-    local expired = now_ms - r.window
-    log.first, log.base_low, log.base_high = 0, 0, 0
-    if expired >= 0 and entry(log, 0) <= expired then
-      log.first = count_through(log, expired)
-      local _, low, high = entry(log, log.first - 1)
-      local _, last_low, last_high = entry(log, log.count - 1)
-      log.base_low, log.base_high = low, high
-      if last_high < high or last_high == high and last_low < low then
-        return nil
-      end
-    end
-    return log
-  end
-
   -- Reads a short record as a whole, and of a long one the tag, the first entry and the last two.
   local function load(r)
-    local key, bytes = r.key, call('STRLEN', r.key)
-    r.state = nil
-    if bytes == 0 and call('EXISTS', key) == 0 then
-      return
+    local key, bytes = r.key, redis.call('STRLEN', r.key)
+    if bytes == 0 and redis.call('EXISTS', key) == 0 then
+      return nil
     end
     local count = (bytes - 2) / 15
-    local text = call('GETRANGE', key, 0, count <= 32 and -1 or 16)
-    local log = { key = key, count = count, from = 0, text = text, skip = 3 }
+    local text = redis.call('GETRANGE', key, '0', count <= 32 and '-1' or '16')
+    local log = { key = key, count = count, from = 0, text = text, skip = 3, first = 0, base_low = 0, base_high = 0 }
     if string.sub(text, 1, 2) ~= 'R:' or count % 1 ~= 0 or count < 1 or count > MAX_ENTRIES then
       fail(nil, text, 'R')
     elseif count > 32 then
-      log.from, log.text, log.skip, log.head = count - 2, call('GETRANGE', key, -30, -1), 1, text
+      log.from, log.text, log.skip, log.head = count - 2, redis.call('GETRANGE', key, '-30', '-1'), 1, text
     end
-    r.state = find_first(r, log) or fail(nil, text, 'R')
+    local expired = now_ms - r.window
+    if expired >= 0 and entry(log, 0) <= expired then
+      -- The first entry that counts, and the total before it.
+      log.first = count_through(log, expired)
+      local _, low, high = entry(log, log.first - 1)
+      local _, last_low, last_high = entry(log, count - 1)
+      log.base_low, log.base_high = low, high
+      if last_high < high or last_high == high and last_low < low then
+        fail(nil, text, 'R')
+      end
+    end
+    return log
   end
 
   local function empty()
@@ -97,8 +91,8 @@ do
   -- Whether two times are in the same moment.
   local function same_moment(r, a, b)
     local window = r.window
-    return a == b or window > MOMENTS and math.abs(a - b) < divide_up(window, MOMENTS)
-      and divide(a * MOMENTS, window) == divide(b * MOMENTS, window)
+    return a == b or window > MOMENTS and math.abs(a - b) < divide(window, MOMENTS, 'up')
+      and (divide(a * MOMENTS, window)) == (divide(b * MOMENTS, window))
   end
 
   -- The log after a change, written as a whole: the first `kept` entries, with totals of at most `cap`, then a new entry,
@@ -106,9 +100,9 @@ do
   local function edited(log, kept, cap, new, rest, units)
     local parts = { 'R:' }
     local function append(ms, low, high)
-      parts[#parts + 1] = pack(ENTRY, ms, low, high)
+      parts[#parts + 1] = struct.pack(ENTRY, ms, low, high)
     end
-    local whole = { text = log.key and call('GET', log.key) or 'R:', from = 0, skip = 3 }
+    local whole = { text = log.key and redis.call('GET', log.key) or 'R:', from = 0, skip = 3 }
     for n = 0, kept - 1 do
       local ms, low, high = entry(whole, n)
       if cap and (high > cap[2] or high == cap[2] and low > cap[1]) then
@@ -163,8 +157,8 @@ do
     return 'charge', after
   end
 
-  local function decide(r, cost)
-    local log = r.state or empty()
+  local function decide(r, log, cost)
+    log = log or empty()
     local units = units_of(log)
     local allowed = units + (cost == 0 and 1 or cost) <= r.limit
     if allowed and cost > 0 then
@@ -179,17 +173,12 @@ do
     return allowed, units
   end
 
-  local function forecast(r, log)
-    r.log = log or empty()
-    r.used = units_of(r.log)
-    return math.max(0, r.limit - r.used)
-  end
-
-  -- The last unit to leave is in an entry from `low` to `high`. Most often it is the first one, or the last one.
-  local function wait(r, cost)
-    local log, must_leave = r.log, r.used - (r.limit - cost)
+  -- The milliseconds until a cost fits. The last unit to leave is in an entry from `low` to `high`: most often in the first
+  -- one, or in the last one.
+  local function wait(r, log, used, cost)
+    local must_leave = used - (r.limit - cost)
     if cost > r.limit then
-      return nil
+      return -1
     elseif must_leave <= 0 then
       return 0
     end
@@ -210,12 +199,21 @@ do
     return math.max(0, entry(log, low) + r.window - now_ms)
   end
 
+  local function figures(r, log, needed)
+    local used = log and units_of(log) or 0
+    local remaining, next_ms, reset = used < r.limit and r.limit - used or 0, 0, 0
+    if used > 0 then
+      next_ms, reset = wait(r, log, used, remaining + 1), wait(r, log, used, r.limit)
+    end
+    return remaining, needed and wait(r, log, used, needed), next_ms, reset
+  end
+
   -- A record of the units that count, with totals from 0.
   local function rewritten(r, log)
     local entries = {}
     if log.changed then
       -- Only the newest entry has changed.
-      local text = log.key and call('GET', log.key) or 'R:'
+      local text = log.key and redis.call('GET', log.key) or 'R:'
       log.text = string.sub(text, 1, 15 * log.changed + 2)
       log.from, log.skip = 0, 3
     end
@@ -249,21 +247,21 @@ do
     end
     for n, one in ipairs(entries) do
       local low = one[2] % HALF
-      entries[n] = pack(ENTRY, one[1], low, (one[2] - low) / HALF)
+      entries[n] = struct.pack(ENTRY, one[1], low, (one[2] - low) / HALF)
     end
     return 'R:' .. table.concat(entries)
   end
 
   -- Dead entries are removed when half of the record is such. The expiry is that of SLIDING.
-  local function commit(r, change, after)
-    local key, log = r.key, r.state
+  local function commit(r, log, change, after)
+    local key = r.key
     local held, set = log and expiry(key) or nil, nil
     if not held or 2 * (held - now_ms) < 3 * r.window then
       set = now_ms + 2 * r.window
     end
     if not change then
       if set and log and units_of(log) > 0 then
-        call('PEXPIREAT', key, format('%d', set))
+        redis.call('PEXPIREAT', key, string.format('%d', set))
       end
       return
     end
@@ -275,30 +273,30 @@ do
       text = after.text
     end
     if not text then
-      local bytes = pack(ENTRY, after.ms, after.low, after.high)
+      local bytes = struct.pack(ENTRY, after.ms, after.low, after.high)
       if after.changed == after.before then
-        call('APPEND', key, bytes)
+        redis.call('APPEND', key, bytes)
       else
-        call('SETRANGE', key, format('%d', 15 * after.changed + 2), bytes)
+        redis.call('SETRANGE', key, string.format('%d', 15 * after.changed + 2), bytes)
       end
       if set then
-        call('PEXPIREAT', key, format('%d', set))
+        redis.call('PEXPIREAT', key, string.format('%d', set))
       end
     elseif set then
-      call('SET', key, text, 'PXAT', format('%d', set))
+      redis.call('SET', key, text, 'PXAT', string.format('%d', set))
     else
-      call('SET', key, text, 'KEEPTTL')
+      redis.call('SET', key, text, 'KEEPTTL')
     end
   end
 
   algorithms.ROLLING = {
-    takes = 'COST PARTIAL ALWAYS', load = load, decide = decide, forecast = forecast, wait = wait, commit = commit,
+    takes = 'COST PARTIAL ALWAYS', load = load, decide = decide, figures = figures, commit = commit,
   }
 
   if not is_plain then
     -- The newest units; with a time, those of that moment, then the nearest older ones.
-    algorithms.ROLLING.refund = function(r, at, cost)
-      local log = r.state or empty()
+    algorithms.ROLLING.refund = function(r, log, at, cost)
+      log = log or empty()
       local last = log.count
       if at then
         last = count_through(log, at)
@@ -324,8 +322,8 @@ do
       return 'refund', edited(log, last, { low, high }, nil, last, -given)
     end
 
-    algorithms.ROLLING.overcharge = function(r, at, cost)
-      local log = r.state or empty()
+    algorithms.ROLLING.overcharge = function(r, log, at, cost)
+      log = log or empty()
       at = at and math.min(at, now_ms) or now_ms
       if cost == 0 or at < now_ms and at <= now_ms - r.window then
         return nil

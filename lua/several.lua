@@ -7,7 +7,7 @@
 -- There is a key for each limit, in the order of the limits. The reply is {allowed, {reply of limit 1, ...}}.
 
 local function multi(_, words)
-  local count = match(words[2] or '', '^[1-9]%d?$')
+  local count = string.match(words[2] or '', '^[1-9]%d?$')
   if not words[5] then
     fail('wrong number of arguments')
   elseif not count or count + 0 > 64 then
@@ -32,7 +32,7 @@ local function multi(_, words)
     if seen[r.key] then
       fail('invalid key: two limits would keep their state in one key')
     end
-    seen[r.key], requests[n], members = true, r, members + (r.members or 0)
+    seen[r.key], requests[n], members = true, { algorithm, r }, members + (r.members or algorithm.members or 0)
   end
   local word = words[at] and string.upper(words[at])
   is_line = word == 'LINE'
@@ -47,21 +47,20 @@ local function multi(_, words)
     fail('invalid COST')
   end
   local allowed, replies = true, {}
-  for n, r in ipairs(requests) do
+  for n, request in ipairs(requests) do
     limit_number = n
-    r.algorithm.load(r)
-    decide(r)
-    allowed = allowed and r.allowed
+    local algorithm, r = request[1], request[2]
+    local state = algorithm.load(r)
+    requests[n] = { algorithm, r, state or false, decide(algorithm, r, state) }
+    allowed = allowed and requests[n][4]
   end
   limit_number = nil
-  for n, r in ipairs(requests) do
-    replies[n] = reply(r, not allowed and 0 or nil)
+  for n, one in ipairs(requests) do
+    replies[n] = reply(one[1], one[2], one[3] or nil, not allowed and 0 or nil, one[4], one[5], one[6], one[7])
   end
-  for _, r in ipairs(requests) do
-    if not allowed and r.change == 'charge' then
-      r.change = nil
-    end
-    r.algorithm.commit(r, r.change, r.after)
+  for _, one in ipairs(requests) do
+    local change = (allowed or one[6] ~= 'charge') and one[6] or nil
+    one[1].commit(one[2], one[3] or nil, change, one[7])
   end
   return { allowed and 1 or 0, replies }
 end

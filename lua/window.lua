@@ -6,8 +6,6 @@
 -- negative counter (a client's DECRBY after the window) counts as 0, and the next charge overwrites it.
 
 do
-  local load, write = counters()
-
   -- When the window that runs now ends, and its units; nil and 0 if none runs. Redis keeps a key through the millisecond in
   -- which it expires.
   local function running(r, counter)
@@ -18,8 +16,7 @@ do
     return ends and ends < latest and ends or latest, counter.value > 0 and counter.value or 0
   end
 
-  local function decide(r, cost)
-    local counter = r.state
+  local function decide(r, counter, cost)
     local ends, units = running(r, counter)
     local allowed = units + (cost == 0 and 1 or cost) <= r.limit
     if allowed and cost > 0 then
@@ -32,56 +29,51 @@ do
     return allowed, units
   end
 
-  local function forecast(r, counter)
-    r.ends, r.used = running(r, counter)
-    return r.used < r.limit and r.limit - r.used or 0
-  end
-
   -- All units come back together, when the window ends.
-  local function wait(r, cost)
-    if cost <= r.limit then
-      return r.used + cost <= r.limit and 0 or r.ends - now_ms
-    end
+  local function figures(r, counter, needed)
+    local ends, used = running(r, counter)
+    local limit, ms = r.limit, ends and ends - now_ms or 0
+    local retry = needed and (needed > limit and -1 or used + needed <= limit and 0 or ms)
+    return used < limit and limit - used or 0, retry, ms, ms
   end
 
-  -- In shadow mode a running window keeps its expiry, since the policy that is tried may name another window.
-  local function commit(r, change, after)
-    local counter = r.state
-    if change and r.SHADOW and counter and running(r, counter) then
-      if change == 'rebase' then
-        return
-      elseif counter.value >= 0 then
-        after = { value = after.value, expires_at = counter.expires_at }
-      end
-    end
-    write(r, change, after)
-  end
-
+  local load, commit = shared('counter')
   algorithms.WINDOW = {
-    takes = 'COST PARTIAL ALWAYS', load = load, decide = decide, forecast = forecast, wait = wait,
-    commit = is_plain and write or commit,
+    takes = 'COST PARTIAL ALWAYS', load = load, decide = decide, figures = figures, commit = commit,
   }
 
   if not is_plain then
+    -- In shadow mode a running window keeps its expiry, since the policy that is tried may name another window.
+    algorithms.WINDOW.commit = function(r, counter, change, after)
+      if r.SHADOW and change and running(r, counter) then
+        if change == 'rebase' then
+          return
+        elseif counter.value >= 0 then
+          after.expires_at = counter.expires_at
+        end
+      end
+      commit(r, counter, change, after)
+    end
+
     -- What was charged before the running window is over: it has nothing to give back.
-    algorithms.WINDOW.refund = function(r, at, cost)
-      local ends, units = running(r, r.state)
-      if units == 0 or cost == 0 or at and at + r.window < ends then
-        if ends and ends ~= r.state.expires_at then
-          return 'rebase', { value = r.state.value, expires_at = ends }
+    algorithms.WINDOW.refund = function(r, counter, at, cost)
+      local until_ms, units = running(r, counter)
+      if units == 0 or cost == 0 or at and at + r.window < until_ms then
+        if until_ms and until_ms ~= counter.expires_at then
+          return 'rebase', { value = counter.value, expires_at = until_ms }
         end
       elseif cost >= units then
         return 'delete'
       else
-        return 'refund', { value = units - cost, expires_at = ends }
+        return 'refund', { value = units - cost, expires_at = until_ms }
       end
     end
 
-    algorithms.WINDOW.overcharge = function(r, at, cost)
+    algorithms.WINDOW.overcharge = function(r, counter, at, cost)
       if cost > 0 and not (at and at + r.window <= now_ms) then
-        local ends, units = running(r, r.state)
-        ends = ends and r.state.value >= 0 and ends or now_ms + r.window
-        return 'charge', { value = units + cost, expires_at = ends }
+        local until_ms, units = running(r, counter)
+        until_ms = until_ms and counter.value >= 0 and until_ms or now_ms + r.window
+        return 'charge', { value = units + cost, expires_at = until_ms }
       end
     end
   end
