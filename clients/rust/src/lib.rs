@@ -74,17 +74,23 @@ pub use key::{bounded, bounded_after};
 pub use policy::{Algorithm, Calendar, InvalidPolicy, Policy, Request, Rules, Traits, Window};
 
 #[cfg(feature = "async")]
+mod account;
+#[cfg(feature = "async")]
 mod address;
 #[cfg(feature = "async")]
 mod core;
 #[cfg(feature = "async")]
 mod counts;
 #[cfg(feature = "async")]
+mod denial;
+#[cfg(feature = "async")]
 mod error;
 #[cfg(feature = "async")]
 mod grants;
 #[cfg(feature = "async")]
 mod guard;
+#[cfg(feature = "async")]
+mod joined;
 #[cfg(feature = "tower")]
 pub mod layer;
 #[cfg(feature = "async")]

@@ -2,7 +2,9 @@
 
 use redis::Value;
 
-pub use crate::core::Denial;
+pub use crate::account::{Account, Ahead, Asked, Caller, Command, Form, Sent};
+pub use crate::denial::Denial;
+pub use crate::policy::Join;
 pub use crate::grants::lot::{Lot, Taken, is_low};
 pub use crate::guard::{Renewal, Term};
 use crate::protocol::{Call, Commands, Verb};

@@ -4,8 +4,7 @@
 //! The algorithms are those of the module, and the state machines are those of the Rust client. A model adds what lies
 //! between them: messages, time and faults. It does not show anything about the network code of either.
 
-pub mod denials;
-pub mod grants;
+pub mod accounts;
 pub mod leases;
 pub mod reservations;
 pub mod search;
@@ -31,9 +30,8 @@ impl Size {
 }
 
 /// The models by name.
-const MODELS: [(&str, Check); 4] = [
-    ("grants", grants::check),
-    ("denials", denials::check),
+const MODELS: [(&str, Check); 3] = [
+    ("accounts", accounts::check),
     ("leases", leases::check),
     ("reservations", reservations::check),
 ];

@@ -68,6 +68,17 @@ impl Limit {
     }
 }
 
+/// How a command is charged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Charging {
+    /// All of the cost, if it fits.
+    Whole,
+    /// As much of it as fits: the option PARTIAL.
+    Partial,
+    /// Whatever the limit says: the option ALWAYS.
+    Always,
+}
+
 /// Decides on a request as the module does, and returns what the client reads.
 pub fn decide<A: InMemory>(
     algorithm: &A,
@@ -75,12 +86,18 @@ pub fn decide<A: InMemory>(
     now: Micros,
     request: &Request<'_>,
     cost: u64,
-    partial: bool,
+    charging: Charging,
 ) -> Decision {
     A::expire(key, now);
-    let cost = if partial { algorithm.remaining(key, now).min(cost) } else { cost };
-    let reply = algorithm.request(key, now, Cost::new(cost).expect("a cost")).expect("small numbers");
-    state_machines::decision(&line(&reply, now, cost), request).expect("a line")
+    let cost = if charging == Charging::Partial { algorithm.remaining(key, now).min(cost) } else { cost };
+    let units = Cost::new(cost).expect("a cost");
+    let reply = match charging {
+        Charging::Always => algorithm.request_always(key, now, units),
+        _ => algorithm.request(key, now, units),
+    };
+    let reply = reply.expect("small numbers");
+    let charged = if reply.verdict.allowed || charging == Charging::Always { cost } else { 0 };
+    state_machines::decision(&line(&reply, now, charged), request).expect("a line")
 }
 
 /// Gives units back as the module does.
@@ -90,9 +107,8 @@ pub fn refund<A: InMemory>(algorithm: &A, key: &mut A::Key, now: Micros, at: Opt
 }
 
 /// The reply in the form LINE.
-fn line(reply: &Reply, now: Micros, cost: u64) -> String {
+fn line(reply: &Reply, now: Micros, charged: u64) -> String {
     let (verdict, figures) = (&reply.verdict, &reply.figures);
-    let charged = if verdict.allowed { cost } else { 0 };
     format!(
         "{} {} {} {} {} {} {} {} {} {} 0 {charged}",
         u8::from(verdict.allowed),

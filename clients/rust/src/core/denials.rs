@@ -19,14 +19,11 @@ use parking_lot::Mutex;
 use quick_cache::sync::{Cache, DefaultLifecycle};
 use quick_cache::{DefaultHashBuilder, OptionsBuilder, UnitWeighter};
 
-use crate::decision::{Decision, RetryAfter, Source};
+use crate::decision::Decision;
+use crate::denial::{Denial, LONGEST};
 use crate::key::{Bounded, State};
 use crate::policy::{Policy, Request};
 use packed::{Lookup, Packed, Policies};
-
-/// The longest time for which a denial is remembered. The limits of the server itself may change, for example by
-/// `rl.shadow`.
-const LONGEST: Duration = Duration::from_secs(60);
 
 /// In how many parts the keys are, by their hash.
 const PARTS: usize = 64;
@@ -101,66 +98,6 @@ struct Known {
 impl Known {
     fn recalled(self) -> Recalled {
         Recalled { decision: self.decision, by: self.entry }
-    }
-}
-
-/// A denial that is remembered. It reads no clock, so that `tests/proofs` can try every order of events.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Denial {
-    pub(super) decision: Decision,
-    /// Every cost from this one on is denied.
-    pub(super) cost: u64,
-    /// Whether it was charged although it was denied: [`Request::always`].
-    pub(super) always: bool,
-    pub(super) sent: Instant,
-    /// From when on a request is sent again. `None` if that is later than any time that can be represented.
-    due: Option<Instant>,
-    until: Instant,
-}
-
-impl Denial {
-    /// What is remembered of a decision on a request that was sent at `sent`, if anything is. After `recheck`, one request
-    /// at a time is sent again.
-    pub fn new(request: &Request<'_>, sent: Instant, decision: &Decision, recheck: Duration) -> Option<Self> {
-        // Other holders release their leases at any time. Elsewhere, what ALWAYS charges makes the wait longer.
-        let traits = request.policy.algorithm().traits();
-        let remembered = !traits.id && (!request.always || traits.ends_at_once && request.cost > 0);
-        if decision.allowed || !remembered {
-            return None;
-        }
-        // Who recalls it is charged nothing.
-        let decision = Decision { charged: 0, ..*decision };
-        Self::of(decision, request.least_cost(), request.always, sent, recheck)
-    }
-
-    /// `None` if it is over at once.
-    pub(super) fn of(decision: Decision, cost: u64, always: bool, sent: Instant, recheck: Duration) -> Option<Self> {
-        let wait = match decision.retry_after {
-            RetryAfter::Now => return None,
-            RetryAfter::After(wait) => wait.saturating_sub(Duration::from_millis(1)).min(LONGEST),
-            RetryAfter::Never => LONGEST,
-        };
-        let (until, due) = (sent + wait, sent.checked_add(recheck));
-        (!wait.is_zero()).then_some(Self { decision, cost, always, sent, due, until })
-    }
-
-    /// What is known at `now` of a request for the same key without sending it.
-    pub fn recall(&self, request: &Request<'_>, now: Instant) -> Option<Decision> {
-        // ALWAYS with a cost of 0 is a look: only the server knows whether more than the limit is counted. Any other cost
-        // is to be charged, so it is sent; unless a request with ALWAYS took the counter over the limit before. Then it
-        // denies until all its units come back at once.
-        if request.always && (request.cost == 0 || !self.always) {
-            return None;
-        }
-        // A policy with another limit or burst may allow what this one denies.
-        let applies = now < self.until && request.least_cost() >= self.cost && self.decision.policy == *request.policy;
-        applies.then(|| self.decision.later(now.saturating_duration_since(self.sent), Source::RememberedDenial))
-    }
-
-    /// Whether a request that it denies is to be sent again at `now`, unless one is under way: what the server knows may
-    /// have changed (RL.RESET, `rl.shadow`, FLUSHALL).
-    pub fn is_due(&self, now: Instant) -> bool {
-        self.due.is_some_and(|due| now >= due)
     }
 }
 

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use redis::Value;
 use scopeguard::ScopeGuard;
 
-pub use denials::{Denial, Recalled, SentAt, TopDenial};
+pub use denials::{Recalled, SentAt, TopDenial};
 pub use settings::{Settings, at_most_a_year};
 
 use crate::counts::{Asked, Count, Counts, Paid, Part, Parts};

@@ -31,6 +31,11 @@ impl RetryAfter {
         }
     }
 
+    /// From a time to wait: 0 for now.
+    pub(crate) const fn from_wait(wait: Duration) -> Self {
+        if wait.is_zero() { Self::Now } else { Self::After(wait) }
+    }
+
     /// The time to wait; `None` if the request is allowed now, or never.
     pub const fn duration(self) -> Option<Duration> {
         match self {

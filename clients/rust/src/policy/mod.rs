@@ -12,7 +12,7 @@ pub use redis_rl_algorithm::{Name as Algorithm, Rules, Traits};
 use tinystr::TinyAsciiStr;
 
 #[cfg(feature = "async")]
-pub(crate) use request::Join;
+pub use request::Join;
 pub use request::Request;
 
 /// The longest name.

@@ -18,8 +18,8 @@ impl Policy {
 const MOST_JOINED: u64 = 1_000;
 
 /// What requests of cost 1 for one key and policy become, and how the reply is divided among them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Join {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Join {
     /// `COST n PARTIAL`: as many are allowed as were charged.
     Partial,
     /// `COST n ALWAYS`, of FIXED without ALWAYS: the count is that after the last of them.

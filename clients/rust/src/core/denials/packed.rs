@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 use quick_cache::Equivalent;
 use triomphe::ThinArc;
 
-use super::Denial;
+use crate::denial::Denial;
 use crate::decision::{Decision, RetryAfter, Source};
 use crate::key::{Bounded, State};
 use crate::policy::Policy;

@@ -1,0 +1,525 @@
+//! What this process knows of one key: units that a grant has charged in advance, a denial of the server, and who shares
+//! the next command. No input, no output and no clock: time is an argument, and `tests/proofs` tries every order of events.
+//!
+//! Who is charged has used it. The units of a command go to the requests that it was sent for, in the order of their
+//! arrival, also to those whose callers have left; what a grant asked for beside these is kept. Nothing is told to the
+//! server afterwards.
+
+use std::collections::VecDeque;
+use std::time::{Duration, Instant};
+
+use crate::decision::{Decision, RetryAfter, Source};
+use crate::denial::Denial;
+use crate::joined::share;
+use crate::policy::{Join, Policy, Request};
+
+/// From so many commands under way on, requests wait to share the next one.
+const TOGETHER: u32 = 2;
+/// With a request that has waited for a part of its time limit, so many may be under way. A request waits for up to two
+/// round trips otherwise.
+const BESIDE: u32 = 4;
+/// After which part of its time limit that is so.
+pub const PART: u32 = 5;
+
+/// Requests share no command if fewer may. A flood of them would have so few decisions for each round trip, and most of them
+/// would end without a reply.
+const MANY: u64 = 64;
+
+/// Who waits for a decision.
+pub trait Caller {
+    /// It does not wait any more.
+    fn is_gone(&self) -> bool;
+}
+
+/// What requests have in common that share a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Form {
+    /// Their policy.
+    pub policy: Policy,
+    /// How the reply is divided.
+    pub join: Join,
+    /// The most units of one command.
+    pub most: u64,
+    /// What is charged in advance, if anything is.
+    pub ahead: Option<Ahead>,
+}
+
+/// A grant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Ahead {
+    /// How many units are kept at most, unless more wait for them.
+    pub units: u64,
+    /// For how long they are kept without another command.
+    pub hold: Duration,
+}
+
+impl Form {
+    /// The form of requests that share a command; `None` if they do not.
+    pub fn of(request: &Request<'_>) -> Option<Self> {
+        let (join, most) = request.joins()?;
+        let most = u64::try_from(most).unwrap_or(u64::MAX);
+        (most >= MANY).then_some(Self { policy: *request.policy, join, most, ahead: None })
+    }
+
+    /// The form of requests that are granted in advance, at most `units` each.
+    pub fn granted(policy: &Policy, ahead: Ahead) -> Self {
+        let most = policy.algorithm().traits().most.unwrap_or(u64::MAX);
+        Self { policy: *policy, join: Join::Partial, most, ahead: Some(ahead) }
+    }
+
+    /// A request of this form.
+    pub fn request<'a>(&'a self, key: &'a [u8], cost: u64) -> Request<'a> {
+        let request = Request::for_bounded(&self.policy, key).cost(cost);
+        if self.is_always() { request.always() } else { request }
+    }
+
+    /// The request for all that a command asks for.
+    pub fn joined<'a>(&'a self, key: &'a [u8], units: u64) -> Request<'a> {
+        let request = self.request(key, units);
+        match self.join {
+            Join::Partial if units > 1 || self.ahead.is_some() => request.partial(),
+            Join::Counted if units > 1 => request.always(),
+            _ => request,
+        }
+    }
+
+    const fn is_always(&self) -> bool {
+        matches!(self.join, Join::Always | Join::AlwaysAfter)
+    }
+}
+
+/// A request that waits, or that a command carries.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Waiter<C> {
+    cost: u64,
+    /// From when on a command may be sent for it beside the usual ones.
+    beside_at: Instant,
+    ends_at: Instant,
+    caller: C,
+}
+
+/// A command that is to be sent, or is under way.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Command<C> {
+    /// What the requests have in common.
+    pub form: Form,
+    /// How many units it asks for.
+    pub units: u64,
+    /// How many of them are for requests.
+    needed: u64,
+    waiters: Vec<Waiter<C>>,
+    sent: Sent,
+    /// When the time limit of the last of them is over.
+    ends_at: Instant,
+    /// That is not so.
+    is_open: bool,
+}
+
+impl<C> Command<C> {
+    /// How many of its units are for requests.
+    pub const fn needed(&self) -> u64 {
+        self.needed
+    }
+
+    /// When its time limit is over.
+    pub const fn ends_at(&self) -> Instant {
+        self.ends_at
+    }
+
+    /// Whether it asks about a remembered denial.
+    pub const fn is_asking(&self) -> bool {
+        self.sent.is_asking()
+    }
+}
+
+/// When a request was sent, and what was known then.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Sent {
+    at: Instant,
+    /// How often units had been given back.
+    given_back: u32,
+    /// It asks about the denial of a request that was sent then.
+    asks: Option<Instant>,
+}
+
+impl Sent {
+    /// Whether it asks about a remembered denial.
+    pub const fn is_asking(&self) -> bool {
+        self.asks.is_some()
+    }
+}
+
+/// Units that are charged and not used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Stock {
+    units: u64,
+    /// What charged the last of them, and when it was sent.
+    reply: Decision,
+    sent: Instant,
+    /// When they are to be given back.
+    held_until: Instant,
+    /// FIXED and WINDOW: when they may no longer be used.
+    window_ends: Option<Instant>,
+}
+
+/// A remembered denial, and how many requests it has denied.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Denied {
+    pub(crate) denial: Denial,
+    pub(crate) count: u64,
+}
+
+/// What a request gets at once.
+#[derive(Clone, Debug)]
+#[expect(clippy::large_enum_variant, reason = "it is used at once")]
+pub enum Asked<C> {
+    /// A decision; and a command that nobody waits for.
+    Known(Decision, Option<Command<C>>),
+    /// Its caller is called. A command, if one is to be sent now.
+    Waits(Option<Command<C>>),
+    /// It is sent by itself, and [`Account::learn`] or [`Account::unanswered`] follows.
+    Alone(Sent),
+}
+
+/// What follows when a command ends: for its callers, and the next one.
+pub type Ended<T, C> = (Vec<T>, Option<Command<C>>);
+
+/// What is known of one key.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Account<C> {
+    stock: Option<Box<Stock>>,
+    denied: Option<Box<Denied>>,
+    /// A request asks about the denial: the others are denied meanwhile.
+    is_asked: bool,
+    /// How often units were given back.
+    given_back: u32,
+    /// The form of those that wait and of the commands under way.
+    form: Option<Box<Form>>,
+    /// How many commands of it are under way, and their time limit is not over.
+    flying: u32,
+    waiting: VecDeque<Waiter<C>>,
+    /// Whatever may still have a reply.
+    under_way: u32,
+}
+
+impl<C> Default for Account<C> {
+    fn default() -> Self {
+        Self {
+            stock: None,
+            denied: None,
+            is_asked: false,
+            given_back: 0,
+            form: None,
+            flying: 0,
+            waiting: VecDeque::new(),
+            under_way: 0,
+        }
+    }
+}
+
+impl<C: Caller> Account<C> {
+    /// A request. It takes units that are kept, is denied by a remembered denial, or shares a command if it has a form.
+    /// `limit` is its time limit, and `caller` is called if it waits.
+    pub fn ask(
+        &mut self,
+        request: &Request<'_>,
+        form: Option<&Form>,
+        now: Instant,
+        limit: Duration,
+        caller: impl FnOnce() -> C,
+    ) -> Asked<C> {
+        if let Some(form) = form
+            && let Some((decision, left)) = self.take(form, request.cost, now)
+        {
+            let is_low = form.ahead.is_some_and(|ahead| left <= ahead.units / 4);
+            return Asked::Known(decision, if is_low { self.fetch(form, now, limit) } else { None });
+        }
+        let asks = match self.known(request, now) {
+            Some((decision, None)) => return Asked::Known(decision, None),
+            Some((_, asks)) => asks,
+            None => None,
+        };
+        let Some(form) = form.filter(|form| self.takes(form)) else {
+            return Asked::Alone(self.begin(asks, now));
+        };
+        self.form = Some(Box::new(*form));
+        let (beside_at, ends_at) = (now + limit / PART, now + limit);
+        self.waiting.push_back(Waiter { cost: request.cost, beside_at, ends_at, caller: caller() });
+        Asked::Waits(self.next(asks, now))
+    }
+
+    /// Whether requests of this form may wait now, and units be kept for them.
+    fn takes(&self, form: &Form) -> bool {
+        let is_kept = self.stock.as_ref().is_none_or(|stock| form.ahead.is_none() || stock.reply.policy == form.policy);
+        is_kept && (self.flying == 0 || self.form.as_deref() == Some(form))
+    }
+
+    /// The command for those that wait, if one is to be sent now.
+    fn next(&mut self, asks: Option<Instant>, now: Instant) -> Option<Command<C>> {
+        let form = **self.form.as_ref()?;
+        self.waiting.retain(|waiter| !waiter.caller.is_gone());
+        let first = self.waiting.front()?;
+        let most = match form.ahead {
+            Some(_) => 1,
+            None if first.beside_at <= now => BESIDE,
+            None => TOGETHER,
+        };
+        if self.flying >= most {
+            return None;
+        }
+        let mut needed = 0_u64;
+        let fits = |waiter: &&Waiter<C>| {
+            needed = needed.saturating_add(waiter.cost);
+            needed <= form.most
+        };
+        let fitting = self.waiting.iter().take_while(fits).count().max(1);
+        let waiters: Vec<_> = self.waiting.drain(..fitting).collect();
+        let ends_at = waiters.iter().map(|waiter| waiter.ends_at).max()?;
+        Some(self.send(form, waiters, asks, now, ends_at))
+    }
+
+    fn send(
+        &mut self,
+        form: Form,
+        waiters: Vec<Waiter<C>>,
+        asks: Option<Instant>,
+        now: Instant,
+        ends_at: Instant,
+    ) -> Command<C> {
+        let needed = waiters.iter().fold(0_u64, |needed, waiter| needed.saturating_add(waiter.cost));
+        let kept = self.stock(now).map_or(0, |stock| stock.units);
+        let missing = form.ahead.map_or(0, |ahead| ahead.units.saturating_sub(kept));
+        self.flying += 1;
+        let (units, sent) = (needed.max(missing).min(form.most.max(needed)), self.begin(asks, now));
+        Command { form, units, needed, waiters, sent, ends_at, is_open: true }
+    }
+
+    /// A command for units that nobody waits for.
+    fn fetch(&mut self, form: &Form, now: Instant, limit: Duration) -> Option<Command<C>> {
+        let asks = match self.known(&form.request(b"", 1), now) {
+            Some((_, None)) => return None,
+            Some((_, asks)) => asks,
+            None => None,
+        };
+        if self.flying > 0 || !self.waiting.is_empty() {
+            return None;
+        }
+        self.form = Some(Box::new(*form));
+        Some(self.send(*form, Vec::new(), asks, now, now + limit))
+    }
+
+    /// The request that waits longest has waited for a part of its time limit: the command for those that wait, if one is to
+    /// be sent.
+    pub fn overdue(&mut self, now: Instant) -> Option<Command<C>> {
+        self.next(None, now)
+    }
+
+    /// A command has its reply, which may come after its time limit. Those whose callers have left get their units too.
+    pub fn landed(
+        &mut self,
+        command: Command<C>,
+        reply: &Decision,
+        recheck: Duration,
+        now: Instant,
+    ) -> Ended<(C, Decision), C> {
+        let Command { form, units, needed, waiters, sent, is_open, .. } = command;
+        let answers = match form.ahead {
+            Some(ahead) => self.grant(&form, ahead, [units, needed], waiters, reply, sent.at, now),
+            None if units == 1 => waiters.into_iter().map(|waiter| (waiter.caller, *reply)).collect(),
+            None => {
+                let each = waiters.into_iter().zip(1..);
+                each.map(|(waiter, i)| (waiter.caller, share(reply, units, i, form.join))).collect()
+            }
+        };
+        // What one more unit would have got.
+        let last = if units == 1 && form.ahead.is_none() { *reply } else { share(reply, units, units, form.join) };
+        self.flying -= u32::from(is_open);
+        self.learn(&form.request(b"", 1), sent, &last, recheck);
+        (answers, self.next(None, now))
+    }
+
+    /// Divides what a grant has charged, and keeps the rest.
+    #[expect(clippy::too_many_arguments, reason = "these are the parts of a command")]
+    fn grant(
+        &mut self,
+        form: &Form,
+        ahead: Ahead,
+        [units, needed]: [u64; 2],
+        waiters: Vec<Waiter<C>>,
+        reply: &Decision,
+        sent: Instant,
+        now: Instant,
+    ) -> Vec<(C, Decision)> {
+        // What was charged for requests that were answered by something else is used.
+        let used = if waiters.is_empty() { needed } else { 0 };
+        // After its time limit, another policy may have taken its place.
+        let is_other = self.stock(now).is_some_and(|stock| stock.reply.policy != form.policy);
+        let kept = self.stock(now).filter(|_| !is_other).map(|stock| (stock.units, stock.window_ends));
+        let (kept, kept_ends) = kept.unwrap_or_default();
+        let mut left = reply.charged.saturating_sub(used).saturating_add(kept);
+        let decide = |waiter: Waiter<C>| {
+            let Some(rest) = left.checked_sub(waiter.cost) else {
+                return (waiter.caller, Decision { charged: 0, ..share(reply, units, units, form.join) });
+            };
+            left = rest;
+            let remaining = reply.remaining.saturating_add(rest);
+            let (charged, retry_after) = (waiter.cost, RetryAfter::Now);
+            (waiter.caller, Decision { allowed: true, charged, remaining, retry_after, shadow: false, ..*reply })
+        };
+        let answers = waiters.into_iter().map(decide).collect();
+        if is_other {
+            return answers;
+        }
+        // After a time limit there may be units of two commands: no more are kept than one charges.
+        left = left.min(ahead.units);
+        if reply.charged > 0 {
+            // The figures are rounded up, by less than a millisecond.
+            let ends = || sent + reply.reset_after.unwrap_or_default().saturating_sub(Duration::from_millis(1));
+            let ends = form.policy.algorithm().traits().ends_at_once.then(ends);
+            // Of two windows, the earlier end.
+            let window_ends = kept_ends.into_iter().chain(ends).min();
+            let held_until = sent.checked_add(ahead.hold).unwrap_or(sent);
+            self.stock = Some(Box::new(Stock { units: left, reply: *reply, sent, held_until, window_ends }));
+        } else if let Some(stock) = &mut self.stock {
+            stock.units = left;
+        }
+        self.stock(now);
+        answers
+    }
+
+    /// The time limit of a command is over. Its callers get something else; those that wait have the next command.
+    pub fn late(&mut self, command: &mut Command<C>, now: Instant) -> Ended<C, C> {
+        if std::mem::take(&mut command.is_open) {
+            self.flying -= 1;
+            self.is_asked &= command.sent.asks.is_none();
+        }
+        let callers = command.waiters.drain(..).map(|waiter| waiter.caller).collect();
+        (callers, self.next(None, now))
+    }
+
+    /// A command has an error for a reply, or will never have one.
+    pub fn lost(&mut self, mut command: Command<C>, now: Instant) -> Ended<C, C> {
+        self.under_way -= 1;
+        self.late(&mut command, now)
+    }
+}
+
+/// Requests that are sent by themselves, and what is known of all.
+impl<C> Account<C> {
+    /// A request is sent by itself unless a remembered denial denies it. One at a time of those that are due
+    /// [asks](Self::known) about it.
+    pub fn begin(&mut self, asks: Option<Instant>, now: Instant) -> Sent {
+        self.under_way += 1;
+        self.is_asked |= asks.is_some();
+        Sent { at: now, given_back: self.given_back, asks }
+    }
+
+    /// What a remembered denial says, and whether the request may ask about it all the same: about the denial of a request
+    /// that was sent then.
+    pub fn known(&mut self, request: &Request<'_>, now: Instant) -> Option<(Decision, Option<Instant>)> {
+        let Denied { denial, .. } = self.denied.as_deref()?;
+        // A reservation may be open already: then the request is allowed.
+        let decision = denial.recall(request, now).filter(|_| request.reserve.is_none())?;
+        let asks = denial.is_due(now) && !self.is_asked && self.flying == 0 && self.waiting.is_empty();
+        let asks = asks.then_some(denial.sent);
+        if asks.is_none() {
+            self.count();
+        }
+        Some((decision, asks))
+    }
+
+    /// What a remembered denial says of a request that the server cannot decide. It holds until its own end then.
+    pub fn held(&mut self, request: &Request<'_>, now: Instant) -> Option<Decision> {
+        let decision = self.denied.as_deref()?.denial.recall(request, now)?;
+        self.count();
+        Some(decision)
+    }
+
+    fn count(&mut self) {
+        if let Some(denied) = &mut self.denied {
+            denied.count = denied.count.saturating_add(1);
+        }
+    }
+
+    /// A request that was sent has a reply.
+    pub fn learn(&mut self, request: &Request<'_>, sent: Sent, decision: &Decision, recheck: Duration) {
+        self.unanswered(sent);
+        // Units were given back since, so the decision may be older than that.
+        if sent.given_back != self.given_back {
+            return;
+        }
+        match (Denial::new(request, sent.at, decision, recheck), &mut self.denied) {
+            (Some(denial), Some(denied)) if denied.denial.goes_on_at(sent.at) => denied.denial = denial,
+            (Some(denial), _) => self.denied = Some(Box::new(Denied { denial, count: 0 })),
+            // The denial that it asked about is over. Another one may have taken its place since.
+            (None, Some(denied)) if sent.asks == Some(denied.denial.sent) => self.denied = None,
+            (None, _) => {}
+        }
+    }
+
+    /// A request that was sent has no reply.
+    pub fn unanswered(&mut self, sent: Sent) {
+        self.under_way -= 1;
+        self.is_asked &= sent.asks.is_none();
+    }
+
+    /// Units were given back.
+    pub fn forget(&mut self) {
+        self.given_back = self.given_back.wrapping_add(1);
+        self.denied = None;
+    }
+
+    /// Whether a request waits for the next command.
+    pub fn has_waiting(&self) -> bool {
+        !self.waiting.is_empty()
+    }
+
+    /// The denial that is remembered.
+    pub fn denied(&self) -> Option<&Denied> {
+        self.denied.as_deref()
+    }
+
+    /// The denial makes place for others.
+    pub fn drop_denied(&mut self) {
+        self.denied = None;
+    }
+
+    /// Whether nothing is lost if it is forgotten, but a denial.
+    pub fn is_idle(&self) -> bool {
+        self.under_way == 0 && self.waiting.is_empty() && self.stock.is_none()
+    }
+
+    /// The units that are kept.
+    fn stock(&mut self, now: Instant) -> Option<&mut Stock> {
+        // The counter of the next window has none of them.
+        self.stock.take_if(|stock| stock.units == 0 || stock.window_ends.is_some_and(|ends| now >= ends));
+        self.stock.as_deref_mut()
+    }
+
+    /// Takes units that are kept for requests of this form, and says how many are left.
+    pub fn take(&mut self, form: &Form, cost: u64, now: Instant) -> Option<(Decision, u64)> {
+        form.ahead?;
+        let stock = self.stock(now).filter(|stock| stock.units >= cost && stock.reply.policy == form.policy)?;
+        stock.units -= cost;
+        let left = stock.units;
+        let decision = stock.reply.later(now.saturating_duration_since(stock.sent), Source::Grant);
+        let remaining = decision.remaining.saturating_add(left);
+        let (charged, retry_after) = (cost, RetryAfter::Now);
+        Some((Decision { allowed: true, charged, remaining, retry_after, shadow: false, ..decision }, left))
+    }
+
+    /// When the units that are kept are to be given back; `None` if there are none, and none on their way.
+    pub fn gives_back_at(&mut self, now: Instant, hold: Duration) -> Option<Instant> {
+        let is_coming = self.flying > 0 && self.form.as_ref().is_some_and(|form| form.ahead.is_some());
+        match self.stock(now) {
+            Some(stock) => Some(stock.window_ends.map_or(stock.held_until, |ends| ends.min(stock.held_until))),
+            None => is_coming.then(|| now + hold),
+        }
+    }
+
+    /// Gives up the units that are kept: how many, and when the last were charged, by the server's clock.
+    pub fn give_up(&mut self, now: Instant) -> Option<(u64, u64)> {
+        self.stock(now)?;
+        self.stock.take().map(|stock| (stock.units, stock.reply.now_ms))
+    }
+}

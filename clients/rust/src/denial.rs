@@ -1,0 +1,80 @@
+//! A denial of the server that is remembered, so that the same request is not sent again.
+//!
+//! The reply to a denied request says exactly when the same request would be allowed. Until then, this client denies each
+//! request that costs as much or more. It counts the wait from when the request was sent, since the server decided later,
+//! and less one millisecond, since the server rounds up. So a client that is alone on a key never denies what the server
+//! would allow. Other clients can only make the wait longer, unless they give units back.
+
+use std::time::{Duration, Instant};
+
+use crate::decision::{Decision, RetryAfter, Source};
+use crate::policy::Request;
+
+/// The longest time for which a denial is remembered. The limits of the server itself may change, for example by
+/// `rl.shadow`.
+pub const LONGEST: Duration = Duration::from_secs(60);
+
+/// A denial that is remembered. It reads no clock, so that `tests/proofs` can try every order of events.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Denial {
+    pub(crate) decision: Decision,
+    /// Every cost from this one on is denied.
+    pub(crate) cost: u64,
+    /// Whether it was charged although it was denied: [`Request::always`].
+    pub(crate) always: bool,
+    pub(crate) sent: Instant,
+    /// From when on a request is sent again. `None` if that is later than any time that can be represented.
+    due: Option<Instant>,
+    pub(crate) until: Instant,
+}
+
+impl Denial {
+    /// What is remembered of a decision on a request that was sent at `sent`, if anything is. After `recheck`, one request
+    /// at a time is sent again.
+    pub fn new(request: &Request<'_>, sent: Instant, decision: &Decision, recheck: Duration) -> Option<Self> {
+        // Other holders release their leases at any time. Elsewhere, what ALWAYS charges makes the wait longer.
+        let traits = request.policy.algorithm().traits();
+        let remembered = !traits.id && (!request.always || traits.ends_at_once && request.cost > 0);
+        if decision.allowed || !remembered {
+            return None;
+        }
+        // Who recalls it is charged nothing.
+        let decision = Decision { charged: 0, ..*decision };
+        Self::of(decision, request.least_cost(), request.always, sent, recheck)
+    }
+
+    /// `None` if it is over at once.
+    pub fn of(decision: Decision, cost: u64, always: bool, sent: Instant, recheck: Duration) -> Option<Self> {
+        let wait = match decision.retry_after {
+            RetryAfter::Now => return None,
+            RetryAfter::After(wait) => wait.saturating_sub(Duration::from_millis(1)).min(LONGEST),
+            RetryAfter::Never => LONGEST,
+        };
+        let (until, due) = (sent + wait, sent.checked_add(recheck));
+        (!wait.is_zero()).then_some(Self { decision, cost, always, sent, due, until })
+    }
+
+    /// What is known at `now` of a request for the same key without sending it.
+    pub fn recall(&self, request: &Request<'_>, now: Instant) -> Option<Decision> {
+        // ALWAYS with a cost of 0 is a look: only the server knows whether more than the limit is counted. Any other cost
+        // is to be charged, so it is sent; unless a request with ALWAYS took the counter over the limit before. Then it
+        // denies until all its units come back at once.
+        if request.always && (request.cost == 0 || !self.always) {
+            return None;
+        }
+        // A policy with another limit or burst may allow what this one denies.
+        let applies = now < self.until && request.least_cost() >= self.cost && self.decision.policy == *request.policy;
+        applies.then(|| self.decision.later(now.saturating_duration_since(self.sent), Source::RememberedDenial))
+    }
+
+    /// Whether a denial that takes its place at this time is one of the same requests.
+    pub fn goes_on_at(&self, now: Instant) -> bool {
+        self.until + LONGEST > now
+    }
+
+    /// Whether a request that it denies is to be sent again at `now`, unless one is under way: what the server knows may
+    /// have changed (RL.RESET, `rl.shadow`, FLUSHALL).
+    pub fn is_due(&self, now: Instant) -> bool {
+        self.due.is_some_and(|due| now >= due)
+    }
+}

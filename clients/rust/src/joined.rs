@@ -1,0 +1,55 @@
+//! Divides the reply to one command among the requests that share it, in the order in which they came: each gets what it
+//! would have got alone, but for times that the later ones make longer.
+
+use crate::decision::{Decision, RetryAfter};
+use crate::policy::Join;
+
+/// What the request gets that takes the unit `i` of the `n` for which the command asked, from 1.
+pub fn share(reply: &Decision, n: u64, i: u64, join: Join) -> Decision {
+    let next = reply.next.map_or(RetryAfter::Never, RetryAfter::from_wait);
+    // Nothing fits, or a server without memory denies. The time to wait is that of one of them, where nothing is left.
+    if !reply.allowed && (join == Join::Partial || reply.charged == 0) {
+        return Decision { retry_after: if reply.remaining > 0 { reply.retry_after } else { next }, ..*reply };
+    }
+    let [n, i, limit, remaining, charged] =
+        [n, i, reply.limit, reply.remaining, reply.charged].map(|units| i64::try_from(units).unwrap_or(i64::MAX));
+    let count = reply.count;
+    // A server without memory counts nothing, and allows: each of them finds the limit as the first did. Shadow mode is of
+    // all of them together in the reply.
+    let unused = if join == Join::Always { limit.saturating_sub(count).max(0) } else { remaining };
+    if charged == 0 && (!reply.shadow || join != Join::Partial || unused > 0) {
+        let shadow = reply.shadow && unused == 0;
+        return Decision { allowed: true, remaining: unsigned(unused), retry_after: RetryAfter::Now, shadow, ..*reply };
+    }
+    // What was counted before the first of them, and how much of the limit was left then.
+    let (before, fits) = match join {
+        Join::Partial => (count, charged),
+        Join::Counted | Join::AlwaysAfter => (count.saturating_sub(n), limit.saturating_sub(count.saturating_sub(n))),
+        Join::Always => (count, limit.saturating_sub(count)),
+    };
+    let is_allowed = i <= fits;
+    let counted = match join {
+        Join::Partial => before.saturating_add(i.min(fits.saturating_add(1)) - 1),
+        Join::Counted | Join::AlwaysAfter => before.saturating_add(i),
+        Join::Always => before.saturating_add(i - 1),
+    };
+    let left = match join {
+        Join::Partial => remaining.saturating_add(fits.saturating_sub(i).max(0)),
+        _ => fits.saturating_sub(i).max(0),
+    };
+    let is_charged = charged > 0 && (is_allowed || matches!(join, Join::Always | Join::AlwaysAfter));
+    let shadow = !is_allowed && reply.shadow;
+    Decision {
+        allowed: is_allowed || shadow,
+        charged: u64::from(is_charged),
+        count: counted,
+        remaining: unsigned(left),
+        retry_after: if is_allowed || shadow { RetryAfter::Now } else { next },
+        shadow,
+        ..*reply
+    }
+}
+
+fn unsigned(units: i64) -> u64 {
+    u64::try_from(units).unwrap_or(0)
+}
