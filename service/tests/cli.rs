@@ -42,6 +42,7 @@ descriptors:
     rate_limit: {algorithm: token, window: 10s, limit: 300, burst: 50, replaces: [{name: login}]}
   - key: free
     rate_limit: {unlimited: true}
+instances: 2
 ";
 
 #[test]
@@ -72,7 +73,7 @@ fn the_version_says_which_build_it_is() {
 
 #[test]
 fn rules_without_a_limit_are_valid_only_if_told_so() {
-    let unlimited = "domain: d\ndescriptors: [{key: k, rate_limit: {unlimited: true}}]\n";
+    let unlimited = "domain: d\ndescriptors: [{key: k, rate_limit: {unlimited: true}}]\ninstances: 2\n";
     let dir = dir(&[("empty/..data/a.yaml", WEB), ("domain.yaml", "domain: d\n"), ("unlimited.yaml", unlimited)]);
     for rules in ["empty", "domain.yaml", "unlimited.yaml"] {
         let rejected = "there is no limit in the rules; --allow-empty accepts that\n";

@@ -57,7 +57,6 @@ impl Form {
     /// The form of requests that share a command; `None` if they do not.
     pub fn of(request: &Request<'_>) -> Option<Self> {
         let (join, most) = request.joins()?;
-        let most = u64::try_from(most).unwrap_or(u64::MAX);
         (most >= MANY).then_some(Self { policy: *request.policy, join, most, ahead: None })
     }
 
@@ -119,6 +118,19 @@ impl<C> Command<C> {
     /// How many of its units are for requests.
     pub const fn needed(&self) -> u64 {
         self.needed
+    }
+
+    /// It is written now: who has left by then leaves the sum. Whether anything is left of it.
+    pub fn is_wanted(&mut self) -> bool
+    where
+        C: Caller,
+    {
+        if self.form.ahead.is_none() {
+            self.waiters.retain(|waiter| !waiter.caller.is_gone());
+            self.needed = self.waiters.iter().fold(0, |needed, waiter| waiter.cost.saturating_add(needed));
+            self.units = self.needed;
+        }
+        self.units > 0
     }
 
     /// When its time limit is over.
@@ -517,9 +529,163 @@ impl<C> Account<C> {
         }
     }
 
-    /// Gives up the units that are kept: how many, and when the last were charged, by the server's clock.
-    pub fn give_up(&mut self, now: Instant) -> Option<(u64, u64)> {
-        self.stock(now)?;
+    /// Gives up the units that are kept under a policy: how many, and when the last were charged, by the server's clock.
+    pub fn give_up(&mut self, policy: &Policy, now: Instant) -> Option<(u64, u64)> {
+        self.stock(now).filter(|stock| stock.reply.policy == *policy)?;
         self.stock.take().map(|stock| (stock.units, stock.reply.now_ms))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HOUR: Duration = Duration::from_secs(3600);
+    const LIMIT: Duration = Duration::from_millis(100);
+    const POLICY: Policy = Policy::token(HOUR, 1_000);
+
+    /// A caller, and whether it has left.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    struct Number(u32, bool);
+
+    impl Caller for Number {
+        fn is_gone(&self) -> bool {
+            self.1
+        }
+    }
+
+    fn reply(policy: &Policy, charged: u64, remaining: u64, reset_after: Duration) -> Decision {
+        let next = if remaining == 0 { reset_after } else { Duration::ZERO };
+        let retry_after = if charged > 0 { RetryAfter::Now } else { RetryAfter::from_wait(next) };
+        let decision = Decision::of_fallback(policy, charged > 0, charged, retry_after);
+        let (next, reset_after) = (Some(next), Some(reset_after));
+        Decision { remaining, next, reset_after, source: Source::Server, now_ms: 400, ..decision }
+    }
+
+    fn ask(account: &mut Account<Number>, form: &Form, number: u32, gone: bool, now: Instant) -> Asked<Number> {
+        account.ask(&form.request(b"k", 1), Some(form), now, LIMIT, || Number(number, gone))
+    }
+
+    /// The command that a request makes.
+    fn sent(asked: Asked<Number>) -> Option<Command<Number>> {
+        match asked {
+            Asked::Waits(next) => next,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn from_two_commands_on_requests_share_the_next_one() {
+        let (mut account, now) = (Account::default(), Instant::now());
+        let form = Form::of(&POLICY.request("k")).unwrap();
+        let commands: Vec<_> = (0..8).filter_map(|n| sent(ask(&mut account, &form, n, n == 3, now))).collect();
+        let [first, second] = commands.try_into().unwrap();
+        assert_eq!((first.units, second.units), (1, 1));
+        let (answers, next) = account.landed(first, &reply(&POLICY, 1, 4, HOUR), HOUR, now);
+        assert_eq!(answers[0].0, Number(0, false));
+        // Who has left before it was sent is not in it.
+        let next = next.unwrap();
+        assert_eq!(next.units, 5);
+        // Who leaves after that gets its unit: the first four are allowed, in their order.
+        let (answers, none) = account.landed(next, &reply(&POLICY, 4, 0, HOUR), HOUR, now);
+        let allowed: Vec<_> = answers.iter().map(|(caller, decision)| (caller.0, decision.allowed)).collect();
+        assert_eq!(allowed, [(2, true), (4, true), (5, true), (6, true), (7, false)]);
+        assert!(none.is_none() && account.held(&POLICY.request("k"), now).is_some());
+        // Another form, a request that shares no command, and one of another cost.
+        let other = Form { join: Join::Always, ..form };
+        assert!(matches!(
+            account.ask(&other.request(b"k", 1), Some(&other), now, LIMIT, || Number(9, false)),
+            Asked::Alone(_)
+        ));
+    }
+
+    #[test]
+    fn who_has_waited_is_sent_beside_and_a_lost_command_keeps_nobody_waiting() {
+        let (mut account, now) = (Account::default(), Instant::now());
+        let form = Form::of(&POLICY.request("k")).unwrap();
+        let mut commands: Vec<_> = (0..3).filter_map(|n| sent(ask(&mut account, &form, n, false, now))).collect();
+        let part = LIMIT / PART;
+        assert!(account.overdue(now + part / 2).is_none() && account.has_waiting());
+        commands.extend(account.overdue(now + part));
+        assert_eq!((commands.len(), account.has_waiting()), (3, false));
+        assert!(sent(ask(&mut account, &form, 3, false, now + part)).is_none());
+        // Only its own caller gets something else. It may still have a reply, which is nobody's.
+        let mut late = commands.remove(0);
+        assert_eq!(late.ends_at(), now + LIMIT);
+        let (callers, next) = account.late(&mut late, now + LIMIT);
+        assert_eq!(callers, [Number(0, false)]);
+        // There are two under way besides, and the other one has waited for long enough.
+        assert_eq!(next.unwrap().units, 1);
+        assert!(account.landed(late, &reply(&POLICY, 1, 4, HOUR), HOUR, now + LIMIT).0.is_empty());
+        let (callers, _) = account.lost(commands.remove(0), now + LIMIT);
+        assert_eq!(callers, [Number(1, false)]);
+        assert!(!account.is_idle());
+    }
+
+    #[test]
+    fn what_a_grant_fetches_beside_what_is_needed_is_kept_until_its_window_ends() {
+        const FIXED: Policy = Policy::fixed(Duration::from_millis(500), 100);
+        let (mut account, now) = (Account::default(), Instant::now());
+        let form = Form::granted(&FIXED, Ahead { units: 10, hold: HOUR });
+        let after = |millis| now + Duration::from_millis(millis);
+        let command = sent(ask(&mut account, &form, 0, false, now)).unwrap();
+        assert_eq!(command.units, 10);
+        // One command at a time.
+        assert!(sent(ask(&mut account, &form, 1, false, now)).is_none());
+        let (_, next) = account.landed(command, &reply(&FIXED, 10, 50, Duration::from_millis(100)), HOUR, now);
+        // The one that waited needs a unit, and one is missing.
+        assert_eq!(next.as_ref().unwrap().units, 1);
+        account.landed(next.unwrap(), &reply(&FIXED, 1, 49, Duration::from_millis(90)), HOUR, now);
+        // The earlier end of both, less a millisecond.
+        let take = |account: &mut Account<Number>, cost, at| account.take(&form, cost, at).map(|(_, left)| left);
+        assert_eq!([(2, 88), (1, 89)].map(|(cost, at)| take(&mut account, cost, after(at))), [Some(7), None]);
+        assert_eq!(account.give_up(&FIXED, now), None);
+
+        // Others are kept until they are given back. When a quarter is left, the next are fetched.
+        let form = Form::granted(&POLICY, Ahead { units: 8, hold: LIMIT });
+        let mut account = Account::default();
+        let command = sent(ask(&mut account, &form, 0, false, now)).unwrap();
+        account.landed(command, &reply(&POLICY, 8, 50, HOUR), HOUR, now);
+        assert_eq!(account.gives_back_at(now, LIMIT), Some(now + LIMIT));
+        let known = |account: &mut Account<Number>| match ask(account, &form, 1, false, now + HOUR) {
+            Asked::Known(decision, next) => (decision.source, next.map(|next| (next.units, next.needed()))),
+            other => panic!("{other:?}"),
+        };
+        let each: Vec<_> = (0..5).map(|_| known(&mut account)).collect();
+        assert_eq!(each[4], (Source::Grant, Some((6, 0))));
+        assert!(each[..4].iter().all(|(_, next)| next.is_none()));
+        assert_eq!(account.give_up(&POLICY, now), Some((2, 400)));
+        assert!(account.give_up(&POLICY, now).is_none() && account.gives_back_at(now, LIMIT).is_some());
+    }
+
+    #[test]
+    fn one_request_at_a_time_asks_about_a_denial() {
+        const RECHECK: Duration = Duration::from_secs(10);
+        let (mut account, now) = (Account::<Number>::default(), Instant::now());
+        let request = POLICY.request("k").cost(2);
+        let learn = |account: &mut Account<Number>, sent, charged| {
+            account.learn(&request, sent, &reply(&POLICY, charged, 0, HOUR), RECHECK);
+        };
+        let begun = account.begin(None, now);
+        learn(&mut account, begun, 0);
+        let asks = |account: &mut Account<Number>, at| account.known(&request, at).map(|(_, asks)| asks);
+        assert_eq!(asks(&mut account, now + RECHECK / 2), Some(None));
+        assert!(account.known(&POLICY.request("k"), now).is_none(), "it costs less");
+        let due = now + RECHECK;
+        let Some(Some(at)) = asks(&mut account, due) else { panic!("nobody asks") };
+        let first = account.begin(Some(at), due);
+        assert_eq!(asks(&mut account, due), Some(None));
+        // Without a reply the next one asks; what was decided before units came back is not remembered.
+        account.unanswered(first);
+        let next = asks(&mut account, due).unwrap();
+        let again = account.begin(next, due);
+        account.forget();
+        learn(&mut account, again, 0);
+        assert!(asks(&mut account, due).is_none());
+        let begun = account.begin(None, now);
+        learn(&mut account, begun, 0);
+        let asking = account.begin(Some(now), due);
+        learn(&mut account, asking, 2);
+        assert!(asks(&mut account, due).is_none() && account.is_idle());
     }
 }

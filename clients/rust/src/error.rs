@@ -58,13 +58,6 @@ impl Error {
         self.is_failure() && !matches!(self, Self::Timeout(Duration::ZERO))
     }
 
-    /// Whether a command that nobody waits for is sent again: the reply says that it was not executed.
-    pub(crate) fn is_sent_again(&self) -> bool {
-        let codes = ["MOVED", "ASK", "NOSCRIPT"];
-        self.is_unavailable()
-            || matches!(self, Self::Redis(error) if error.code().is_some_and(|code| codes.contains(&code)))
-    }
-
     /// Whether the circuit breaker counts it: there was no reply.
     pub(crate) fn is_failure(&self) -> bool {
         match self {

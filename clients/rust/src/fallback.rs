@@ -16,11 +16,14 @@ pub enum Fallback {
     Allow,
     /// Denies the request: the limit is more important than the service.
     Deny,
-    /// Limits inside this process. Each of the instances of the service allows its part of what the last reply left, less
-    /// what was sent and has no reply. Without a reply, it allows its part of the limit and the burst, rounded down, but
-    /// at least 1. Units come back late rather than early. When the server replies again, this client sends it what was
-    /// allowed: [`Stats::local_sent`](crate::Stats::local_sent). At most 100,000 keys are counted:
-    /// [`Stats::local_forgotten`](crate::Stats::local_forgotten).
+    /// Limits inside this process: the same algorithm in memory, under the part of the limit and of the burst that each of
+    /// the instances of the service has, rounded down, but at least 1. A key begins once, with its part of what the last
+    /// reply says is used, and is counted until none of its units counts any more, also while the server decides again. The
+    /// server is not told. So at most the limit passes through the server, and in each instance at most limit ÷ instances
+    /// again, each as the algorithm bounds it.
+    ///
+    /// There is place for 100,000 keys in 64 MiB. A new key without place is denied:
+    /// [`Stats::local_full`](crate::Stats::local_full). LEASE and LOCKOUT are denied.
     Local {
         /// How many instances share the limit.
         instances: u32,

@@ -46,7 +46,21 @@
 //!   ```
 //!
 //! After a timeout or an error, no request is repeated, since the server may have charged it. (READONLY, MOVED, ASK and
-//! TRYAGAIN say that it did not.)
+//! TRYAGAIN say that it did not.) The time limit of a call runs from the call. A request whose caller leaves before it is
+//! sent is not charged. Later its units stay charged, and nobody else gets them.
+//!
+//! # From a check to the bytes
+//!
+//! 1. [`Limiter::check`] makes a [`Request`] and asks what this process knows of its key (`limiter/calls.rs`,
+//!    `limiter/shared.rs`).
+//! 2. The table (`accounts.rs`) has an account of each key (`account.rs`): units of a grant that are left, a remembered denial
+//!    (`denial.rs`), the requests that wait, and the commands under way. It answers at once, or says which command is to be
+//!    sent. From two commands of a key under way on, requests of cost 1 wait and share the next one.
+//! 3. A command is a task of its own. It carries those who wait for it, and its reply is divided among them (`joined.rs`).
+//! 4. `protocol` writes it for the module, or for the Lua scripts, and reads the reply.
+//! 5. `link` sends it over the connection to the server, or to the node of its slot, unless the breaker (`silence.rs`) is open.
+//! 6. Without a reply in time, `core` has the [`Fallback`]; with [`Fallback::Local`] the algorithm itself decides in memory
+//!    (`local.rs`).
 //!
 //! # Features
 //!
@@ -76,11 +90,11 @@ pub use policy::{Algorithm, Calendar, InvalidPolicy, Policy, Request, Rules, Tra
 #[cfg(feature = "async")]
 mod account;
 #[cfg(feature = "async")]
+mod accounts;
+#[cfg(feature = "async")]
 mod address;
 #[cfg(feature = "async")]
 mod core;
-#[cfg(feature = "async")]
-mod counts;
 #[cfg(feature = "async")]
 mod denial;
 #[cfg(feature = "async")]
@@ -98,6 +112,8 @@ mod limiter;
 #[cfg(feature = "async")]
 mod link;
 #[cfg(feature = "async")]
+mod local;
+#[cfg(feature = "async")]
 mod protocol;
 #[cfg(feature = "async")]
 mod silence;
@@ -109,8 +125,8 @@ mod stats;
 
 #[cfg(feature = "async")]
 pub use {
+    accounts::TopDenial,
     address::Address,
-    core::TopDenial,
     error::Error,
     grants::Grants,
     guard::Outcome,

@@ -3,28 +3,34 @@
 use redis::Value;
 
 pub use crate::account::{Account, Ahead, Asked, Caller, Command, Form, Sent};
-pub use crate::denial::Denial;
-pub use crate::policy::Join;
-pub use crate::grants::lot::{Lot, Taken, is_low};
 pub use crate::guard::{Renewal, Term};
+pub use crate::policy::Join;
 use crate::protocol::{Call, Commands, Verb};
 use crate::{Decision, Error, Request};
 
 /// The command of a request, and that of so many like it that share one; `None` if they do not.
-pub fn alone_and_joined(request: &Request<'_>, requests: usize) -> Option<(Vec<u8>, Vec<u8>)> {
-    let (join, _) = request.joins()?;
-    let mut alone = Commands::default();
-    Call::of(Verb::Check, request).native(&mut alone);
-    Some((alone.bytes(), alone.joined(requests, join).get_packed_command()))
+pub fn alone_and_joined(request: &Request<'_>, requests: u64) -> Option<(Vec<u8>, Vec<u8>)> {
+    let form = form(request)?;
+    let bytes = |request: &Request<'_>| {
+        let mut commands = Commands::default();
+        Call::of(Verb::Check, request).native(&mut commands);
+        commands.bytes()
+    };
+    Some((bytes(request), bytes(&form.joined(request.key, requests))))
 }
 
 /// The decisions of so many requests that share a command with this reply.
-pub fn divided(reply: &Value, request: &Request<'_>, requests: usize) -> Vec<Decision> {
-    let Some((join, _)) = request.joins().filter(|_| requests > 1) else {
-        return crate::protocol::reply::decision(reply.clone(), request).into_iter().collect();
-    };
-    let each = crate::protocol::joined::divided(reply, requests, join);
-    each.filter_map(|reply| crate::protocol::reply::decision(reply, request).ok()).collect()
+pub fn divided(reply: &Value, request: &Request<'_>, requests: u64) -> Vec<Decision> {
+    let Ok(reply) = crate::protocol::reply::decision(reply, request) else { return Vec::new() };
+    match form(request).filter(|_| requests > 1) {
+        Some(form) => (1..=requests).map(|i| crate::joined::share(&reply, requests, i, form.join)).collect(),
+        None => vec![reply],
+    }
+}
+
+fn form(request: &Request<'_>) -> Option<Form> {
+    let (join, most) = request.joins()?;
+    Some(Form { policy: *request.policy, join, most, ahead: None })
 }
 
 /// The decision of a LINE reply.
@@ -32,5 +38,5 @@ pub fn divided(reply: &Value, request: &Request<'_>, requests: usize) -> Vec<Dec
 /// # Errors
 /// The line has another form.
 pub fn decision(line: &str, request: &Request<'_>) -> Result<Decision, Error> {
-    crate::protocol::reply::decision(Value::BulkString(line.into()), request)
+    crate::protocol::reply::decision(&Value::BulkString(line.into()), request)
 }

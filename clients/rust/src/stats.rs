@@ -60,11 +60,6 @@ macro_rules! counters {
         #[non_exhaustive]
         pub struct Stats {
             $($(#[$doc])* pub $name: u64,)*
-            /// Units that the local limit of [`Fallback::Local`](crate::Fallback) allowed, and that the server was told of
-            /// afterwards.
-            pub local_sent: u64,
-            /// Units of them that the server was not told of, or perhaps not: their window ended before, or the connection.
-            pub local_dropped: u64,
             /// How often the circuit breaker opened.
             pub circuit_opened: u64,
             /// How many circuit breakers are open now: there is one for each node of a cluster, else one. No counter of
@@ -73,12 +68,9 @@ macro_rules! counters {
         }
 
         impl Counters {
-            pub fn snapshot(&self, gauge: &Gauge, local: [&Counter; 2]) -> Stats {
-                let [local_sent, local_dropped] = local.map(Counter::get);
+            pub fn snapshot(&self, gauge: &Gauge) -> Stats {
                 Stats {
                     $($name: self.$name.get(),)*
-                    local_sent,
-                    local_dropped,
                     circuit_opened: gauge.opened.get(),
                     breakers_open: gauge.open(),
                 }
@@ -116,9 +108,8 @@ counters! {
     local_allowed,
     /// Requests that the local limit of [`Fallback::Local`](crate::Fallback) denied.
     local_denied,
-    /// Keys that the local limit of [`Fallback::Local`](crate::Fallback) forgot although they counted, since it had 100,000
-    /// others. Their limits start anew.
-    local_forgotten,
+    /// Of these, those of new keys for which there was no place: 64 MiB, and 100,000 keys.
+    local_full,
     /// Requests that [`decide_without_server`](crate::Limiter::decide_without_server) allowed, by whatever fallback. None of
     /// them is counted under that fallback.
     overload_allowed,
@@ -180,7 +171,7 @@ pub enum Kind {
     FailingOpen,
     FailingClosed,
     Local,
-    LocalForgotten,
+    LocalFull,
     Rejected,
     Unsettled,
     LeaseLost,

@@ -162,6 +162,15 @@ fn options(files: &[&File<'_>], findings: &mut Findings) -> Options {
         }
         reporter.number(entries, name, 1)
     });
+    if is_local
+        && instances.is_none()
+        && let Some(first) = files.iter().find(|file| field(&file.entries, "descriptors").is_some())
+    {
+        let reporter = &mut Reporter { file: first.name.clone(), findings };
+        let text =
+            "without 'instances', each copy has the whole limit where 'local' decides (on_overload, if not given)";
+        reporter.warn(at_of(&first.entries, "domain"), text);
+    }
     let [on_unavailable, on_overload] = fallbacks.map(|fallback| match fallback {
         Local { .. } => Local { instances: instances.unwrap_or(1) },
         other => other,

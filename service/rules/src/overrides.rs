@@ -132,6 +132,7 @@ descriptors:
   - {key: c, rate_limit: {unit: day, requests_per_unit: 5, algorithm: gcra}}
   - {key: e, rate_limit: {unit: day, requests_per_unit: 5, anchor: 2026-01-15T00:00:00Z}}
   - {key: f, rate_limit: {window: 30d, requests_per_unit: 5, grants: 2}}
+instances: 1
 ";
         let source = |domain: &str| Source { name: domain.to_owned(), text: RULES.replace("domain: d", domain) };
         let overrides = overrides(overrides_text).unwrap_or_else(|error| panic!("{error}")).into();

@@ -556,7 +556,17 @@ fn what_has_no_effect_is_a_warning() {
     let (rules, findings) = rules::load(&sources(&[text]), &Settings::default());
     assert!(rules.is_some());
     let warnings: Vec<_> = findings.warnings.iter().map(ToString::to_string).collect();
-    assert_eq!(warnings, ["0.yaml:4:51: 'shadow_mode' means nothing in a rate_limit and is ignored"]);
+    let ignored = "0.yaml:4:51: 'shadow_mode' means nothing in a rate_limit and is ignored";
+    let copies = "0.yaml:1:9: without 'instances', each copy has the whole limit where 'local' decides (on_overload, if not given)";
+    assert!(
+        warnings.len() == 2 && [ignored, copies].iter().all(|text| warnings.iter().any(|warning| warning == text)),
+        "{warnings:?}"
+    );
+    // Who says how many, or that nothing is decided here, gets none.
+    for option in ["instances: 2", "on_overload: deny"] {
+        let (_, findings) = rules::load(&sources(&[&format!("{text}{option}\n")]), &Settings::default());
+        assert_eq!(findings.warnings.len(), 1, "{option}");
+    }
 }
 
 #[test]

@@ -269,18 +269,8 @@ impl Metrics {
         };
         for (name, help, value) in [
             ("rlaas_remembered_denials", "Limits that a remembered denial decided.", stats.remembered),
-            (
-                "rlaas_granted",
-                "Limits that a grant decided, or a unit that was charged for another caller.",
-                stats.granted,
-            ),
-            ("rlaas_local_forgotten", "Keys that `local` forgot although they counted.", stats.local_forgotten),
-            (
-                "rlaas_local_sent",
-                "Units that `local` allowed, and that Redis was told of afterwards.",
-                stats.local_sent,
-            ),
-            ("rlaas_local_dropped", "Units that `local` allowed, and that Redis was not told of.", stats.local_dropped),
+            ("rlaas_granted", "Limits that a grant decided.", stats.granted),
+            ("rlaas_local_full", "Limits of new keys that `local` denied, since it had no place.", stats.local_full),
             ("rlaas_redis_timeouts", "Calls of Redis without a reply in time.", stats.timeouts),
             ("rlaas_redis_errors", "Calls of Redis that failed.", stats.errors),
             ("rlaas_breaker_opened", "How often the breaker opened.", stats.circuit_opened),

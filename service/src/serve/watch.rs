@@ -237,7 +237,8 @@ mod tests {
     use super::*;
     use rlaas_rules::Rules;
 
-    const RULES: &str = "domain: d\ndescriptors: [{key: k, rate_limit: {unit: day, requests_per_unit: 1}}]\n";
+    const RULES: &str =
+        "domain: d\ndescriptors: [{key: k, rate_limit: {unit: day, requests_per_unit: 1}}]\ninstances: 1\n";
     /// Longer than the clock of the file system stands still.
     const TICK: Duration = Duration::from_millis(20);
 

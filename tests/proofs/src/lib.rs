@@ -30,11 +30,8 @@ impl Size {
 }
 
 /// The models by name.
-const MODELS: [(&str, Check); 3] = [
-    ("accounts", accounts::check),
-    ("leases", leases::check),
-    ("reservations", reservations::check),
-];
+const MODELS: [(&str, Check); 3] =
+    [("accounts", accounts::check), ("leases", leases::check), ("reservations", reservations::check)];
 
 /// Checks a model in several shapes.
 type Check = fn(Size, &mut Report);

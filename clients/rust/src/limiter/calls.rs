@@ -2,19 +2,21 @@
 
 use std::time::Duration;
 
-use futures_util::future::join_all;
+use futures_util::future::{join, join_all};
 use redis::Value;
 use scopeguard::ScopeGuard;
 use tokio::time::{Instant, sleep};
 
+use super::shared::Begun;
 use super::{Builder, Limiter};
-use crate::core::{SentAt, TopDenial};
+use crate::account::Form;
+use crate::accounts::TopDenial;
 use crate::decision::{Decision, Decisions, Source};
 use crate::error::Error;
 use crate::fallback::Fallback;
 use crate::link::Link;
 use crate::policy::{Policy, Request};
-use crate::protocol::{Call, Commands, Verb, reply};
+use crate::protocol::{Call, Commands, Exchange, Verb, reply};
 use crate::{Address, Stats};
 
 impl Limiter {
@@ -52,9 +54,7 @@ impl Limiter {
     /// # Errors
     /// Each [`Error::Overloaded`], with [`Fallback::Error`] or LEASE.
     pub fn decide_without_server(&self, requests: &[Request<'_>], fallback: Fallback) -> Vec<Result<Decision, Error>> {
-        let decisions = self.core.without_server(requests, fallback);
-        self.send_local();
-        decisions
+        self.core.without_server(requests, fallback)
     }
 
     /// [`decide_without_server`](Self::decide_without_server), all or nothing as [`check_all`](Self::check_all): if one limit
@@ -63,15 +63,13 @@ impl Limiter {
     /// # Errors
     /// [`Error::Overloaded`], with [`Fallback::Error`] or LEASE.
     pub fn decide_all_without_server(&self, requests: &[Request<'_>], fallback: Fallback) -> Result<Decisions, Error> {
-        let decisions = self.core.fall_back_all(requests, fallback, Error::Overloaded);
-        self.send_local();
-        decisions
+        self.core.fall_back_all(requests, fallback, Error::Overloaded)
     }
 
     /// The keys whose [remembered denials](crate::Builder::denials) denied the most requests, the first the most; at most
     /// `most`. Looks at all that are remembered: a few milliseconds for 10,000.
     pub fn top_denials(&self, most: usize) -> Vec<TopDenial> {
-        self.core.denials.top(most, std::time::Instant::now())
+        self.core.accounts.top(most, std::time::Instant::now())
     }
 
     /// What this limiter and its clones did.
@@ -102,9 +100,7 @@ impl Limiter {
     /// As [`check`](Self::check).
     pub async fn check_request(&self, request: &Request<'_>) -> Result<Decision, Error> {
         let decision = self.check_on_server(request).await;
-        let decision = decision.or_else(|error| self.core.fall_back(request, self.fallback, error));
-        self.send_local();
-        decision
+        decision.or_else(|error| self.core.fall_back(request, self.fallback, error))
     }
 
     /// Checks a request under several limits: if every limit allows it, every one is charged, else none is. In a cluster
@@ -114,9 +110,7 @@ impl Limiter {
     /// As [`check`](Self::check).
     pub async fn check_all(&self, requests: &[Request<'_>]) -> Result<Decisions, Error> {
         let decisions = self.check_all_on_server(requests).await;
-        let decisions = decisions.or_else(|error| self.core.fall_back_all(requests, self.fallback, error));
-        self.send_local();
-        decisions
+        decisions.or_else(|error| self.core.fall_back_all(requests, self.fallback, error))
     }
 
     /// [`check_request`](Self::check_request), of which a denial counts nothing: FIXED, whose command would count it, is
@@ -174,7 +168,7 @@ impl Limiter {
     /// # Errors
     /// See [`Error`].
     pub async fn peek(&self, request: &Request<'_>) -> Result<Decision, Error> {
-        self.call(Call::of(Verb::Peek, request)).await.and_then(|value| reply::decision(value, request))
+        self.call(Call::of(Verb::Peek, request)).await.and_then(|value| reply::decision(&value, request))
     }
 
     /// Gives the cost of a request back, never beyond full. The decision is that of [`peek`](Self::peek) afterwards.
@@ -182,7 +176,7 @@ impl Limiter {
     /// # Errors
     /// See [`Error`].
     pub async fn refund(&self, request: &Request<'_>) -> Result<Decision, Error> {
-        self.correct(Verb::Refund, request).await.and_then(|value| reply::decision(value, request))
+        self.correct(Verb::Refund, request).await.and_then(|value| reply::decision(&value, request))
     }
 
     /// Corrects a request that was charged its [cost](Request::cost) and turned out to cost `actual`: gives the
@@ -193,7 +187,7 @@ impl Limiter {
     /// See [`Error`].
     pub async fn settle(&self, request: &Request<'_>, actual: u64) -> Result<Decision, Error> {
         let next = Request::new(request.policy, request.key);
-        self.correct(Verb::Settle(actual), request).await.and_then(|value| reply::decision(value, &next))
+        self.correct(Verb::Settle(actual), request).await.and_then(|value| reply::decision(&value, &next))
     }
 
     /// Corrects what was [reserved](Request::reserve) under an id to `actual`, once: an id that is not known changes
@@ -223,7 +217,7 @@ impl Limiter {
         actual: u64,
     ) -> Result<Decision, Error> {
         let verb = Verb::SettleReservation { id: id.as_ref(), actual };
-        self.correct(verb, request).await.and_then(|value| reply::decision(value, request))
+        self.correct(verb, request).await.and_then(|value| reply::decision(&value, request))
     }
 
     /// Deletes the state of a key; whether there was one.
@@ -279,80 +273,109 @@ impl Limiter {
 
     /// Checks a request, without a fallback.
     pub(crate) async fn check_on_server(&self, request: &Request<'_>) -> Result<Decision, Error> {
-        let key = request.bounded_key();
-        let request = &request.with_bounded(&key);
-        match self.core.recall(request) {
-            Ok(sent) => self.send(request, sent).await,
-            Err(denied) => Ok(self.core.remembered(denied)),
-        }
+        self.ask(request, Form::of(request).as_ref()).await
     }
 
-    /// Decides on requests that do not depend on each other, whose calls are sent together.
+    /// Decides on requests that do not depend on each other, whose commands are sent together.
     async fn decide_together(&self, requests: &[Request<'_>]) -> Vec<Result<Decision, Error>> {
         let core = &self.core;
-        let recalled: Vec<_> = requests.iter().map(|request| core.recall(request)).collect();
-        let unknown = requests.iter().zip(&recalled).filter(|(_, known)| known.is_ok());
-        let calls: Vec<_> = unknown.map(|(request, _)| Call::of(Verb::Check, request)).collect();
-        let mut replies = self.converse_all(&calls).await.into_iter();
-        let decide = |(request, recalled)| {
-            let decision = match recalled {
-                Err(denied) => Ok(core.remembered(denied)),
-                Ok(sent) => {
-                    let reply = replies.next().unwrap_or(Err(Error::UnknownReply));
-                    core.learned(request, sent, reply.map_err(|error| core.failed(error)))
-                }
-            };
-            decision.or_else(|error| core.fall_back(request, self.fallback, error))
+        if self.timeout.is_zero() {
+            return self.decide_at_once(requests);
+        }
+        // Those of one key are decided in their order.
+        let mut keys: Vec<_> = requests.iter().map(Request::key).collect();
+        keys.sort_unstable();
+        let is_twice = |key: &[u8]| keys.get(keys.partition_point(|other| *other < key) + 1) == Some(&key);
+        let mut flights = Vec::new();
+        let begin = |request: &Request<'_>| {
+            let form = if is_twice(request.key) { None } else { Form::of(request) };
+            self.begin(request, form.as_ref(), &mut flights)
         };
-        let decisions = requests.iter().zip(recalled).map(decide).collect();
-        self.send_local();
-        decisions
+        let begun: Vec<_> = requests.iter().map(begin).collect();
+        self.fly(flights);
+        let mut decisions = vec![Err(Error::UnknownReply); requests.len()];
+        let (mut alone, mut waiting) = (Vec::new(), Vec::new());
+        for ((request, begun), decision) in requests.iter().zip(begun).zip(&mut decisions) {
+            match begun {
+                Begun::Known(known) => *decision = Ok(known),
+                Begun::Waits(waits) => waiting.push(async { *decision = self.wait_for(request, waits).await }),
+                Begun::Alone(sent) => alone.push((core.begun(request, sent), Call::of(Verb::Check, request), decision)),
+            }
+        }
+        let calls: Vec<_> = alone.iter().map(|(_, call, _)| *call).collect();
+        let (replies, _) = join(Box::pin(self.converse_counted(&calls)), join_all(waiting)).await;
+        for ((begun, _, decision), reply) in alone.into_iter().zip(replies) {
+            *decision = core.learned(begun, reply);
+        }
+        let each = requests.iter().zip(decisions);
+        each.map(|(request, decision)| decision.or_else(|error| core.fall_back(request, self.fallback, error)))
+            .collect()
     }
 
-    /// Sends a request that no remembered denial denies.
-    pub(crate) async fn send(&self, request: &Request<'_>, sent: SentAt) -> Result<Decision, Error> {
-        self.core.learned(request, sent, self.call(Call::of(Verb::Check, request)).await)
+    /// Decides on requests that may not wait at all.
+    fn decide_at_once(&self, requests: &[Request<'_>]) -> Vec<Result<Decision, Error>> {
+        let decide = |request: &Request<'_>| match self.core.known(request, None) {
+            Some(decision) => Ok(decision),
+            None => self.core.fall_back(request, self.fallback, self.failed(Error::Timeout(self.timeout))),
+        };
+        requests.iter().map(decide).collect()
     }
 
     /// Checks a request under several limits, without a fallback.
     pub(crate) async fn check_all_on_server(&self, requests: &[Request<'_>]) -> Result<Decisions, Error> {
-        let sent = match self.core.recall_all(requests) {
-            Ok(sent) => sent,
+        let begun = match self.core.begin_all(requests) {
+            Ok(begun) => begun,
             Err(denied) => return Ok(denied),
         };
-        self.core.learned_all(requests, sent, self.call(Call::all(requests)).await)
+        self.core.learned_all(requests, begun, self.call(Call::all(requests)).await)
     }
 
     /// Sends a call that may give units back. What is remembered of the key is forgotten then, also if this future is
     /// dropped before the reply.
     async fn correct(&self, verb: Verb<'_>, request: &Request<'_>) -> Result<Value, Error> {
-        let forget = |key| self.core.denials.forget(request.policy, &key);
+        let forget = |key| self.core.accounts.forget(request.policy, &key);
         let _forgets = scopeguard::guard(request.bounded_key(), forget);
         self.call(Call::of(verb, request)).await
     }
 
     /// Sends a call within the timeout.
     pub(crate) async fn call(&self, call: Call<'_>) -> Result<Value, Error> {
-        let reply = self.converse_all(&[call]).await.pop().unwrap_or(Err(Error::UnknownReply));
-        reply.map_err(|error| self.core.failed(error))
+        self.converse_counted(&[call]).await.pop().unwrap_or(Err(Error::UnknownReply))
     }
 
-    /// Sends calls that do not depend on each other together, within the timeout. Their keys have one slot.
-    async fn converse_all(&self, calls: &[Call<'_>]) -> Vec<Result<Value, Error>> {
-        let began = Instant::now();
-        let Some(key) = calls.first().map(Call::key) else { return Vec::new() };
-        let mut results = vec![Err(Error::UnknownReply); calls.len()];
-        let mut open = Vec::with_capacity(calls.len());
-        for (call, result) in calls.iter().zip(&mut results) {
-            match self.core.begin(*call, self.timeout) {
-                Ok(exchange) => open.push((exchange, call, None, result)),
-                Err(error) => *result = Err(error),
-            }
+    /// Sends calls within the timeout, and counts how they end.
+    async fn converse_counted(&self, calls: &[Call<'_>]) -> Vec<Result<Value, Error>> {
+        if self.timeout.is_zero() {
+            return calls.iter().map(|_| Err(self.failed(Error::Timeout(self.timeout)))).collect();
         }
-        let unended = self.core.unended(open.len());
+        let unended = self.core.unended(calls.len());
+        let replies = self.converse(calls, self.timeout).await;
+        ScopeGuard::into_inner(unended);
+        replies.into_iter().map(|reply| reply.map_err(|error| self.failed(error))).collect()
+    }
+
+    /// Counts how a call failed, also one that did not begin.
+    pub(super) fn failed(&self, error: Error) -> Error {
+        match self.core.failed(error) {
+            // The connection was given what was left of it.
+            Error::Timeout(_) => Error::Timeout(self.timeout),
+            other => other,
+        }
+    }
+
+    /// Sends calls that do not depend on each other together, for which the server may take so long. Their keys have one
+    /// slot.
+    pub(super) async fn converse(&self, calls: &[Call<'_>], limit: Duration) -> Vec<Result<Value, Error>> {
+        let Some(key) = calls.first().map(Call::key) else { return Vec::new() };
+        let (began, mut results) = (Instant::now(), vec![Err(Error::UnknownReply); calls.len()]);
+        let mut open: Vec<_> = calls
+            .iter()
+            .zip(&mut results)
+            .map(|(call, result)| (Exchange::new(*call, &self.core.server), None, result))
+            .collect();
+        let mut commands = Commands::default();
         loop {
-            let mut commands = Commands::default();
-            open.retain_mut(|(exchange, _, reply, result)| match exchange.step(reply.take(), &mut commands) {
+            open.retain_mut(|(exchange, reply, result)| match exchange.step(reply.take(), &mut commands) {
                 None => true,
                 Some(done) => {
                     **result = self.core.ended(done);
@@ -360,28 +383,15 @@ impl Limiter {
                 }
             });
             if open.is_empty() {
-                break;
+                return results;
             }
-            let mut parts: Vec<_> = open.iter().map(|(_, call, ..)| self.core.parts(call)).collect();
-            let rest = self.timeout.saturating_sub(began.elapsed());
-            let replied = self.link.request(commands, &key, rest).await.map_err(|error| match error {
-                Error::Timeout(_) => Error::Timeout(self.timeout),
-                other => other,
-            });
-            match replied {
-                Ok(replies) => {
-                    for (((.., reply, _), parts), value) in open.iter_mut().zip(&mut parts).zip(replies) {
-                        parts.ended(&value);
-                        *reply = Some(value);
-                    }
+            let rest = limit.saturating_sub(began.elapsed());
+            match self.link.request(std::mem::take(&mut commands), &key, rest).await {
+                Ok(replied) => {
+                    open.iter_mut().zip(replied).for_each(|((_, reply, _), value)| *reply = Some(value));
                 }
-                Err(error) => {
-                    parts.iter_mut().for_each(|parts| parts.ended(&Err(error.clone())));
-                    open.drain(..).for_each(|(.., result)| *result = self.core.ended(Err(error.clone())));
-                }
+                Err(error) => open.drain(..).for_each(|(_, _, result)| *result = self.core.ended(Err(error.clone()))),
             }
         }
-        ScopeGuard::into_inner(unended);
-        results
     }
 }

@@ -3,13 +3,14 @@
 mod builder;
 mod calls;
 mod lease;
-mod local;
 mod reservation;
+mod shared;
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::runtime::Handle;
+use tokio::sync::watch;
 
 pub use builder::Builder;
 pub use lease::{Lease, Leased};
@@ -92,6 +93,8 @@ pub struct Limiter {
     pub(crate) core: Arc<Core>,
     pub(crate) fallback: Fallback,
     pub(crate) timeout: Duration,
+    /// Of grants: ends when nobody can use them any more.
+    pub(crate) granted: Option<watch::Receiver<()>>,
 }
 
 impl Limiter {
@@ -108,7 +111,12 @@ impl Limiter {
         let Builder { link, settings } = builder;
         link.set_silence(settings.breaker.limit(settings.timeout));
         let core = Arc::new(Core::new(&settings, link.gauge(), link.is_cluster()));
-        Self { link, core, fallback: settings.fallback, timeout: settings.timeout }
+        Self { link, core, fallback: settings.fallback, timeout: settings.timeout, granted: None }
+    }
+
+    /// The same limiter for grants that can be used while this has a sender.
+    pub(crate) fn for_grants(&self, granted: watch::Receiver<()>) -> Self {
+        Self { granted: Some(granted), ..self.clone() }
     }
 
     /// The same limiter with another timeout, for example what is left of a caller's deadline. With 0 it sends nothing.

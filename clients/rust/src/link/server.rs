@@ -121,7 +121,7 @@ impl Server {
             Some(replies) => Ok((replies?, via)),
             None => {
                 // A late reply still says that the server is there.
-                tokio::spawn(timeout(LATE, replies));
+                tokio::spawn(timeout(LATE.saturating_sub(limit), replies));
                 Err(Error::Timeout(limit))
             }
         }

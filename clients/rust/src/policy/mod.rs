@@ -337,11 +337,6 @@ impl Policy {
         }
     }
 
-    /// A policy without a name.
-    pub(crate) const fn of_terms(algorithm: Algorithm, terms: Terms) -> Self {
-        Self { algorithm, terms, name: None, shadow: false }
-    }
-
     /// The same for the functions of the crate redis-rl-algorithm.
     pub const fn terms(&self) -> Terms {
         self.terms

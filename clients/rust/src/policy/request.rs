@@ -136,19 +136,15 @@ impl<'a> Request<'a> {
         Self { reserve: Some((id.as_ref(), ttl)), ..self }
     }
 
-    /// Whether it may use units that were charged for another request of the key. A delay is that of one request, and who
-    /// has an id must be known to the server.
-    pub(crate) fn takes_held(&self) -> bool {
-        let is_plain = self.cost > 0 && !self.partial && self.id.is_none() && self.reserve.is_none();
-        is_plain && self.counts_here() && !self.policy.algorithm().traits().delays
-    }
-
-    /// How requests like it share a command, and at most how many; `None` if they do not.
-    pub(crate) fn joins(&self) -> Option<(Join, usize)> {
-        if self.cost != 1 || !self.takes_held() {
+    /// How requests like it share a command, and at most how many; `None` if they do not: where the answer of one could
+    /// change that of another. A delay is that of one request, who has an id must be known to the server, and a limit in
+    /// shadow mode denies nobody.
+    pub(crate) fn joins(&self) -> Option<(Join, u64)> {
+        let traits = self.policy.algorithm().traits();
+        let has_id = self.id.is_some() || self.reserve.is_some() || traits.id;
+        if self.cost != 1 || self.partial || has_id || traits.delays || self.policy.is_shadow() {
             return None;
         }
-        let traits = self.policy.algorithm().traits();
         let join = match (self.always, traits.join) {
             (true, _) if traits.join_always && traits.count_is_after => Join::AlwaysAfter,
             (true, _) if traits.join_always => Join::Always,
@@ -158,13 +154,7 @@ impl<'a> Request<'a> {
         };
         // More than the capacity is never allowed at once, also where the server has no memory to charge it.
         let limit = if traits.count_is_after || self.always { self.policy.capacity() } else { u64::MAX };
-        let most = traits.most.unwrap_or(MOST_JOINED).min(limit);
-        Some((join, usize::try_from(most).unwrap_or(usize::MAX)))
-    }
-
-    /// Whether it is counted here what it charges: a limit in shadow mode denies nobody, and only the server holds leases.
-    pub(crate) fn counts_here(&self) -> bool {
-        !self.policy.is_shadow() && !self.policy.algorithm().traits().id
+        Some((join, traits.most.unwrap_or(MOST_JOINED).min(limit)))
     }
 
     /// The smallest cost that a denial of this request also denies. Nothing fits if a part does not, or a cost of 0.

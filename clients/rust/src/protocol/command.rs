@@ -60,14 +60,6 @@ impl<'a> Call<'a> {
         self.requests.first().map_or(Bounded::new(b""), Request::bounded_key)
     }
 
-    /// The requests that it charges.
-    pub const fn charges(&self) -> &'a [Request<'a>] {
-        match self.verb {
-            Verb::Check | Verb::CheckAll => self.requests,
-            _ => &[],
-        }
-    }
-
     /// Adds the command of the module.
     pub fn native(&self, commands: &mut Commands) {
         commands.word(self.name());

@@ -1,9 +1,7 @@
 //! Commands that are sent together.
 
 use redis::aio::MultiplexedConnection;
-use redis::{Arg, Cmd, Pipeline, RedisResult, Value};
-
-use crate::policy::Join;
+use redis::{Cmd, Pipeline, RedisResult, Value};
 
 /// Commands, one after the other.
 #[derive(Clone, Debug, Default)]
@@ -63,27 +61,6 @@ impl Commands {
             (Some(command), None) => Ok(vec![connection.send_packed_command(command).await?]),
             _ => connection.send_packed_commands(&self.all, self.ahead, self.len() - self.ahead).await,
         }
-    }
-
-    /// The command of one request, for so many like it.
-    pub fn joined(&self, requests: usize, join: Join) -> Cmd {
-        let mut joined = Cmd::new();
-        let words = self.all.cmd_iter().flat_map(Cmd::args_iter);
-        for word in words {
-            if let Arg::Simple(word) = word
-                && word != b"LINE"
-            {
-                joined.arg(word);
-            }
-        }
-        joined.arg("COST").arg(requests);
-        match join {
-            Join::Partial => _ = joined.arg("PARTIAL"),
-            Join::Counted => _ = joined.arg("ALWAYS"),
-            _ => {}
-        }
-        joined.arg("LINE");
-        joined
     }
 }
 

@@ -3,7 +3,6 @@
 
 mod command;
 mod commands;
-pub mod joined;
 pub mod reply;
 mod scripts;
 
@@ -44,12 +43,12 @@ impl Server {
     }
 
     /// The server's clock.
-    fn clock(&self) -> Micros {
+    pub fn clock(&self) -> Micros {
         Micros::from_millis(wall_ms().saturating_add_signed(self.ahead_ms.load(Ordering::Relaxed)))
     }
 
     /// Takes notice of the server's clock.
-    fn set_clock(&self, now_ms: u64) {
+    pub fn set_clock(&self, now_ms: u64) {
         self.ahead_ms.store(now_ms.wrapping_sub(wall_ms()).cast_signed(), Ordering::Relaxed);
     }
 
@@ -144,16 +143,6 @@ impl<'a> Exchange<'a> {
             }
             (_, reply) => Some(reply.unwrap_or(Err(Error::UnknownReply))),
         }
-    }
-
-    /// Adds the command of a call that nobody waits for. `false` if the server cannot execute it.
-    pub fn settle(&mut self, commands: &mut Commands) -> bool {
-        if self.server.lacks_module() {
-            // Who gets NOSCRIPT would have to send it again.
-            return self.send_script(Sent::Source, commands).is_none();
-        }
-        self.call.native(commands);
-        true
     }
 
     /// Whether an error of a script says what makes other keys of the same call.

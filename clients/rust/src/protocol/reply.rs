@@ -4,18 +4,17 @@ use std::time::Duration;
 
 use redis::Value;
 
-use crate::counts::Figures;
 use crate::decision::{Decision, Decisions, RetryAfter, Source};
 use crate::error::Error;
 use crate::policy::Request;
 
 /// The figures of a LINE reply, in order.
-pub const FIGURES: usize = 12;
+const FIGURES: usize = 12;
 
 /// The LINE reply to a request.
-pub fn decision(reply: Value, request: &Request<'_>) -> Result<Decision, Error> {
+pub fn decision(reply: &Value, request: &Request<'_>) -> Result<Decision, Error> {
     let [first, count, _, limit, remaining, retry_after_ms, next_ms, reset_ms, delay_ms, now_ms, shadow, charged] =
-        figures(&reply).ok_or(Error::UnknownReply)?;
+        figures(reply).ok_or(Error::UnknownReply)?;
     Ok(Decision {
         // With PARTIAL, COST 0 charges 0 units in either case.
         allowed: if request.partial && request.cost == 0 { retry_after_ms == 0 } else { first > 0 },
@@ -34,19 +33,6 @@ pub fn decision(reply: Value, request: &Request<'_>) -> Result<Decision, Error> 
     })
 }
 
-/// The figures of a LINE reply that are kept of its key, and the server's time in milliseconds.
-pub fn kept(reply: &Value) -> Option<(Figures, u64)> {
-    let [first, _, _, limit, remaining, _, _, reset_ms, _, now_ms, shadow, _] = figures(reply)?;
-    let figures = Figures {
-        allowed: first > 0,
-        limit: unsigned(limit),
-        remaining: unsigned(remaining),
-        reset: u64::try_from(reset_ms).map_or(u64::MAX, |millis| millis.saturating_mul(1_000)),
-        shadow: shadow != 0,
-    };
-    Some((figures, unsigned(now_ms)))
-}
-
 /// The LINE reply of RL.MULTI.
 pub fn decisions(reply: Value, requests: &[Request<'_>]) -> Result<Decisions, Error> {
     let Value::Array(parts) = reply else { return Err(Error::UnknownReply) };
@@ -54,7 +40,7 @@ pub fn decisions(reply: Value, requests: &[Request<'_>]) -> Result<Decisions, Er
     if limits.len() != requests.len() {
         return Err(Error::UnknownReply);
     }
-    let each = limits.into_iter().zip(requests).map(|(reply, request)| decision(reply, request));
+    let each = limits.into_iter().zip(requests).map(|(reply, request)| decision(&reply, request));
     Ok(Decisions { allowed: flag(allowed)?, limits: each.collect::<Result<_, Error>>()? })
 }
 
@@ -66,18 +52,9 @@ pub fn flag(reply: Value) -> Result<bool, Error> {
     }
 }
 
-/// The figures of a LINE reply, or of one that was divided.
-pub fn figures(reply: &Value) -> Option<[i64; FIGURES]> {
-    match reply {
-        Value::BulkString(line) => of_line(line),
-        Value::Array(figures) => {
-            let mut known = [0; FIGURES];
-            let integers = figures.iter().map_while(|figure| if let Value::Int(n) = figure { Some(*n) } else { None });
-            let found = known.iter_mut().zip(integers).map(|(known, n)| *known = n).count();
-            (found == FIGURES).then_some(known)
-        }
-        _ => None,
-    }
+/// The figures of a LINE reply.
+fn figures(reply: &Value) -> Option<[i64; FIGURES]> {
+    if let Value::BulkString(line) = reply { of_line(line) } else { None }
 }
 
 /// The figures of a line, with a blank between them. Those that this client does not know are left out.
@@ -122,7 +99,7 @@ mod tests {
     const POLICY: Policy = Policy::token(Duration::from_secs(60), 60);
 
     fn line(text: &str) -> Result<Decision, Error> {
-        decision(Value::BulkString(text.into()), &POLICY.request("k").cost(3))
+        decision(&Value::BulkString(text.into()), &POLICY.request("k").cost(3))
     }
 
     #[test]

@@ -36,20 +36,21 @@ fn seen(decision: &Decision) -> (bool, u64, u64, bool) {
 }
 
 /// Sends so many requests for one key alone and for another as one command, at one moment.
-fn compare(con: &mut Connection, requests: [&Request<'_>; 2], n: usize, what: &str) {
+fn compare(con: &mut Connection, requests: [&Request<'_>; 2], n: u64, what: &str) {
+    let many = usize::try_from(n).expect("few");
     let ([one, other], always) = (requests, what.contains("always true"));
     let (alone, _) = alone_and_joined(one, n).expect("it shares a command");
     let (_, joined) = alone_and_joined(other, n).expect("it shares a command");
-    let mut replies = at_once(con, &[vec![alone; n], vec![joined]].concat());
+    let mut replies = at_once(con, &[vec![alone; many], vec![joined]].concat());
     let Some(joined) = replies.pop() else { return };
     if matches!(joined, Value::ServerError(_)) {
         // The error of all who share the command.
-        assert_eq!(replies, vec![joined; n], "{what}");
+        assert_eq!(replies, vec![joined; many], "{what}");
         return;
     }
     let joined: Vec<Decision> = divided(&joined, other, n);
     let alone: Vec<Decision> = replies.iter().flat_map(|reply| divided(reply, one, 1)).collect();
-    assert_eq!(joined.len(), n, "{what}");
+    assert_eq!(joined.len(), many, "{what}");
     // Without memory, a limit that has less left than all of them take together denies all. Alone, each may fit.
     if always && joined.iter().all(|joined| !joined.allowed && joined.charged == 0 && joined.remaining > 0) {
         assert!(alone.iter().all(|alone| alone.charged == 0), "{what}");
@@ -119,9 +120,8 @@ fn joined_is_as_alone() {
                     let settings = options.map(|(name, values)| (name, random.pick(values)));
                     settings.iter().for_each(|(name, value)| set(&mut con, name, value));
 
-                    let n = usize::try_from(random.below(limit + 3).max(2)).expect("few");
-                    let most =
-                        if algorithm == Algorithm::Fixed || always { usize::try_from(limit).expect("few") } else { n };
+                    let n = random.below(limit + 3).max(2);
+                    let most = if algorithm == Algorithm::Fixed || always { limit } else { n };
                     if n <= most {
                         let [one, other] = &requests;
                         compare(&mut con, [one, other], n, &format!("{text} always {always} {settings:?}"));
@@ -142,7 +142,7 @@ fn joined_is_as_alone() {
 }
 
 #[test]
-fn a_flood_of_one_key_is_divided_exactly() {
+fn a_flood_of_one_key_is_few_commands() {
     const LIMIT: u64 = 700;
     const REQUESTS: usize = 4_000;
     for_each_server(|bin| {
@@ -158,6 +158,7 @@ fn a_flood_of_one_key_is_divided_exactly() {
         ] {
             let policy: Policy = text.parse().expect(text);
             redis::cmd("FLUSHALL").exec(&mut server.con()).expect("FLUSHALL");
+            redis::cmd("CONFIG").arg("RESETSTAT").exec(&mut server.con()).expect("RESETSTAT");
             // All of them are under way before the first is written.
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
             let decisions = runtime.block_on(async {
@@ -172,6 +173,10 @@ fn a_flood_of_one_key_is_divided_exactly() {
                 .collect();
             left.sort_unstable();
             assert_eq!(left, (0..LIMIT).collect::<Vec<_>>(), "{text}");
+            let stats: String = redis::cmd("INFO").arg("commandstats").query(&mut server.con()).expect("INFO");
+            let of_limit = stats.lines().find(|line| line.to_lowercase().starts_with("cmdstat_rl.")).expect("a line");
+            let calls: usize = of_limit.split(['=', ',']).nth(1).expect("calls").parse().expect("a number");
+            assert!(calls * 20 <= REQUESTS, "{text}: {calls} commands");
         }
     });
 }

@@ -1,42 +1,73 @@
-//! What is decided without the server counts with what the server counts.
+//! What is decided in this process alone, beside a server that comes and goes.
 
 use std::time::Duration;
 
-use redis_rl_client::{Algorithm, Fallback, Policy, Window};
+use redis_rl_client::{Algorithm, Fallback, Limiter, Link, Policy, Rules, Window};
 
-use crate::setup::{Way, eventually_is, for_each_way};
+use crate::link::url;
+use crate::proxy::Proxy;
+use crate::setup::{block_on, eventually_is, on_one_server};
+use crate::support::*;
 
-const HERE: Fallback = Fallback::Local { instances: 1 };
+const LIMIT: u64 = 100;
 
+/// The algorithms that `rlaas` takes, in windows in which no unit comes back.
+fn policies() -> impl Iterator<Item = Policy> {
+    let is_taken =
+        |algorithm: &Algorithm| matches!(algorithm.traits().rules, Rules::Every) && algorithm.traits().settle;
+    Algorithm::ALL.into_iter().filter(is_taken).map(|algorithm| {
+        let window = Window::Length(Duration::from_secs(360_000_000));
+        Policy::new(algorithm, window, LIMIT).expect("a policy")
+    })
+}
+
+/// It begins with what the last reply says is used, once, and counts alone from then on.
 #[test]
-fn the_server_is_told_what_was_allowed_without_it() {
-    for_each_way(async |limiter, _, way| {
-        let has = |algorithm: &Algorithm| {
-            let traits = algorithm.traits();
-            traits.settle && (traits.library || way == Way::Module)
-        };
-        for (at, algorithm) in Algorithm::ALL.into_iter().filter(has).enumerate() {
-            let policy = Policy::new(algorithm, Window::Length(Duration::from_secs(36_000)), 10).expect("a policy");
-            let request = policy.request("k");
+fn it_begins_with_its_part_of_what_the_server_counts() {
+    on_one_server(async |limiter, _| {
+        for policy in policies() {
+            let (request, local) = (policy.request(policy.label()), Fallback::Local { instances: 4 });
             let here = |requests: usize| {
-                let decisions = limiter.decide_without_server(&vec![request; requests], HERE);
-                decisions
-                    .into_iter()
-                    .filter(|decision| decision.as_ref().is_ok_and(|decision| decision.allowed))
-                    .count()
+                let decisions = limiter.decide_without_server(&vec![request; requests], local);
+                decisions.into_iter().filter(|one| one.as_ref().is_ok_and(|one| one.allowed)).count()
             };
-            assert_eq!(limiter.check_request(&request).await.expect("a decision").remaining, 9, "{policy}");
-            assert_eq!(here(5), 5, "{policy}");
-            let left = async || limiter.peek(&request.cost(0)).await.expect("a decision").remaining;
-            assert!(eventually_is(4, left).await, "{policy}: {} left", left().await);
-            // No more than its reply has left.
-            assert_eq!(here(9), 4, "{policy}");
-            assert!(eventually_is(0, left).await, "{policy}: {} left", left().await);
-            assert!(!limiter.check_request(&request).await.expect("a decision").allowed, "{policy}");
-            let sent = u64::try_from(9 * (at + 1)).expect("few");
-            assert_eq!((limiter.stats().local_sent, limiter.stats().local_dropped), (sent, 0), "{policy}");
-            // The algorithms have one key after the other.
-            limiter.reset(&policy, "k").await.expect("a reset");
+            assert!(limiter.check_request(&request.cost(20)).await.expect("a decision").allowed);
+            // A quarter of the limit, and of the 20 units.
+            assert_eq!(here(30), 20, "{policy}");
+            assert!(limiter.check_request(&request).await.expect("a decision").allowed);
+            assert_eq!(here(30), 0, "{policy}");
+            // What was decided here is nothing to the server.
+            assert_eq!(limiter.peek(&request.cost(0)).await.expect("a decision").remaining, LIMIT - 21, "{policy}");
         }
     });
+}
+
+/// The promise: the limit, and again its part, however often the connection comes and goes.
+#[test]
+fn a_connection_that_comes_and_goes_multiplies_nothing() {
+    for policy in policies() {
+        let server = one_server();
+        block_on(async {
+            let mut passed = 0;
+            let proxy = Proxy::start(server.port(), Duration::ZERO);
+            let limiter = Limiter::builder(Link::open(&url(proxy.port)).expect("a URL"))
+                .fallback(Fallback::Local { instances: 2 })
+                .timeout(Duration::from_millis(100))
+                .denials(0)
+                .build();
+            for round in 0..6 {
+                for _ in 0..60 {
+                    passed += u64::from(limiter.check(&policy, "k").await.expect("a decision").allowed);
+                }
+                if round % 2 == 0 {
+                    proxy.close();
+                } else {
+                    proxy.open();
+                    let replies = async || limiter.peek(&policy.request("k")).await.is_ok();
+                    assert!(eventually_is(true, replies).await, "{policy}");
+                }
+            }
+            assert!(passed >= LIMIT && passed <= LIMIT + LIMIT / 2, "{policy}: {passed}");
+        });
+    }
 }

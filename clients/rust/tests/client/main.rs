@@ -11,6 +11,7 @@ mod failure;
 mod grants;
 mod headers;
 mod joined;
+mod late;
 mod layer;
 mod lease;
 mod link;

@@ -2,18 +2,26 @@
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU16, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Forwards connections to a port of 127.0.0.1 until the program ends.
 pub struct Proxy {
     pub port: u16,
-    target: Arc<AtomicU16>,
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    target: AtomicU16,
+    /// How long what was read waits before it is forwarded, in microseconds.
+    delay: AtomicU64,
+    is_closed: AtomicBool,
     /// How many connections forward nothing any more: the first ones.
-    half_open: Arc<AtomicU32>,
-    accepted: Arc<AtomicU32>,
+    half_open: AtomicU32,
+    accepted: AtomicU32,
+    open: Mutex<Vec<TcpStream>>,
 }
 
 impl Proxy {
@@ -21,46 +29,86 @@ impl Proxy {
     pub fn start(target: u16, delay: Duration) -> Self {
         let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a port");
         let port = listener.local_addr().expect("an address").port();
-        let target = Arc::new(AtomicU16::new(target));
-        let (half_open, accepted) = (Arc::<AtomicU32>::default(), Arc::<AtomicU32>::default());
-        let (current, lost, count) = (Arc::clone(&target), Arc::clone(&half_open), Arc::clone(&accepted));
+        let shared = Arc::new(Shared {
+            target: AtomicU16::new(target),
+            delay: AtomicU64::default(),
+            is_closed: AtomicBool::default(),
+            half_open: AtomicU32::default(),
+            accepted: AtomicU32::default(),
+            open: Mutex::default(),
+        });
+        let proxy = Self { port, shared: Arc::clone(&shared) };
+        proxy.delay(delay);
         thread::spawn(move || {
             for client in listener.incoming().flatten() {
-                let number = count.fetch_add(1, Ordering::Relaxed);
-                let Ok(server) = TcpStream::connect(("127.0.0.1", current.load(Ordering::Relaxed))) else { continue };
-                let halves = [client.try_clone().expect("a clone"), server.try_clone().expect("a clone")];
-                let [client_reader, server_reader] = halves;
-                for (from, to) in [(client_reader, server), (server_reader, client)] {
-                    let lost = Arc::clone(&lost);
-                    thread::spawn(move || forward(from, to, delay, || number < lost.load(Ordering::Relaxed)));
+                let number = shared.accepted.fetch_add(1, Ordering::Relaxed);
+                if shared.is_closed.load(Ordering::SeqCst) {
+                    continue;
+                }
+                let target = shared.target.load(Ordering::Relaxed);
+                let Ok(server) = TcpStream::connect(("127.0.0.1", target)) else { continue };
+                let clone = |stream: &TcpStream| stream.try_clone().expect("a clone");
+                shared.open.lock().expect("no panic").push(clone(&client));
+                for (from, to) in [(clone(&client), clone(&server)), (server, client)] {
+                    let shared = Arc::clone(&shared);
+                    thread::spawn(move || forward(from, to, number, &shared));
                 }
             }
         });
-        Self { port, target, half_open, accepted }
+        proxy
+    }
+
+    /// From now on what is read waits for so long.
+    pub fn delay(&self, delay: Duration) {
+        self.shared.delay.store(u64::try_from(delay.as_micros()).expect("short"), Ordering::Relaxed);
+    }
+
+    /// Closes the connections, and those that come.
+    pub fn close(&self) {
+        self.shared.is_closed.store(true, Ordering::SeqCst);
+        for stream in self.shared.open.lock().expect("no panic").drain(..) {
+            let _ = stream.shutdown(Shutdown::Both);
+        }
+    }
+
+    /// New connections are forwarded again.
+    pub fn open(&self) {
+        self.shared.is_closed.store(false, Ordering::SeqCst);
     }
 
     /// What comes over the connections that are open is lost from now on, as if the other end had no power.
     pub fn lose_packets(&self) {
-        self.half_open.store(self.accepted.load(Ordering::Relaxed), Ordering::Relaxed);
+        self.shared.half_open.store(self.shared.accepted.load(Ordering::Relaxed), Ordering::Relaxed);
     }
 
     /// New connections go to this port; the others stay.
     pub fn redirect(&self, target: u16) {
-        self.target.store(target, Ordering::Relaxed);
+        self.shared.target.store(target, Ordering::Relaxed);
     }
 }
 
-fn forward(mut from: TcpStream, mut to: TcpStream, delay: Duration, is_lost: impl Fn() -> bool) {
+/// Each piece waits for its own time, so that pieces do not wait for each other.
+fn forward(mut from: TcpStream, to: TcpStream, number: u32, shared: &Shared) {
+    let (pieces, waiting) = mpsc::channel::<(Instant, Vec<u8>)>();
+    let mut writer = to.try_clone().expect("a clone");
+    let writes = thread::spawn(move || {
+        for (at, piece) in waiting {
+            thread::sleep(at.saturating_duration_since(Instant::now()));
+            if writer.write_all(&piece).is_err() {
+                break;
+            }
+        }
+    });
     let mut buffer = vec![0; 1 << 16];
     while let Ok(length @ 1..) = from.read(&mut buffer) {
-        thread::sleep(delay);
-        if is_lost() {
-            continue;
-        }
-        if to.write_all(&buffer[..length]).is_err() {
+        let at = Instant::now() + Duration::from_micros(shared.delay.load(Ordering::Relaxed));
+        let is_lost = number < shared.half_open.load(Ordering::Relaxed);
+        if !is_lost && pieces.send((at, buffer[..length].to_vec())).is_err() {
             break;
         }
     }
+    drop(pieces);
+    let _ = writes.join();
     for stream in [from, to] {
         let _ = stream.shutdown(Shutdown::Both);
     }

@@ -1,0 +1,373 @@
+//! The table of what this process knows of each key: an [`Account`], what the server counts by its last reply, and what was
+//! counted here. A lock for each part of the table is the only one.
+
+use std::cmp::Reverse;
+use std::hash::BuildHasher;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use foldhash::fast::RandomState;
+use indexmap::{Equivalent, IndexMap};
+use parking_lot::Mutex;
+use redis_rl_algorithm::Micros;
+use tokio::sync::oneshot;
+
+use crate::account::{Account, Caller, Sent};
+use crate::decision::Decision;
+use crate::error::Error;
+use crate::key::{Bounded, State};
+use crate::local::{Local, Request as LocalRequest, Verdict};
+use crate::policy::{Policy, Request};
+
+/// In how many parts the table is, by the hash of the key.
+const PARTS: usize = 64;
+/// The most keys of a part.
+const MAX_KEYS: usize = 100_000_usize.div_ceil(PARTS);
+/// The most bytes that are counted here, in a part.
+const MAX_BYTES: usize = (64 << 20) / PARTS;
+/// How many keys are looked at for one that makes place.
+const LOOKS: usize = 64;
+
+/// Where a request waits for its decision.
+#[derive(Debug)]
+pub struct Answer(pub oneshot::Sender<Result<Decision, Error>>);
+
+impl Caller for Answer {
+    fn is_gone(&self) -> bool {
+        self.0.is_closed()
+    }
+}
+
+/// What is known of all keys.
+#[derive(Debug)]
+pub struct Accounts {
+    parts: [Mutex<Part>; PARTS],
+    hasher: RandomState,
+    /// How many denials are remembered, and how many may be.
+    denials: AtomicUsize,
+    most_denials: usize,
+    /// After how long a denial is asked about again.
+    pub recheck: Duration,
+}
+
+#[derive(Debug, Default)]
+struct Part {
+    keys: IndexMap<State<'static>, Entry, RandomState>,
+    /// Which key is looked at next for one that makes place.
+    next: usize,
+    /// How many bytes are taken by what is counted here.
+    bytes: usize,
+}
+
+/// What is known of one key.
+#[derive(Debug, Default)]
+pub struct Entry {
+    pub account: Account<Answer>,
+    /// How many units the server counts by its last reply, and when none of them counts any more.
+    used: Option<(u64, Instant)>,
+    /// What was counted here.
+    local: Option<Box<Local>>,
+    /// A task gives back what is left of grants.
+    pub is_kept: bool,
+}
+
+/// A key to look for.
+#[derive(Hash)]
+struct Lookup<'a>(&'a State<'a>);
+
+impl Equivalent<State<'static>> for Lookup<'_> {
+    fn equivalent(&self, key: &State<'static>) -> bool {
+        self.0 == key
+    }
+}
+
+/// A key whose remembered denial denies requests: [`Limiter::top_denials`](crate::Limiter::top_denials).
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TopDenial {
+    /// The key as it is sent: see [`bounded`](crate::bounded).
+    pub key: Vec<u8>,
+    /// The policy that denies.
+    pub policy: Policy,
+    /// How many requests were denied without the server. A minute after the last denial of the key ended, it begins anew.
+    pub count: u64,
+    /// When the denial ends. A later reply may make that sooner or later.
+    pub ends_in: Duration,
+}
+
+impl Entry {
+    /// A request that was sent by itself has a reply.
+    pub fn learn(&mut self, request: &Request<'_>, sent: Sent, decision: &Decision, recheck: Duration, now: Instant) {
+        self.account.learn(request, sent, decision, recheck);
+        self.note(decision, now);
+    }
+
+    /// Notes what the server counts.
+    pub fn note(&mut self, decision: &Decision, now: Instant) {
+        let used = if decision.shadow { 0 } else { decision.limit.saturating_sub(decision.remaining) };
+        // What never comes back counts for as long as anything is remembered.
+        let resets_at = now.checked_add(decision.reset_after.unwrap_or(crate::denial::LONGEST));
+        self.used = resets_at.filter(|_| used > 0).map(|at| (used, at));
+    }
+
+    /// Whether nothing is lost if it is forgotten.
+    fn is_over(&self, now: Instant) -> bool {
+        let counts = self.used.is_some_and(|(_, until)| now < until) || self.account.denied().is_some();
+        self.account.is_idle() && self.local.is_none() && !counts
+    }
+}
+
+impl Part {
+    /// The next keys that may make place, with their numbers.
+    fn walk(&mut self) -> impl Iterator<Item = usize> + use<> {
+        let (len, first) = (self.keys.len().max(1), self.next);
+        self.next = (first + LOOKS) % len;
+        (0..LOOKS.min(len)).map(move |step| (first + step) % len)
+    }
+
+    /// Forgets what was counted here and counts no more.
+    fn forget_local(&mut self, clock: Micros) {
+        for at in self.walk() {
+            self.forget_local_at(at, clock);
+        }
+    }
+
+    fn forget_local_at(&mut self, at: usize, clock: Micros) {
+        if let Some((_, entry)) = self.keys.get_index_mut(at)
+            && let Some(local) = entry.local.take_if(|local| local.is_over(clock))
+        {
+            self.bytes = self.bytes.saturating_sub(local.bytes());
+        }
+    }
+
+    /// Makes place for a key. Whether there is any.
+    fn has_place(&mut self, now: Instant, clock: Option<Micros>, forgotten: &AtomicUsize) -> bool {
+        if self.keys.len() < MAX_KEYS {
+            return true;
+        }
+        let mut idle = None;
+        for at in self.walk() {
+            if let Some(clock) = clock {
+                self.forget_local_at(at, clock);
+            }
+            let Some((_, entry)) = self.keys.get_index(at) else { continue };
+            if entry.is_over(now) {
+                idle = Some(at);
+                break;
+            }
+            let is_idle = entry.account.is_idle() && entry.local.is_none();
+            idle = idle.or(is_idle.then_some(at));
+        }
+        let entry = idle.and_then(|at| self.keys.swap_remove_index(at));
+        if entry.as_ref().is_some_and(|(_, entry)| entry.account.denied().is_some()) {
+            forgotten.fetch_sub(1, Ordering::Relaxed);
+        }
+        entry.is_some()
+    }
+
+    /// Of the next denials, forgets the one that has denied the fewest requests, but not that of this key. Whether there is
+    /// any.
+    fn forgets_denial(&mut self, kept: &Lookup<'_>) -> bool {
+        let kept = self.keys.get_index_of(kept);
+        let others = self.walk().filter(|at| Some(*at) != kept);
+        let least = others.filter_map(|at| Some((self.keys.get_index(at)?.1.account.denied()?.count, at))).min();
+        let entry = least.and_then(|(_, at)| self.keys.get_index_mut(at));
+        entry.map(|(_, entry)| entry.account.drop_denied()).is_some()
+    }
+}
+
+impl Accounts {
+    /// Remembers the denials of at most so many keys, and asks about one again after `recheck`.
+    pub fn new(most_denials: usize, recheck: Duration) -> Self {
+        Self {
+            parts: std::array::from_fn(|_| Mutex::default()),
+            hasher: RandomState::default(),
+            denials: AtomicUsize::new(0),
+            most_denials,
+            recheck,
+        }
+    }
+
+    fn part(&self, state: &State<'_>) -> &Mutex<Part> {
+        &self.parts[self.hasher.hash_one(state.key()) as usize % PARTS]
+    }
+
+    /// Changes what is known of a key. Where there is no place for it, nothing is kept.
+    pub fn with<T>(&self, state: &State<'_>, now: Instant, change: impl FnOnce(&mut Entry) -> T) -> T {
+        let (lookup, mut part) = (Lookup(state), self.part(state).lock());
+        if !part.keys.contains_key(&lookup) {
+            if !part.has_place(now, None, &self.denials) {
+                return change(&mut Entry::default());
+            }
+            part.keys.insert(state.clone().kept(), Entry::default());
+        }
+        let Some(entry) = part.keys.get_mut(&lookup) else { return change(&mut Entry::default()) };
+        let before = entry.account.denied().is_some();
+        let changed = change(entry);
+        match (before, entry.account.denied().is_some()) {
+            (false, true) if self.denials.fetch_add(1, Ordering::Relaxed) >= self.most_denials => {
+                if !part.forgets_denial(&lookup)
+                    && let Some(entry) = part.keys.get_mut(&lookup)
+                {
+                    entry.account.drop_denied();
+                }
+                self.denials.fetch_sub(1, Ordering::Relaxed);
+            }
+            (true, false) => _ = self.denials.fetch_sub(1, Ordering::Relaxed),
+            _ => {}
+        }
+        changed
+    }
+
+    /// Decides on a request in this process. `None` if the table is full and does not have its key.
+    pub fn decide_locally(&self, request: &LocalRequest<'_>, now: Instant, clock: Micros) -> Option<Verdict> {
+        let key = request.request.bounded_key();
+        let state = State::new(request.request.policy, &key);
+        let (lookup, mut part) = (Lookup(&state), self.part(&state).lock());
+        let is_known = part.keys.get(&lookup).is_some_and(|entry| entry.local.is_some());
+        if !is_known {
+            let bytes = request.bytes();
+            if part.bytes + bytes > MAX_BYTES {
+                part.forget_local(clock);
+                if part.bytes + bytes > MAX_BYTES {
+                    return None;
+                }
+            }
+            if !part.keys.contains_key(&lookup) {
+                if !part.has_place(now, Some(clock), &self.denials) {
+                    return None;
+                }
+                part.keys.insert(state.kept(), Entry::default());
+            }
+            part.bytes += bytes;
+        }
+        let key = request.request.bounded_key();
+        let state = State::new(request.request.policy, &key);
+        let entry = part.keys.get_mut(&Lookup(&state))?;
+        let used = entry.used.filter(|(_, until)| now < *until).map_or(0, |(used, _)| used);
+        let local = entry.local.get_or_insert_with(|| Box::new(Local::new(request, used, clock)));
+        Some(local.decide(request, clock))
+    }
+
+    /// Gives back what a request was charged in this process.
+    pub fn give_back_locally(&self, request: &LocalRequest<'_>, units: u64, clock: Micros) {
+        let key = request.request.bounded_key();
+        let state = State::new(request.request.policy, &key);
+        if let Some(local) =
+            self.part(&state).lock().keys.get_mut(&Lookup(&state)).and_then(|entry| entry.local.as_mut())
+        {
+            local.give_back(request, units, clock);
+        }
+    }
+
+    /// Forgets the denial of a key, because units were given back.
+    pub fn forget(&self, policy: &Policy, key: &Bounded<'_>) {
+        let state = State::new(policy, key);
+        let mut part = self.part(&state).lock();
+        let Some(entry) = part.keys.get_mut(&Lookup(&state)) else { return };
+        if entry.account.denied().is_some() {
+            self.denials.fetch_sub(1, Ordering::Relaxed);
+        }
+        entry.account.forget();
+    }
+
+    /// The keys whose denials denied the most requests, at most `most`. Looks at all of them.
+    pub fn top(&self, most: usize, now: Instant) -> Vec<TopDenial> {
+        let mut all = Vec::new();
+        for part in &self.parts {
+            for (state, entry) in &part.lock().keys {
+                let Some(denied) = entry.account.denied().filter(|denied| denied.count > 0) else { continue };
+                let Some(ends_in) = denied.denial.until.checked_duration_since(now).filter(|rest| !rest.is_zero())
+                else {
+                    continue;
+                };
+                let (policy, count) = (denied.denial.decision.policy, denied.count);
+                all.push(TopDenial { key: state.key().to_vec(), policy, count, ends_in });
+            }
+        }
+        all.sort_by_key(|top| Reverse(top.count));
+        all.truncate(most);
+        all
+    }
+
+    /// The keys of a policy that have an account.
+    pub fn keys(&self, policy: &Policy) -> Vec<State<'static>> {
+        let is_of = |state: &&State<'static>| {
+            (state.algorithm(), state.schedule()) == (policy.algorithm(), policy.terms().schedule)
+        };
+        self.parts.iter().flat_map(|part| part.lock().keys.keys().filter(is_of).cloned().collect::<Vec<_>>()).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::decision::{RetryAfter, Source};
+
+    const HOUR: Duration = Duration::from_secs(3600);
+    const POLICY: Policy = Policy::token(HOUR, 10);
+
+    fn deny(accounts: &Accounts, key: &str, now: Instant) {
+        let request = POLICY.request(key);
+        let decision = Decision::of_fallback(&POLICY, false, 0, RetryAfter::After(HOUR));
+        let decision = Decision { source: Source::Server, ..decision };
+        let bounded = request.bounded_key();
+        accounts.with(&State::new(&POLICY, &bounded), now, |entry| {
+            let sent = entry.account.begin(None, now);
+            entry.learn(&request, sent, &decision, HOUR, now);
+        });
+    }
+
+    fn is_denied(accounts: &Accounts, key: &str, now: Instant) -> bool {
+        let request = POLICY.request(key);
+        let bounded = request.bounded_key();
+        accounts.with(&State::new(&POLICY, &bounded), now, |entry| entry.account.held(&request, now)).is_some()
+    }
+
+    #[test]
+    fn the_denials_of_so_many_keys_are_remembered() {
+        let now = Instant::now();
+        for most in [0, 1, 1_000] {
+            let accounts = Accounts::new(most, HOUR);
+            let keys: Vec<_> = (0..3_000).map(|n| format!("user:{n}")).collect();
+            for key in &keys {
+                deny(&accounts, key, now);
+            }
+            let denied = keys.iter().filter(|key| is_denied(&accounts, key, now)).count();
+            assert_eq!((denied, accounts.denials.load(Ordering::Relaxed)), (most, most));
+        }
+    }
+
+    #[test]
+    fn the_keys_that_deny_most_come_first() {
+        let (accounts, now) = (Accounts::new(10, HOUR), Instant::now());
+        for (key, times) in [("once", 1), ("often", 3), ("over", 9), ("never", 0)] {
+            deny(&accounts, key, now);
+            assert!((0..times).all(|_| is_denied(&accounts, key, now)));
+        }
+        accounts.forget(&POLICY, &Bounded::new(b"over"));
+        let top = accounts.top(9, now).into_iter().map(|top| (top.key, top.count));
+        assert_eq!(top.collect::<Vec<_>>(), [(b"often".to_vec(), 3), (b"once".to_vec(), 1)]);
+        assert_eq!(accounts.top(1, now).len(), 1);
+        assert!(accounts.top(9, now + HOUR).is_empty());
+    }
+
+    #[test]
+    fn a_full_table_denies_new_keys_until_something_in_it_has_ended() {
+        let policy = Policy::fixed(Duration::from_secs(1), 5);
+        let (accounts, now) = (Accounts::new(10, HOUR), Instant::now());
+        let decide = |key: &str, clock| {
+            let request = policy.request(key);
+            accounts.decide_locally(&LocalRequest { request: &request, instances: 1 }, now, clock)
+        };
+        let begin = Micros::from_millis(1_000_000);
+        let keys: Vec<_> = (0..2 * MAX_KEYS * PARTS).map(|n| n.to_string()).collect();
+        let counted = keys.iter().filter(|key| decide(key, begin).is_some_and(|verdict| verdict.allowed)).count();
+        assert!(counted <= MAX_KEYS * PARTS && counted > MAX_KEYS * PARTS / 2, "{counted}");
+        // Those that are known go on.
+        let Some(verdict) = decide(&keys[0], begin) else { panic!("it is forgotten") };
+        assert!(verdict.allowed);
+        let later = begin.plus(2_000_000);
+        assert!(keys.iter().rev().take(1_000).all(|key| decide(key, later).is_some()));
+    }
+}

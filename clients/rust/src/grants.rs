@@ -1,0 +1,172 @@
+//! Units that the server grants in advance, for keys with many requests.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use tokio::sync::watch;
+
+use crate::Fallback;
+use crate::Limiter;
+use crate::Request;
+use crate::account::{Ahead, Form};
+use crate::core::at_most_a_year;
+use crate::decision::Decision;
+use crate::error::Error;
+use crate::key::Bounded;
+use crate::policy::Policy;
+
+/// How many keys are given back at once when this ends.
+const CLOSED_AT_ONCE: usize = 100;
+
+/// Decides in this process, with units that the server granted in advance.
+///
+/// The first request of a key charges a whole grant of `units` in one call, or what is left of it (`COST n PARTIAL`). The
+/// next requests take from the grant, without the server. When a quarter is left, a task fetches the rest in the
+/// background. Requests that find nothing left wait for one fetch together, none for longer than the limiter's timeout. A
+/// grant that was not fetched again for a [second](Grants::hold), and every grant when the last clone of this value is
+/// dropped, is given back as far as it was not used.
+///
+/// # The bound
+///
+/// Each unit is charged before it is used, and an instance holds at most `units` of a key. So in any time span, N
+/// instances allow together at most what the policy allows in that time, plus N × `units`: those that were charged before
+/// and used in it. With FIXED, a grant ends with its window, so a window never has more than the limit.
+///
+/// In the other direction, a request may be denied while another instance still holds units: up to (N − 1) × `units`, for
+/// as long as grants are held. A process that dies keeps what it holds. So choose `units` small beside the limit: a
+/// hundredth of it, divided by the number of instances, is a good start.
+///
+/// Not for LEASE, and not for LEAKY, whose delays are those of single requests.
+///
+/// ```
+/// # mod doc { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/client/doc.rs")); } use doc::with_client;
+/// # use std::time::Duration;
+/// # use redis_rl_client::{Fallback, Limiter, Policy, Source};
+/// const API: Policy = Policy::counter(Duration::from_secs(60), 600_000).name("api");
+///
+/// # with_client(async |client| {
+/// # let limiter = Limiter::new(client);
+/// let api = limiter.grants(&API, 100)?;
+/// assert_eq!(api.check("tenant:7").await?.source, Source::Server);
+/// assert_eq!(api.check("tenant:7").await?.source, Source::Grant);
+/// let soon = api.with_timeout(Duration::from_millis(10)).with_fallback(Fallback::Allow);
+/// assert!(soon.check("tenant:8").await?.allowed);
+/// api.shutdown().await;
+/// # Ok(())
+/// # });
+/// ```
+#[derive(Clone, Debug)]
+pub struct Grants {
+    /// With the timeout and the fallback of the requests.
+    limiter: Limiter,
+    form: Form,
+    ahead: Ahead,
+    /// Whether the keys are bounded already.
+    keys_as_they_are: bool,
+    /// What is left is given back when the last of these is dropped.
+    _alive: Arc<watch::Sender<()>>,
+}
+
+impl Limiter {
+    /// Decides in this process, with grants of `units` that the server makes: see [`Grants`].
+    ///
+    /// # Errors
+    /// The algorithm takes no PARTIAL or delays requests (LEASE, LOCKOUT, LEAKY), or `units` is 0 or more than the policy allows at once.
+    pub fn grants(&self, policy: &Policy, units: u64) -> Result<Grants, Error> {
+        let traits = policy.algorithm().traits();
+        if !traits.partial || traits.delays {
+            return Err(Error::Unsupported("the algorithm cannot be granted in advance; send each request"));
+        }
+        if units == 0 || units > policy.capacity() {
+            return Err(Error::Unsupported("a grant has 1 unit or more, up to the burst or the limit of the policy"));
+        }
+        let ahead = Ahead { units, hold: policy.longest_window().min(Duration::from_secs(1)) };
+        let alive = Arc::new(watch::Sender::new(()));
+        let limiter = self.for_grants(alive.subscribe());
+        Ok(Grants { limiter, form: Form::granted(policy, ahead), ahead, keys_as_they_are: false, _alive: alive })
+    }
+}
+
+impl Grants {
+    /// How long units are held without another fetch before they are given back; a second if not given, or the window if
+    /// that is shorter.
+    #[must_use]
+    pub fn hold(self, hold: Duration) -> Self {
+        let hold = hold.clamp(Duration::from_millis(1), self.form.policy.longest_window());
+        let ahead = Ahead { hold, ..self.ahead };
+        Self { form: Form::granted(&self.form.policy, ahead), ahead, ..self }
+    }
+
+    /// The same grants with another fallback: for requests that find no units while the server cannot decide. That of the
+    /// limiter if not given.
+    #[must_use]
+    pub fn with_fallback(&self, fallback: Fallback) -> Self {
+        Self { limiter: self.limiter.with_fallback(fallback), ..self.clone() }
+    }
+
+    /// The same grants for keys that are sent as they are: see
+    /// [`Request::with_key_as_it_is`](crate::Request::with_key_as_it_is).
+    #[must_use]
+    pub fn with_keys_as_they_are(self) -> Self {
+        Self { keys_as_they_are: true, ..self }
+    }
+
+    fn name<'k>(&self, key: &'k [u8]) -> Bounded<'k> {
+        if self.keys_as_they_are { Bounded::known(key) } else { Bounded::new(key) }
+    }
+
+    /// The same grants with another timeout, for example what is left of a caller's deadline: how long a request waits for
+    /// units. With 0 it does not wait and fetches nothing. That of the limiter if not given.
+    #[must_use]
+    pub fn with_timeout(&self, timeout: Duration) -> Self {
+        Self { limiter: self.limiter.with_timeout(at_most_a_year(timeout)), ..self.clone() }
+    }
+
+    /// Checks a request of cost 1.
+    ///
+    /// # Errors
+    /// As [`Limiter::check`].
+    pub async fn check(&self, key: impl AsRef<[u8]>) -> Result<Decision, Error> {
+        self.check_cost(key, 1).await
+    }
+
+    /// Checks a request. A cost above the size of a grant is sent to the server.
+    ///
+    /// # Errors
+    /// As [`Limiter::check`].
+    pub async fn check_cost(&self, key: impl AsRef<[u8]>, cost: u64) -> Result<Decision, Error> {
+        let name = self.name(key.as_ref());
+        let request = Request::for_bounded(&self.form.policy, &name).cost(cost);
+        let form = (1..=self.ahead.units).contains(&cost).then_some(&self.form);
+        let decision = self.limiter.ask(&request, form).await;
+        decision.or_else(|error| self.limiter.core.fall_back(&request, self.limiter.fallback, error))
+    }
+
+    /// Decides on a request with the units that are held, else as
+    /// [`Limiter::decide_without_server`]. Nothing is sent and nothing is waited for.
+    ///
+    /// # Errors
+    /// [`Error::Overloaded`], with [`Fallback::Error`].
+    pub fn decide_without_server(
+        &self,
+        key: impl AsRef<[u8]>,
+        cost: u64,
+        fallback: Fallback,
+    ) -> Result<Decision, Error> {
+        let (core, name) = (&self.limiter.core, self.name(key.as_ref()));
+        let request = Request::for_bounded(&self.form.policy, &name).cost(cost);
+        match core.known(&request, (cost > 0).then_some(&self.form)) {
+            Some(decision) => Ok(decision),
+            None => core.fall_back(&request, fallback, Error::Overloaded),
+        }
+    }
+
+    /// Gives back what is not used, and waits for that. What other clones use later is granted anew.
+    pub async fn shutdown(self) {
+        let Self { limiter, form, .. } = &self;
+        for some in limiter.core.accounts.keys(&form.policy).chunks(CLOSED_AT_ONCE) {
+            join_all(some.iter().map(|state| limiter.give_up(state, form))).await;
+        }
+    }
+}

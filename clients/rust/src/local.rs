@@ -1,0 +1,179 @@
+//! The limit of one key in this process alone, while the server cannot decide: the algorithm itself, under the part of the
+//! limit and the burst that one of several instances has. Nothing of it is told to the server.
+
+use std::fmt::Debug;
+
+use redis_rl_algorithm::in_memory::{Charging, InMemory};
+use redis_rl_algorithm::rolling_log::{ENTRY_LEN, MAX_ENTRIES};
+use redis_rl_algorithm::{Cost, Micros, Policy as Terms, for_in_memory};
+
+use crate::decision::RetryAfter;
+use crate::policy::Request as Asked;
+
+/// What a key takes beside its own bytes and those of its log.
+const BYTES: usize = 400;
+
+/// A request, and how many instances share the limit.
+#[derive(Clone, Copy, Debug)]
+pub struct Request<'a> {
+    pub request: &'a Asked<'a>,
+    pub instances: u32,
+}
+
+/// What a request gets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Verdict {
+    pub allowed: bool,
+    pub charged: u64,
+    pub retry_after: RetryAfter,
+    pub delay_ms: u64,
+}
+
+/// What is counted of a key.
+#[derive(Debug)]
+pub struct Local {
+    key: Box<dyn Key>,
+    /// From when on none of it counts.
+    over_at: Micros,
+    bytes: usize,
+}
+
+/// The state of a key, of some algorithm.
+trait Key: Debug + Send {
+    fn decide(&mut self, terms: &Terms, now: Micros, request: &Asked<'_>) -> Option<(Verdict, i64)>;
+    fn charge(&mut self, terms: &Terms, now: Micros, units: u64);
+    fn give_back(&mut self, terms: &Terms, now: Micros, units: u64);
+}
+
+#[derive(Debug)]
+struct Of<A: InMemory>(A::Key);
+
+impl<A: InMemory + Debug> Key for Of<A>
+where
+    A::Key: Send,
+{
+    fn decide(&mut self, terms: &Terms, now: Micros, request: &Asked<'_>) -> Option<(Verdict, i64)> {
+        let algorithm = A::with_policy(terms).ok()?;
+        A::expire(&mut self.0, now);
+        let charging = if request.always { Charging::Always } else { Charging::IfAllowed };
+        algorithm.prune(&mut self.0, now);
+        let cost = match request.partial {
+            true => algorithm.remaining(&self.0, now).min(request.cost),
+            false => request.cost,
+        };
+        let reply = algorithm.request_charging(&mut self.0, now, Cost::new(cost)?, charging).ok()?;
+        let allowed = if request.partial && request.cost > 0 { cost > 0 } else { reply.verdict.allowed };
+        let charged = if reply.verdict.allowed || request.always { cost } else { 0 };
+        let retry_after = if allowed { RetryAfter::Now } else { RetryAfter::from_millis(reply.figures.retry_after_ms) };
+        let delay_ms = u64::try_from(reply.figures.delay_ms).unwrap_or(0);
+        Some((Verdict { allowed, charged, retry_after, delay_ms }, reply.figures.reset_ms))
+    }
+
+    fn charge(&mut self, terms: &Terms, now: Micros, units: u64) {
+        if let (Ok(algorithm), Some(units)) = (A::with_policy(terms), Cost::new(units)) {
+            _ = algorithm.overcharge(&mut self.0, now, None, units);
+        }
+    }
+
+    fn give_back(&mut self, terms: &Terms, now: Micros, units: u64) {
+        if let (Ok(algorithm), Some(units)) = (A::with_policy(terms), Cost::new(units)) {
+            algorithm.refund(&mut self.0, now, Some(now), units);
+        }
+    }
+}
+
+impl Request<'_> {
+    /// The terms of one instance: its part of the limit and of the burst, each at least 1, unless the limit is 0.
+    fn terms(&self) -> Terms {
+        let terms = self.request.policy.terms();
+        let part = |whole: u64| (whole / u64::from(self.instances.max(1))).max(whole.min(1));
+        Terms { limit: part(terms.limit), burst: terms.burst.map(part), ..terms }
+    }
+
+    /// The most bytes that its key takes.
+    pub fn bytes(&self) -> usize {
+        // Special: the logs have an entry for each moment.
+        let has_log = for_in_memory!(self.request.policy.algorithm(), A => std::any::TypeId::of::<A>())
+            == std::any::TypeId::of::<redis_rl_algorithm::RollingLog>();
+        let entries = usize::try_from(self.terms().limit.saturating_add(1)).unwrap_or(usize::MAX).min(MAX_ENTRIES);
+        let log = if has_log { entries.saturating_mul(ENTRY_LEN) } else { 0 };
+        BYTES + self.request.key.len() + log
+    }
+}
+
+impl Local {
+    /// Begins with the part of one instance of what the server counts by its last reply.
+    pub fn new(request: &Request<'_>, used: u64, now: Micros) -> Self {
+        fn key<A: InMemory<Key: Send> + Debug + 'static>() -> Box<dyn Key> {
+            Box::new(Of::<A>(A::Key::default()))
+        }
+        let mut key = for_in_memory!(request.request.policy.algorithm(), A => key::<A>());
+        let used = used.div_ceil(u64::from(request.instances.max(1)));
+        if used > 0 {
+            key.charge(&request.terms(), now, used);
+        }
+        Self { key, over_at: Micros(u64::MAX), bytes: request.bytes() }
+    }
+
+    /// Decides on a request.
+    pub fn decide(&mut self, request: &Request<'_>, now: Micros) -> Verdict {
+        let Some((verdict, reset_ms)) = self.key.decide(&request.terms(), now, request.request) else {
+            return Verdict { allowed: false, charged: 0, retry_after: RetryAfter::Never, delay_ms: 0 };
+        };
+        self.over_at = u64::try_from(reset_ms).map_or(Micros(u64::MAX), |reset| now.plus((reset + 1) * 1_000));
+        verdict
+    }
+
+    /// Gives back what a request was charged.
+    pub fn give_back(&mut self, request: &Request<'_>, units: u64, now: Micros) {
+        self.key.give_back(&request.terms(), now, units);
+    }
+
+    /// Whether none of it counts any more.
+    pub fn is_over(&self, now: Micros) -> bool {
+        self.over_at <= now
+    }
+
+    pub const fn bytes(&self) -> usize {
+        self.bytes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::policy::{Algorithm, Policy, Window};
+
+    /// The algorithm itself under a part of the limit: what counted before, all options, and when it is over.
+    #[test]
+    fn it_is_the_algorithm_under_a_part_of_the_limit() {
+        let window = Duration::from_secs(60);
+        for algorithm in Algorithm::ALL.into_iter().filter(|algorithm| algorithm.traits().partial) {
+            let policy = Policy::new(algorithm, Window::Length(window), 10).expect("a policy");
+            let now = Micros::from_millis(60_000_000);
+            let decide = |local: &mut Local, asked: Asked<'_>, now| {
+                let verdict = local.decide(&Request { request: &asked, instances: 2 }, now);
+                (verdict.allowed, verdict.charged)
+            };
+            let asked = policy.request("k");
+            // Each of two has 5, of which 2 are used.
+            let mut local = Local::new(&Request { request: &asked, instances: 2 }, 3, now);
+            assert_eq!(decide(&mut local, asked.cost(4), now), (false, 0), "{policy}");
+            assert_eq!(decide(&mut local, asked.cost(2), now), (true, 2), "{policy}");
+            assert_eq!(decide(&mut local, asked.cost(9).partial(), now), (true, 1), "{policy}");
+            assert_eq!(decide(&mut local, asked.partial(), now), (false, 0), "{policy}");
+            local.give_back(&Request { request: &asked, instances: 2 }, 1, now);
+            assert_eq!(decide(&mut local, asked, now), (true, 1), "{policy}");
+            if algorithm.traits().always {
+                assert_eq!(decide(&mut local, asked.always(), now), (false, 1), "{policy}");
+            }
+            let later = now.plus(4 * 60_000_000);
+            assert!(!local.is_over(now) && local.is_over(later), "{policy}");
+            let mut never = Local::new(&Request { request: &asked, instances: 20 }, 0, now);
+            let one = |local: &mut Local| local.decide(&Request { request: &asked, instances: 20 }, now).allowed;
+            assert_eq!([one(&mut never), one(&mut never)], [true, false], "at least 1: {policy}");
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! Replies that come too late, and callers that leave: who is charged has used it, and no key is left without a next command.
+
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use redis_rl_client::{Algorithm, Decision, Error, Fallback, Limiter, Link, Policy, Rules, Source, Window};
+use tokio::time::{sleep, timeout};
+
+use crate::link::url;
+use crate::proxy::Proxy;
+use crate::setup::{block_on, limiter};
+use crate::support::*;
+
+const LIMIT: u64 = 100;
+const SOON: Duration = Duration::from_millis(60);
+
+/// A policy of each algorithm that `rlaas` takes.
+fn policies(window: Duration) -> impl Iterator<Item = Policy> {
+    let is_taken =
+        |algorithm: &Algorithm| matches!(algorithm.traits().rules, Rules::Every) && algorithm.traits().settle;
+    let policy = move |algorithm| Policy::new(algorithm, Window::Length(window), LIMIT).expect("a policy");
+    Algorithm::ALL.into_iter().filter(is_taken).map(policy)
+}
+
+fn behind(proxy: &Proxy, fallback: Fallback, time_limit: Duration) -> Limiter {
+    let link = Link::open(&url(proxy.port)).expect("a URL");
+    Limiter::builder(link).fallback(fallback).timeout(time_limit).denials(0).build()
+}
+
+/// How many the server has allowed of these.
+fn allowed(decisions: &[Result<Decision, Error>]) -> u64 {
+    let by_server = |decision: &&Result<Decision, Error>| {
+        decision.as_ref().is_ok_and(|decision| decision.allowed && decision.source != Source::Fallback)
+    };
+    decisions.iter().filter(by_server).count() as u64
+}
+
+/// So many requests whose replies are late: their callers have the fallback.
+async fn charge_late(limiter: &Limiter, proxy: &Proxy, policy: &Policy, requests: usize) {
+    proxy.delay(SOON);
+    for _ in 0..requests / 10 {
+        let late = join_all((0..10).map(|_| limiter.check(policy, "k"))).await;
+        assert_eq!(allowed(&late), 0, "{policy}");
+    }
+    proxy.delay(Duration::ZERO);
+    // The replies have come.
+    sleep(3 * SOON).await;
+}
+
+#[test]
+fn what_was_charged_too_late_is_nobody_elses() {
+    for policy in policies(Duration::from_secs(360_000_000)) {
+        let server = one_server();
+        block_on(async {
+            let proxy = Proxy::start(server.port(), Duration::ZERO);
+            let direct = limiter(&server).await;
+            for fallback in [Fallback::Allow, Fallback::Error] {
+                direct.reset(&policy, "k").await.expect("a reset");
+                let limiter = behind(&proxy, fallback, SOON);
+                limiter.connect().await.expect("a connection");
+                charge_late(&limiter, &proxy, &policy, 30).await;
+                let left = direct.peek(&policy.request("k").cost(0)).await.expect("a decision").remaining;
+                assert!(left < LIMIT, "nothing was late: {policy}");
+                let patient = limiter.with_timeout(PATIENCE);
+                let rest = join_all((0..120).map(|_| patient.check(&policy, "k"))).await;
+                assert_eq!(allowed(&rest), left, "{policy}, {fallback:?}");
+            }
+        });
+    }
+}
+
+#[test]
+fn in_a_short_window_no_more_than_the_limit_passes() {
+    let window = Duration::from_millis(500);
+    for policy in policies(window) {
+        let server = one_server();
+        block_on(async {
+            let proxy = Proxy::start(server.port(), Duration::ZERO);
+            let limiter = behind(&proxy, Fallback::Allow, SOON);
+            limiter.connect().await.expect("a connection");
+            charge_late(&limiter, &proxy, &policy, 60).await;
+            sleep(window / 5).await;
+            // At the end of the window of those that were late, the units of the next one are there.
+            let patient = limiter.with_timeout(PATIENCE);
+            let began = std::time::Instant::now();
+            let decisions = join_all((0..3 * LIMIT).map(|_| patient.check(&policy, "k"))).await;
+            let (passed, took) = (allowed(&decisions), began.elapsed());
+            // In this time, the rate of a bucket gives more back, and a window may end.
+            let windows = u64::from(policy.algorithm().traits().ends_at_once);
+            let more = (took.as_secs_f64() / window.as_secs_f64() * LIMIT as f64).ceil() as u64;
+            assert!(passed <= LIMIT + windows * LIMIT.min(more * LIMIT) + more, "{policy}: {passed} in {took:?}");
+        });
+    }
+}
+
+/// A request waits for up to a part of its time limit, and then for a round trip.
+#[test]
+fn a_hot_key_far_away_is_answered_in_time() {
+    let server = one_server();
+    block_on(async {
+        let proxy = Proxy::start(server.port(), Duration::from_millis(50));
+        let limiter = behind(&proxy, Fallback::Allow, Duration::from_millis(150));
+        limiter.connect().await.expect("a connection");
+        let policy = Policy::counter(Duration::from_secs(3600), 1_000_000);
+        let ask = async |first: u64| {
+            sleep(Duration::from_millis(first)).await;
+            for _ in 0..10 {
+                assert_eq!(limiter.check(&policy, "k").await.expect("a decision").source, Source::Server);
+            }
+        };
+        join_all((0..100).map(|n| ask(2 * n))).await;
+        assert_eq!(limiter.stats().timeouts, 0);
+    });
+}
+
+#[test]
+fn a_caller_that_leaves_at_any_point_leaves_no_key_stuck() {
+    let server = one_server();
+    block_on(async {
+        let proxy = Proxy::start(server.port(), Duration::from_millis(2));
+        let limiter = behind(&proxy, Fallback::Error, PATIENCE);
+        limiter.connect().await.expect("a connection");
+        let policy = Policy::counter(Duration::from_secs(3600), 1_000_000);
+        let grants = limiter.grants(&policy, 5).expect("grants");
+        for micros in (0..8_000).step_by(100) {
+            let leaves = Duration::from_micros(micros);
+            let some = join_all((0..10).map(|_| timeout(leaves, limiter.check(&policy, "k")))).await;
+            let granted = join_all((0..10).map(|_| timeout(leaves, grants.check("granted")))).await;
+            drop((some, granted));
+            assert!(limiter.check(&policy, "k").await.expect("a decision").allowed);
+            assert!(grants.check("granted").await.expect("a decision").allowed);
+        }
+    });
+}
