@@ -1,7 +1,7 @@
 // @ts-check
 // One way to send a command with every client.
 import { once } from 'node:events'
-import { isUnavailable, kind } from './guard.js'
+import { isUnavailable, kind } from './errors.js'
 import { slot } from './keys.js'
 
 /**
@@ -11,8 +11,8 @@ import { slot } from './keys.js'
  */
 
 /**
- * What a client last said about its connections, if it has not been connected since.
- * @typedef {{error: unknown, asking?: Promise<void>}} Last
+ * What a client last said about its connections, if it has not been connected since; and who is told when it is connected.
+ * @typedef {{error: unknown, asking?: Promise<void>, connected: Set<() => void>}} Last
  */
 
 /**
@@ -50,7 +50,7 @@ function lastError(client, many = false) {
   let last = lastErrors.get(client)
   if (!last) {
     /** @type {Last} */
-    const found = { error: undefined }
+    const found = { error: undefined, connected: new Set() }
     const failed = (/** @type {unknown} */ error) => {
       // One node may reject the password while another one is away.
       if (!many || !rejection(found)) found.error = error ?? new Error('the connection failed')
@@ -59,7 +59,10 @@ function lastError(client, many = false) {
     // A Cluster of ioredis says so of its nodes.
     if (client.isCluster) client.on?.('node error', failed)
     // A cluster of node-redis has no `ready`.
-    client.on?.(client.masters ? 'connect' : 'ready', () => (found.error = undefined))
+    client.on?.(client.masters ? 'connect' : 'ready', () => {
+      found.error = undefined
+      for (const tell of found.connected) tell()
+    })
     lastErrors.set(client, (last = found))
   }
   return last
@@ -201,7 +204,7 @@ function ioRedisCluster(client, last) {
 }
 
 /**
- * Upstash's REST API. It has no module, so what is sent is EVALSHA, EVAL and PING.
+ * Upstash's REST API. It has no module, so what is sent is EVALSHA and EVAL.
  * @type {(client: any) => Send}
  */
 function upstash(client) {
@@ -212,7 +215,6 @@ function upstash(client) {
     )
   }
   return async (_key, _readOnly, [command, script, count, ...rest]) => {
-    if (command === 'PING') return client.ping()
     if (!command.startsWith('EVAL')) throw new Error(`ERR unknown command '${command}'`)
     try {
       return await client[command.toLowerCase()](script, rest.slice(0, Number(count)), rest.slice(Number(count)))
@@ -224,8 +226,11 @@ function upstash(client) {
   }
 }
 
-/** @type {(client: any) => Send} */
-export function sender(client) {
+/**
+ * `connected` is called when there is a new connection, if the client tells.
+ * @type {(client: any, connected: () => void) => Send}
+ */
+export function sender(client, connected) {
   if (typeof client === 'function') return async (key, readOnly, words) => client(key, readOnly, words)
   if (typeof client?.evalsha === 'function' && !client.call && !client.sendCommand) return upstash(client)
   const isIoRedis = typeof client?.call === 'function'
@@ -235,6 +240,7 @@ export function sender(client) {
   const isCluster = isIoRedis ? client.isCluster : Boolean(client.masters)
   const isPool = !isIoRedis && !isCluster && typeof client.execute === 'function'
   const last = lastError(client, isCluster || isPool)
+  last.connected.add(connected)
   const adapt = isIoRedis
     ? isCluster ? ioRedisCluster : ioRedis
     : isCluster ? nodeRedisCluster : isPool ? nodeRedisPool : nodeRedis
@@ -244,7 +250,7 @@ export function sender(client) {
   let waiting
   // A command that waits for a connection inside a client may be sent long after the request that it was for, and charge
   // it.
-  const connected = async (/** @type {AbortSignal} */ signal) => {
+  const whenConnected = async (/** @type {AbortSignal} */ signal) => {
     await prepare?.()
     if (isReady()) return
     if (last.error) throw last.error
@@ -271,7 +277,7 @@ export function sender(client) {
   const send = (key, readOnly, words, signal) =>
     isReady()
       ? sendNow(key, readOnly, words, signal)
-      : connected(signal).then(() => sendNow(key, readOnly, words, signal))
+      : whenConnected(signal).then(() => sendNow(key, readOnly, words, signal))
   send.isCluster = isCluster
   send.why = why
   send.node = node

@@ -1,25 +1,35 @@
 // @ts-check
 import { STATUS_CODES } from 'node:http'
-import { Core } from './core.js'
+import { Store as Shared } from './store.js'
 
 /** @typedef {import('./fastify.js').Settings} Settings */
 
+const DAY = 86_400_000
+
 /** @param {import('./types.js').StoreOptions} options */
 export function redisRlStore(options) {
-  const core = new Core(options)
+  const shared = new Shared(options)
   return class Store {
-    static counters = core.counters
-    #scope
-    #passes
+    static counters = shared.counters
+    #part
+    #allowsErrors
+    /** How many denials come before a ban; undefined for none. @type {number | undefined} */
+    #ban
+    #backsOff
 
     /** @param {Settings} settings */
-    constructor(settings, scope = '* ') {
-      const { ban = -1, continueExceeding, exponentialBackoff, skipOnError } = settings
-      for (const [name, isSet] of Object.entries({ ban: ban >= 0, continueExceeding, exponentialBackoff })) {
-        if (isSet) throw new TypeError(`${name}: expected none; a denial ends when the limit allows the request`)
+    constructor(settings, part = '') {
+      const { ban = -1, continueExceeding, exponentialBackoff = false, skipOnError } = settings
+      if (continueExceeding) throw new TypeError('continueExceeding: expected none; a denial ends when the limit allows the request')
+      this.#ban = ban >= 0 ? ban : undefined
+      this.#backsOff = exponentialBackoff
+      this.#part = part
+      this.#allowsErrors = skipOnError === true
+      if (typeof settings.max === 'number' && typeof settings.timeWindow === 'number' && settings.global !== false) {
+        const { windowMs, limit, lock } = this.#call('', settings.timeWindow, settings.max)
+        const policy = shared.policy(windowMs, limit, lock)
+        shared.limiter.fixed(policy, shared.scope(policy, part))
       }
-      this.#scope = scope
-      this.#passes = skipOnError === true
     }
 
     /**
@@ -28,18 +38,17 @@ export function redisRlStore(options) {
      */
     child(settings) {
       const { method = 'createRateLimit', url = '' } = settings.routeInfo
-      return new Store(settings, `${method} ${url} `)
+      return new Store(settings, `${method} ${url}:`)
     }
 
     /**
      * @param {string} key
-     * @param {(error: Error | null, result?: {current: number, ttl: number}) => void} callback
+     * @param {Callback} callback
      * @param {number} timeWindow in milliseconds
      * @param {number} max
      */
     incr(key, callback, timeWindow, max) {
-      const call = { key, windowMs: timeWindow, limit: max, scope: this.#scope }
-      reply(core.decide(call, this.#passes), callback, timeWindow)
+      reply(shared.count(this.#call(key, timeWindow, max), this.#allowsErrors), callback, timeWindow)
     }
 
     /**
@@ -47,24 +56,31 @@ export function redisRlStore(options) {
      * @type {Store['incr']}
      */
     read(key, callback, timeWindow, max) {
-      const call = { key, windowMs: timeWindow, limit: max, scope: this.#scope }
-      const none = { totalHits: 0, ms: 0 }
-      const found = core.peek(call).catch((error) => core.withoutDecision(error, timeWindow, this.#passes))
-      reply(found.then((hits) => hits ?? none), callback, timeWindow)
+      const found = shared.peek(this.#call(key, timeWindow, max), this.#allowsErrors)
+      reply(found.then((counted) => counted ?? { hits: 0, ms: 0 }), callback, timeWindow)
+    }
+
+    /**
+     * `ban` and `exponentialBackoff` are LOCKOUT, of which each denial extends nothing. Those before a ban are requests that
+     * LOCKOUT allows and whose hits are above the limit; Fastify bans what is further above it.
+     * @type {(key: string, timeWindow: number, max: number) => import('./store.js').Call}
+     */
+    #call(who, windowMs, max) {
+      const call = { who, windowMs, limit: max + (this.#ban ?? 0), scope: this.#part }
+      if (this.#ban === undefined && !this.#backsOff) return call
+      return { ...call, lock: { block: windowMs, max: this.#backsOff ? Math.max(DAY, windowMs) : windowMs } }
     }
   }
 }
 
-/**
- * @param {Promise<{totalHits: number, ms: number | undefined}>} found
- * @param {(error: Error | null, result?: {current: number, ttl: number}) => void} callback
- * @param {number} timeWindow
- */
+/** @typedef {(error: Error | null, result?: {current: number, ttl: number}) => void} Callback */
+
+/** @type {(found: Promise<{hits: number, ms: number | undefined}>, callback: Callback, timeWindow: number) => void} */
 function reply(found, callback, timeWindow) {
   found.then(
-    ({ totalHits, ms = timeWindow }) => callback(null, { current: totalHits, ttl: ms }),
+    ({ hits, ms = timeWindow }) => callback(null, { current: hits, ttl: ms }),
     // Fastify sends the message.
-    ({ status, headers, cause }) => {
+    ({ status = 500, headers, cause }) => {
       callback(Object.assign(new Error(STATUS_CODES[status], { cause }), { statusCode: status, headers }))
     },
   )

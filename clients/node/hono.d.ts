@@ -4,7 +4,7 @@ import type { StoreCounters, StoreOptions } from './types.js'
 /** Throws an HTTPException: with status 503 if the server cannot decide, with 500 if it rejects the call. */
 export declare class RedisRlStore implements Store {
   localKeys: boolean
-  prefix: string
+  prefix: string | undefined
   readonly counters: StoreCounters
   constructor(options: StoreOptions)
   init(options: Pick<HonoConfigType<any>, 'windowMs' | 'limit'>): void
@@ -12,5 +12,4 @@ export declare class RedisRlStore implements Store {
   decrement(key: string): Promise<void>
   resetKey(key: string): Promise<void>
   get(key: string): Promise<ClientRateLimitInfo | undefined>
-  shutdown(): void
 }

@@ -1,23 +1,50 @@
 // @ts-check
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { Core } from './core.js'
-import { RateLimitError, isUnavailable } from './guard.js'
+import { RateLimitError, isUnavailable } from './errors.js'
+import { addressKey } from './keys.js'
+import { Limiter } from './limiter.js'
+import { Policy } from './policy.js'
 import { problem } from './problem.js'
-import { Limiter, Reservation } from './reservation.js'
+import { Store } from './store.js'
 
-export { Limiter, RateLimitError, Reservation, isUnavailable, problem }
+export { Limiter, Policy, RateLimitError, addressKey, isUnavailable, limit, problem }
 
+/**
+ * A middleware of Express: one or several limits, each with a key of its own.
+ * @type {typeof import('./index.js').limit}
+ */
+function limit(limiter, limits) {
+  const own = limits.map(({ policy, ...rest }) => ({ ...rest, policy: typeof policy === 'function' ? policy : limiter.fixed(policy) }))
+  if (own.length === 0) throw new TypeError('limits: expected at least one')
+  return async (request, response, next) => {
+    try {
+      const asked = own.map(async ({ policy, key, cost }) => {
+        return [typeof policy === 'function' ? await policy(request) : policy, await key(request), { cost: await cost?.(request) }]
+      })
+      const found = await limiter.checkAll(/** @type {any} */ (await Promise.all(asked)))
+      for (const [name, value] of Object.entries(found.headers())) response.set({ [name]: value })
+      if (found.allowed) return next()
+      const violated = found.limits.flatMap(({ allowed, policy }) => (allowed ? [] : [policy.label]))
+      problem.quotaExceeded(response, violated)
+    } catch (error) {
+      next(error)
+    }
+  }
+}
+
+/** For the option `store` of express-rate-limit. */
 export class RedisRlStore {
   /** The keys are those of a server that others use too. */
   localKeys = false
 
-  /** @type {number} */
   #windowMs = 0
-  /** @type {any} */
+  /** @type {unknown} */
   #limit = 0
   /** Whether express-rate-limit allows a request if this store throws. */
-  #passes = false
-  #core
+  #allowsErrors = false
+  /** @type {unknown} */
+  #wrong
+  #store
 
   /**
    * What increment() charged for the request at hand, for decrement(), which is told the key only. One asynchronous
@@ -28,21 +55,27 @@ export class RedisRlStore {
 
   /** @param {import('./types.js').StoreOptions} options */
   constructor(options) {
-    this.#core = new Core(options)
-    this.counters = Object.assign(this.#core.counters, { unrefunded: 0 })
-    this.prefix = this.#core.prefix
+    this.#store = new Store(options)
+    this.counters = this.#store.counters
+    this.prefix = options.prefix
   }
 
   /** @type {import('./index.js').RedisRlStore['init']} */
   init({ windowMs, limit, passOnStoreError, logger }) {
-    if (!Number.isSafeInteger(windowMs) || windowMs < 1) {
-      // express-rate-limit logs this. Each request is then an error of the module.
-      throw new TypeError('windowMs: expected a positive integer of milliseconds')
-    }
     this.#windowMs = windowMs
     this.#limit = limit
-    this.#passes = passOnStoreError === true
-    if (logger) this.#core.guard.logger = logger
+    this.#allowsErrors = passOnStoreError === true
+    if (logger) this.#store.limiter.log.logger = logger
+    try {
+      if (!Number.isSafeInteger(windowMs) || windowMs < 1) throw new TypeError('windowMs: expected a positive integer of milliseconds')
+      if (typeof limit !== 'number') return
+      const policy = this.#store.policy(windowMs, limit)
+      this.#store.limiter.fixed(policy, this.#store.scope(policy))
+    } catch (error) {
+      // express-rate-limit logs this and goes on. Each request is an error then.
+      this.#wrong = error
+      throw error
+    }
   }
 
   /** @param {string} key */
@@ -50,9 +83,9 @@ export class RedisRlStore {
     const charge = { key, charged: false, at: 0 }
     // Before the first await: what is entered later is not seen by the caller.
     this.#charges.enterWith(charge)
-    const { totalHits, ms, charged, at } = await this.#core.decide(this.#call(key), this.#passes)
+    const { hits, ms, charged, at } = await this.#store.count(this.#call(key), this.#allowsErrors)
     Object.assign(charge, { charged, at })
-    return { totalHits, resetTime: timeIn(ms) }
+    return { totalHits: hits, resetTime: timeIn(ms) }
   }
 
   /** @param {string} key */
@@ -61,36 +94,23 @@ export class RedisRlStore {
     const own = charge?.key === key
     // express-rate-limit also takes back a request that was denied. FIXED counted that one, the others did not.
     if (own && !charge.charged) return
-    try {
-      await this.#core.refund(this.#call(key), own ? ['AT', String(charge.at)] : [])
-    } catch (error) {
-      // Not every version of express-rate-limit catches it, and the request has its response.
-      const unavailable = isUnavailable(error)
-      this.counters.unrefunded += 1
-      if (!unavailable) this.counters.faults += 1
-      this.#core.guard.tell(unavailable ? 'warn' : 'error', 'not given back', error, 'unrefunded')
-    }
+    await this.#store.refund(this.#call(key), own ? charge.at : undefined)
   }
 
   /** @param {string} key */
   async resetKey(key) {
-    await this.#core.reset(this.#call(key))
+    await this.#store.reset(this.#call(key))
   }
 
   /** @param {string} key */
   async get(key) {
-    const found = await this.#core.peek(this.#call(key))
-    return found && { totalHits: found.totalHits, resetTime: timeIn(found.ms) }
-  }
-
-  /** Ends the timers. The connection belongs to the caller, who closes it. */
-  shutdown() {
-    this.#core.close()
+    const found = await this.#store.peek(this.#call(key))
+    return found && { totalHits: found.hits, resetTime: timeIn(found.ms) }
   }
 
   /** @param {string} key */
   #call(key) {
-    return { key, windowMs: this.#windowMs, limit: this.#limit }
+    return { who: key, windowMs: this.#windowMs, limit: this.#limit, wrong: this.#wrong }
   }
 }
 

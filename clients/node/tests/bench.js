@@ -60,6 +60,5 @@ for (const [atOnce, goal] of Object.entries(GOALS)) {
   console.log(`${atOnce} at once: ${shown.join(', ')}: ${ratio.toFixed(2)} ×, goal ${goal}`)
 }
 for (const client of clients) client.destroy()
-stores['rate-limit-redis-rl'].shutdown()
 await server.stop()
 process.exitCode = failed && process.env.CHECK ? 1 : 0

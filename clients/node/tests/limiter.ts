@@ -1,6 +1,6 @@
 // Compiled only, here and where the package is installed without a framework: the clients accept the types of the package.
 import { Cluster, Redis } from 'ioredis'
-import { Limiter, RedisRlStore, isUnavailable } from 'rate-limit-redis-rl'
+import { type Decision, Limiter, Policy, RedisRlStore, isUnavailable } from 'rate-limit-redis-rl'
 import { createClient, createClientPool, createCluster } from 'redis'
 import { Redis as Upstash } from '@upstash/redis'
 
@@ -14,7 +14,11 @@ new RedisRlStore({ client: async (_key, _readOnly, words) => words.length })
 // @ts-expect-error: LEASE is not for requests
 new RedisRlStore({ client: createClient(), algorithm: 'LEASE' })
 
-const limits = new Limiter({ client: new Redis(), onError: (error, outcome) => isUnavailable(error) && outcome === 'leasesLost' })
-const counted: number = limits.counters.leasesLost + store.counters.unrefunded
-// @ts-expect-error: a store has no leases
-counted + store.counters.leasesLost
+const limits = new Limiter({ client: new Redis(), unavailable: 'local', instances: 2, onError: (error, outcome) => isUnavailable(error) && outcome === 'local' })
+const counted: number = limits.counters.local + store.counters.unrefunded
+const decision: Promise<Decision> = limits.check({ algorithm: 'TOKEN', window: '1m', limit: 60 }, 'user:42', { cost: 2 })
+// @ts-expect-error: a limiter gives nothing back by itself
+counted + limits.counters.unrefunded
+// @ts-expect-error: a window is a text or seconds
+new Policy({ algorithm: 'TOKEN', window: true, limit: 60 })
+export { decision }

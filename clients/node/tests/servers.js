@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { Redis } from 'ioredis'
-import { Scripts } from '../scripts.js'
+import { scripted } from '../scripts.js'
 
 const { RL_MODULE: module, SERVERS = '', MODULE } = process.env
 /** MODULE=none: the servers have no module, and the Lua scripts decide. */
@@ -35,6 +35,14 @@ export async function waitFor(what, check) {
   throw new Error(`waited for ${what} in vain`)
 }
 
+/** The call that these words of a command with one limit are. */
+export function callOf(command, words) {
+  const [, verb] = command.split('.')
+  const isCheck = !['PEEK', 'REFUND', 'SETTLE', 'RESET'].includes(verb)
+  const [algorithm, key, ...rest] = isCheck ? [verb, ...words] : words
+  return { verb: isCheck ? 'CHECK' : verb, limits: [{ policy: { algorithm }, key, words: rest }] }
+}
+
 export async function startServer(path, ...options) {
   const own = typeof options.at(-1) === 'object' ? options.pop() : { module: !withoutModule }
   const loaded = own.module ? ['--loadmodule', module] : []
@@ -47,12 +55,12 @@ export async function startServer(path, ...options) {
   client.on('error', () => {})
   if (withoutModule) {
     // The tests look at what is counted by commands of the module.
-    const scripts = new Scripts()
     const call = client.call.bind(client)
-    client.call = (command, ...words) =>
-      command.startsWith('RL.')
-        ? scripts.run([command, ...words].map(String), ([first, ...rest]) => call(first, ...rest))
-        : call(command, ...words)
+    client.call = (command, ...words) => {
+      if (!command.startsWith('RL.')) return call(command, ...words)
+      const { source, words: sent } = scripted(callOf(command, words.map(String)))
+      return call('EVAL', source, ...sent)
+    }
   }
   const kill = async () => {
     client.disconnect()

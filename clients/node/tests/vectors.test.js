@@ -1,54 +1,39 @@
 // The tables that all clients share.
 import assert from 'node:assert/strict'
-import { getEventListeners } from 'node:events'
 import { readFileSync } from 'node:fs'
-import { describe, test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { test } from 'node:test'
 import { Breaker } from '../breaker.js'
-import { isUnavailable, kind } from '../guard.js'
-import { Limiter, RedisRlStore } from '../index.js'
-import { bounded, slot } from '../keys.js'
-import { Scripts } from '../scripts.js'
+import { decided, decisions } from '../decision.js'
+import { isUnavailable, kind } from '../errors.js'
+import { Limiter, Policy, addressKey } from '../index.js'
+import { slot } from '../keys.js'
+import { command } from '../link.js'
+import { scripted } from '../scripts.js'
 
 const read = (name) => JSON.parse(readFileSync(new URL(`../../../vectors/${name}.json`, import.meta.url), 'utf8'))
 
-test('the breaker of vectors/breaker.json', () => {
-  const { settings, cases } = read('breaker')
-  for (const { name, timer = true, settings: { silence, timeout } = settings, steps } of cases) {
-    if (!timer) continue
-    const breaker = new Breaker(silence, timeout)
-    const waiting = []
+test('the breaker of vectors/breaker_of_calls.json', () => {
+  for (const { name, timeout = 100, steps } of read('breaker_of_calls').cases) {
+    const breaker = new Breaker(timeout)
     for (const [now, event, state, sent] of steps) {
-      const found = []
-      if (event === 'request') {
-        const command = breaker.request(now)
-        if (command) {
-          waiting.push(command)
-          found.push('command')
-        }
-      } else if (event === 'leave') breaker.leave(waiting.find((command) => !command.left))
-      else if (event === 'reply') breaker.reply(waiting.shift(), now)
-      else if (event === 'pong') breaker.pong(now)
-      else if (event === 'connect_failed') breaker.connectFailed(now)
-      else assert.equal(event, 'time')
-      if (event === 'time' || event === 'connect_failed') found.push(...[breaker.time(now)].filter(Boolean))
-      assert.deepEqual([breaker.state, found], [state, sent], `${name}: ${now} ${event}`)
-      assert.ok(breaker.due > now, `${name}: ${now}: something is left to do`)
+      let found = null
+      if (event === 'request') found = breaker.request(now) ? 'command' : null
+      else if (event === 'reply') breaker.reply()
+      else if (event === 'timeout') breaker.timedOut(now)
+      else assert.equal((breaker.broken(), event), 'broken')
+      assert.deepEqual([breaker.isOpen ? 'open' : 'closed', found], [state, sent], `${name}: ${now} ${event}`)
     }
   }
 })
 
-test('the bounds of keys of vectors/keys.json', () => {
-  const { values, keys } = read('keys')
-  // A value that has no hash tag, and does not end as a reservation, is a key.
-  const plain = values.filter(([value]) => !/[{}]|:reserved$/.test(value))
-  for (const [key, expected] of [...keys, ...plain]) assert.equal(bounded(key), expected)
-  // With a prefix, the rest is bounded; but the module sees the whole key.
-  for (const [key, expected] of keys) assert.equal(bounded(key, 'app-'), `app-${expected}`)
-  const different = new Set(keys.flat())
-  assert.equal(new Set([...different].map((key) => bounded(key))).size, different.size)
-  assert.match(bounded('reserved', 'app:'), /^app:reserved~[0-9a-f]{64}$/)
-  assert.match(bounded('ends', 'app:reserved:'), /^app:reserved:ends~[0-9a-f]{64}$/)
+test('the keys and addresses of vectors/keys.json', () => {
+  const { clients, addresses } = read('keys')
+  for (const [prefix, name, who, key] of clients) {
+    const limiter = new Limiter({ client: async () => [], prefix })
+    assert.equal(limiter.key('TOKEN 1m 60', who, `${prefix}${name}:`), key)
+  }
+  assert.equal(new Limiter({ client: async () => [], prefix: 'app:' }).key('TOKEN 1m 60', 'user:42'), clients[0][3])
+  for (const [address, key] of addresses) assert.equal(addressKey(address), key)
 })
 
 test('the error replies of vectors/errors.json', () => {
@@ -59,225 +44,120 @@ test('the error replies of vectors/errors.json', () => {
   }
 })
 
-const { about, ...algorithms } = read('algorithms')
-const calls = Object.values(algorithms).flat()
-
-/** How the words of a reservation differ from those of vectors/algorithms.json. */
-const DIFFERENCES = [
-  [/^RL\.([A-Z]+) (.* (?:RESERVE|ID) .*) LINE$/, 'RL.MULTI 1 $1 $2 HEADERS'],
-  [/( RESERVE \w+ \d+) /, '$1000ms '],
-  [/^(RL\.SETTLE .*) LINE$/, '$1'],
-]
-
-test('the words of reservations of vectors/algorithms.json', async () => {
-  const sent = []
-  const client = async (_key, _readOnly, words) => {
-    sent.push(words.join(' '))
-    return words[0] === 'RL.MULTI' ? [1, [[1, 0, 1]], []] : 1
+/** The call that these words of a command are. */
+function callOf([command, ...words]) {
+  const verb = command.slice(3)
+  const limit = (algorithm, key, rest) => ({ policy: { algorithm }, key, words: rest })
+  if (verb === 'MULTI') {
+    const [count, ...rest] = words.slice(0, -1)
+    const begins = rest.flatMap((word, at) => (/^[A-Z]{4,}$/.test(word) && read('capabilities').algorithms[word] ? [at] : []))
+    assert.equal(begins.length, Number(count))
+    const parts = begins.map((at, i) => rest.slice(at, begins[i + 1]))
+    return { verb, limits: parts.map(([algorithm, key, ...own]) => limit(algorithm, key, own)) }
   }
-  const limiter = new Limiter({ client })
-  const differ = new Set()
-  for (const { call } of calls) {
-    const [command, ...words] = call.split(' ')
-    const after = (word) => words[words.indexOf(word) + 1]
-    sent.length = 0
-    if (command === 'RL.LEASE') await limiter.reserve([['LEASE', ...words.slice(0, 3)]], 60, { id: after('ID') })
-    else if (command === 'RL.RELEASE') {
-      await (await limiter.reserve([['LEASE', words[0], '30s', 2]], 60, { id: words[1] })).cancel()
-      sent.shift()
-    } else if (words.includes('RESERVE')) {
-      const [id, ttl] = words.slice(words.indexOf('RESERVE') + 1)
-      await limiter.reserve([[command.slice(3), ...words.slice(0, 3), 'COST', after('COST')]], ttl, { id })
-    } else if (words.includes('RESERVATION')) {
-      const limit = [...words.slice(0, 4), 'COST', 1]
-      await (await limiter.reserve([limit], 60, { id: after('RESERVATION') })).settle(Number(after('ACTUAL')))
-      sent.shift()
-    } else continue
-    const expected = DIFFERENCES.reduce((text, [difference, ours]) => {
-      if (difference.test(text)) differ.add(difference)
-      return text.replace(difference, ours)
-    }, call)
-    assert.deepEqual(sent, [expected])
+  if (verb === 'RENEW' || verb === 'RELEASE') return { verb, limits: [limit('LEASE', words[0], words.slice(1))] }
+  if (['PEEK', 'REFUND', 'SETTLE', 'RESET'].includes(verb)) return { verb, limits: [limit(words[0], words[1], words.slice(2))] }
+  return { verb: 'CHECK', limits: [limit(verb, words[0], words.slice(1))] }
+}
+
+test('the calls of vectors/scripts.json', () => {
+  let compared = 0
+  for (const { command: words, script, keys, argv, cluster, error } of read('scripts').calls) {
+    // The keys of a limiter have a hash tag, and several limits ask for LINE.
+    if (cluster || error || (words[0] === 'RL.MULTI' && words.at(-1) !== 'LINE')) continue
+    const call = callOf(words)
+    assert.deepEqual(command(call), words)
+    const made = scripted(call)
+    assert.deepEqual(made.words, [String(keys.length), ...keys, ...argv], String(words))
+    const end = typeof script === 'string' ? `return run('${script}')\n` : ''
+    const files = typeof script === 'string' ? [] : [...script, 'several']
+    assert.ok(made.source.endsWith(end))
+    for (const file of files) assert.ok(made.source.includes(readFileSync(new URL(`../../../lua/${file}.lua`, import.meta.url), 'utf8')))
+    compared += 1
   }
-  assert.equal(differ.size, DIFFERENCES.length, 'a difference is gone')
+  assert.ok(compared > 40, `${compared}`)
 })
 
-test('the replies to requests of vectors/algorithms.json', async () => {
-  for (const { call, reply } of calls) {
-    const [, algorithm] = /^RL\.(\w+) k 1m 5 COST \d+ LINE$/.exec(call) ?? []
-    if (!algorithm) continue
-    const figures = reply.split(' ').map(Number)
-    figures[8] = 0 // LEAKY would hold the request
-    const store = new RedisRlStore({ client: async () => figures.join(' '), algorithm })
-    store.init({ windowMs: 60_000, limit: 5 })
-    const { totalHits, resetTime } = await store.increment('k')
-    const [allowed, count, , , remaining, retryAfter, next] = figures
-    assert.equal(totalHits <= 5, allowed === 1, call)
-    if (allowed) assert.equal(totalHits, Math.max(algorithm === 'FIXED' ? count : 5 - remaining, 1), call)
-    const wait = allowed ? next : retryAfter
-    if (wait < 0) assert.equal(resetTime, undefined)
-    else assert.ok(Math.abs(resetTime - Date.now() - wait) < 10_000, call)
-    const later = (await store.get('k'))?.resetTime
-    assert.ok(count === 0 ? later === undefined : Math.abs(later - Date.now() - next) < 10_000, call)
-  }
-})
-
-test('the calls of vectors/scripts.json', (context) => {
-  context.mock.timers.enable({ apis: ['Date'] })
-  const { calls, clock } = read('scripts_before')
-  const window = ['RL.FIXED', 'k', 'month', '5', 'ANCHOR', '60']
-  for (const { command, script, keys, argv, now_ms: now = 0, cluster = false, suffixes, error } of calls) {
-    context.mock.timers.setTime(now)
-    const scripts = new Scripts()
-    scripts.isCluster = cluster
-    if (suffixes) scripts.learns(`ERR clock ${now} ${suffixes.join(' ')}`, scripts.made(command).windows)
-    if (error) assert.throws(() => scripts.made(command), { message: error })
-    else {
-      const { name, keys: found, args } = scripts.made(command)
-      assert.deepEqual([name, found, args], [script, keys, argv], String(command))
+test('the replies of vectors/algorithms.json, and their headers', () => {
+  const { about, ...algorithms } = read('algorithms')
+  for (const [name, calls] of Object.entries(algorithms)) {
+    for (const { call, reply } of calls) {
+      const found = /^RL\.(?:PEEK )?(\w+) k 1m 5 COST (\d+)( PARTIAL)? LINE$/.exec(call)
+      if (!found) continue
+      const [first, count, , limit, remaining, retry, next, reset, delay, at, , charged] = reply.split(' ').map(Number)
+      const decision = decided(reply, Policy.of(`${name} 1m 5`), Number(found[2]), Boolean(found[3]))
+      const wait = (ms) => (ms < 0 ? undefined : ms)
+      assert.deepEqual(
+        [decision.count, decision.limit, decision.remaining, decision.retryAfterMs, decision.nextMs, decision.resetMs, decision.delayMs, decision.charged],
+        [count, limit, remaining, wait(retry), wait(next), wait(reset), delay, charged],
+      )
+      assert.equal(decision.allowed, found[3] && found[2] === '0' ? retry === 0 : first > 0, call)
+      const headers = decision.headers()
+      assert.equal(headers['X-RateLimit-Remaining'], String(remaining))
+      assert.equal(headers['Retry-After'], decision.allowed || retry < 0 ? undefined : String(Math.ceil(retry / 1000)))
+      assert.equal(headers['X-RateLimit-Reset'], reset < 0 ? undefined : String(Math.ceil((at + reset) / 1000)))
+      assert.deepEqual(decisions(decision.allowed, [decision]).headers(), headers)
     }
   }
-  for (const { error, now_ms: now, suffixes } of clock) {
-    const scripts = new Scripts()
-    assert.ok(scripts.learns(error, suffixes.map((_, at) => `:${at}`)))
-    assert.ok(Math.abs(Number(scripts.made(['RL.FIXED', 'k', '1ms', '5']).keys[0].slice(2)) - now) <= 1)
+  assert.throws(() => decided('1 2 3', Policy.of('TOKEN 1m 5'), 1, false), /twelve figures/)
+})
+
+test('the options of vectors/capabilities.json, and what is wrong with a policy', () => {
+  const takes = (text) => {
+    try {
+      return Boolean(Policy.of(text))
+    } catch (error) {
+      assert.equal(error.name, 'TypeError', error)
+      return false
+    }
   }
-  assert.equal(new Scripts().learns('ERR syntax error', []), false)
-  assert.deepEqual(new Scripts().made(window).windows, [':month:60'])
+  for (const [algorithm, can] of Object.entries(read('capabilities').algorithms)) {
+    const found = {
+      burst: takes(`${algorithm} 1m 5 BURST 2`),
+      anchor: takes(`${algorithm} 1m 5 ANCHOR 0`),
+      calendar: takes(`${algorithm} month 5`),
+      lock: takes(`${algorithm} 1m 5 BLOCK 1m MAX 1d`),
+    }
+    assert.deepEqual(found, { burst: can.burst, anchor: can.anchor, calendar: can.anchor, lock: can.lock }, algorithm)
+  }
+  for (const [text, error] of [
+    ['TOKEN 1m', /policy: expected an algorithm, a window and a limit/],
+    ['TOKN 1m 5', /algorithm: expected one of FIXED,/],
+    ['TOKEN 5 1m', /limit: expected an integer/],
+    ['TOKEN 1x 5', /window: expected a positive integer of seconds/],
+    ['TOKEN 9007199254740991d 5', /window: /],
+    ['TOKEN 1m 9007199254740992', /limit: /],
+    ['FIXED 1m 5 BURST 2', /burst: FIXED takes none; TOKEN, LEAKY, GCRA do/],
+    ['TOKEN 1m 5 BURST', /after BURST: expected a value/],
+    ['TOKEN 1m 5 BURST 2 burst 3', /BURST is given twice/],
+    ['TOKEN 1m 5 BURST 0', /burst: expected an integer from 1/],
+    ['TOKEN 1m 5 COST 2', /cost: a policy has no such option/],
+    ['TOKEN 1m 5 AS a:b', /name: /],
+    ['LOCKOUT 1m 5 BLOCK 2m MAX 1m', /max: expected no less than block/],
+  ]) {
+    assert.throws(() => Policy.of(text), (thrown) => thrown.name === 'TypeError' && error.test(thrown.message) || assert.fail(thrown))
+  }
+  assert.equal(Policy.of(Policy.of('FIXED month 5 ANCHOR 7')).name, 'fixed:month:7')
+})
+
+test('the length of a calendar window', () => {
+  const DAY = 86_400_000
+  for (const [policy, at, days] of [
+    ['FIXED month 5', Date.UTC(2028, 1, 29), 29],
+    ['FIXED month 5', Date.UTC(2027, 0, 31, 23, 59), 31],
+    ['FIXED year 5', Date.UTC(2028, 11, 31), 366],
+    // From 31 January on: to the last day of February.
+    [`FIXED month 5 ANCHOR ${Date.UTC(2026, 0, 31) / 1000}`, Date.UTC(2026, 1, 1), 28],
+    [`FIXED month 5 ANCHOR ${Date.UTC(2026, 0, 31, 12) / 1000}`, Date.UTC(2026, 1, 28, 11), 28],
+    ['FIXED week 5', Date.UTC(2026, 0, 1), 7],
+  ]) {
+    assert.equal(Policy.of(policy).windowAt(at), days * DAY, policy)
+  }
 })
 
 test('the slot of a key', () => {
   // As CLUSTER KEYSLOT replies.
   for (const [key, expected] of [['123456789', 12739], ['{user}:x', 5474], ['', 0], ['{}x', 10595], ['é', 10180]]) {
     assert.equal(slot(key), expected, key)
-  }
-})
-
-/** A limiter whose server replies as vectors/reservations.json says, and what was sent. */
-function reserving(given = {}, { count = 0, fail_open: failOpen } = {}) {
-  const replies = structuredClone(given)
-  const [sent, outcomes] = [[], []]
-  const client = async (_key, _readOnly, words) => {
-    if (words[0] === 'PING') return 'PONG'
-    sent.push(words.join(' ').replace(/[0-9a-f]{8}-[-0-9a-f]{27}/g, 'call-1'))
-    const [reply = 1, ...later] = replies[words[0]] ?? []
-    if (later.length > 0) replies[words[0]] = later
-    if (typeof reply === 'string') throw new Error(reply === 'lost' ? 'Socket closed unexpectedly' : reply)
-    return words[0] === 'RL.MULTI' ? [1, Array(Number(words[1])).fill([1, count, 60]), []] : reply
-  }
-  const onError = (_error, outcome) => {
-    outcomes.push(outcome)
-    if (given['RL.RENEW']) throw new Error('nobody catches it') // in the background
-  }
-  const limiter = new Limiter({ client, failOpen, module: 'required', onError, timeout: 30_000, logger: { warn() {}, error() {} } })
-  return { limiter, sent, outcomes }
-}
-
-const table = read('reservations')
-
-test('a login resets the user after a success, and gives one back to the address', async () => {
-  const { limiter, sent } = reserving({ 'RL.REFUND': ['lost'] })
-  assert.throws(() => limiter.lockout([['TOKEN', 'k', '1m', 1]]), /^TypeError: policies: expected arrays of 'LOCKOUT'/)
-  const user = ['LOCKOUT', 'ann', '1d', 5, 'BLOCK', '1m']
-  const login = limiter.lockout([user], [['LOCKOUT', '192.0.2.1', '1d', 50, 'AS', 'max', 'MAX', '2d']])
-  assert.equal((await login.check()).allowed, true)
-  await login.succeed()
-  assert.deepEqual(sent, [
-    'RL.MULTI 2 LOCKOUT ann 1d 5 BLOCK 1m LOCKOUT 192.0.2.1 1d 50 AS max MAX 2d HEADERS',
-    'RL.RESET LOCKOUT ann 1d',
-    'RL.REFUND LOCKOUT 192.0.2.1 1d 50 MAX 2d',
-  ])
-})
-
-test('the options of vectors/capabilities.json', async () => {
-  const { algorithms } = read('capabilities')
-  const declared = readFileSync(new URL('../types.d.ts', import.meta.url), 'utf8')
-  const union = declared.match(/type Algorithm = (.*)/)[1].match(/[A-Z]+/g)
-  const client = async () => []
-  const takes = (call) => Promise.resolve().then(call).then(() => true, (error) => error.name !== 'TypeError')
-  for (const [algorithm, can] of Object.entries(algorithms)) {
-    const store = (options) => takes(() => new RedisRlStore({ client, algorithm, ...options }))
-    const found = {
-      store: await store({}),
-      type: union.includes(algorithm),
-      burst: await store({ burst: 5 }),
-      lock: await store({ block: '1m', max: '1d' }),
-      reserve: await takes(() => reserving().limiter.reserve([[algorithm, 'k', '1m', 5]], '1m')),
-    }
-    assert.deepEqual(found, { store: can.cost, type: can.cost, burst: can.burst, lock: can.lock, reserve: can.reserve || can.id }, algorithm)
-  }
-  assert.deepEqual(union.filter((algorithm) => !algorithms[algorithm]), [])
-})
-
-describe('vectors/reservations.json', { concurrency: true }, () => {
-  const settled = (charged) => [table.release, ...table.settle.map((call, i) => call.replace('%', charged[i]))]
-
-  for (const { name, steps, charged } of table.ends) {
-    for (const end of ['close', 'signal', 'using']) {
-      test(`${name}; ${end}`, async () => {
-        const { limiter, sent } = reserving()
-        const controller = new AbortController()
-        const options = { id: 'call-1', signal: controller.signal }
-        const reservation = await limiter.reserve(table.limits, '1m', options)
-        for (const [used, error] of table.wrong_reports) {
-          assert.throws(() => reservation.report(used), { name: 'TypeError', message: new RegExp(error) })
-        }
-        for (const [step, ...words] of steps) await reservation[step](...words)
-        if (end === 'signal') controller.abort()
-        else if (end === 'using') await reservation[Symbol.asyncDispose]?.()
-        reservation.close()
-        assert.deepEqual(sent, [table.reserve.join(' '), ...settled(charged)])
-        assert.equal(getEventListeners(controller.signal, 'abort').length, 0)
-      })
-    }
-  }
-
-  for (const { name, replies, id, error, settlements, charged, counters, ...options } of table.replies) {
-    test(name, async () => {
-      const { limiter, sent } = reserving(replies, options)
-      const asked = limiter.reserve(table.limits, '1m', { id })
-      if (error === 'reserve') await assert.rejects(asked, { status: counters.faults ? 500 : 503 })
-      else {
-        const settling = (await asked).settle(450)
-        await (error ? assert.rejects(settling) : settling)
-      }
-      const released = () => sent.filter((call) => call === table.release).length
-      for (let i = 0; i < 50 && released() < settlements; i += 1) await sleep(20) // in the background
-      await sleep(100) // and no more
-      assert.equal(released(), settlements)
-      if (settlements) assert.deepEqual(sent.slice(-6), settled(charged))
-      const named = Object.entries(counters).map(([name, n]) => [name.replace(/_(.)/, (_, c) => c.toUpperCase()), n])
-      const none = { allowed: 0, denied: 0, failedOpen: 0, failedClosed: 0, faults: 0, unsettled: 0, leasesLost: 0 }
-      const { errors, ...found } = limiter.counters
-      assert.deepEqual(found, { ...none, ...Object.fromEntries(named) })
-    })
-  }
-
-  test('wrong arguments', async () => {
-    const words = [undefined, NaN, Infinity, {}, ['k'], 1n, '']
-    const own = words.map((key) => ({ policies: [['ROLLING', key, '1m', 60]], error: 'policies: expected' }))
-    for (const { policies = [['ROLLING', 'k', '1m', 60]], ttl = '1m', id, error } of [...table.wrong_arguments, ...own]) {
-      const { limiter, sent } = reserving()
-      await assert.rejects(limiter.reserve(policies, ttl, { id }), { name: 'TypeError', message: new RegExp(error) })
-      assert.deepEqual(sent, [])
-    }
-  })
-})
-
-// After those above, since a lease of 300 ms is lost while this process does other work.
-describe('the leases of vectors/reservations.json', { concurrency: true }, () => {
-  for (const { name, id, count, renew, lost, faults = false } of table.leases) {
-    test(`a lease: ${name}`, async () => {
-      const { limiter, sent, outcomes } = reserving({ 'RL.RENEW': renew }, { count })
-      const reservation = await limiter.reserve([['LEASE', 'k', '1s', 1]], '1m', { id })
-      assert.equal(reservation.isLost, false)
-      await sleep(2_600)
-      assert.equal(reservation.isLost, lost)
-      assert.deepEqual([limiter.counters.leasesLost, limiter.counters.faults > 0], [Number(lost), faults])
-      assert.deepEqual(new Set(outcomes), new Set([...(faults ? ['faults'] : []), ...(lost ? ['leasesLost'] : [])]))
-      assert.ok(sent.slice(1).every((call) => call === 'RL.RENEW k 1s call-1'), String(sent))
-      reservation.close()
-      assert.deepEqual([reservation.isLost, limiter.counters.leasesLost], [lost, Number(lost)])
-    })
   }
 })
