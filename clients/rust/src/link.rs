@@ -3,6 +3,7 @@
 
 mod nodes;
 mod open;
+mod sentinel;
 mod server;
 
 use std::pin::pin;
@@ -131,17 +132,17 @@ fn value(mut replies: Replies) -> Result<Value, Error> {
 /// connection.
 async fn request(server: &Server, commands: &Arc<Commands>, limit: Duration) -> Result<Replies, Error> {
     let began = Instant::now();
-    let (mut replies, mut via) = server.send(commands, limit).await?;
+    let (mut replies, mut opened) = server.send(commands, limit).await?;
     let is_elsewhere = |reply: &Result<Value, Error>| matches!(reply, Err(Error::Redis(error)) if is_read_only(error));
-    while replies.iter().any(is_elsewhere) && via.age() >= REOPEN_APART && began.elapsed() < limit {
-        server.retire(via);
+    while replies.iter().any(is_elsewhere) && opened.elapsed() >= REOPEN_APART && began.elapsed() < limit {
+        server.retire(opened);
         let again = commands.only(|at| replies.get(at).is_some_and(is_elsewhere));
         let sent = server.send(&Arc::new(again), limit.saturating_sub(began.elapsed())).await;
         let rejected = replies.iter_mut().filter(|reply| is_elsewhere(reply));
         match sent {
             Ok((new, over)) => {
                 rejected.zip(new).for_each(|(reply, new)| *reply = new);
-                via = over;
+                opened = over;
             }
             Err(error) => rejected.for_each(|reply| *reply = Err(error.clone())),
         }

@@ -1,7 +1,6 @@
 //! Where the server is, from a URL.
 
 pub(crate) mod routing;
-mod sentinel;
 #[cfg(feature = "tls")]
 mod trust;
 mod url;
@@ -12,7 +11,6 @@ use std::time::Duration;
 use redis::{Client, ConnectionAddr, ConnectionInfo, RedisError, ServerErrorKind};
 
 use crate::error::Error;
-pub(crate) use sentinel::{Failure, Sentinels, require_master};
 #[cfg(feature = "tls")]
 pub(crate) use trust::Trust;
 
@@ -67,6 +65,15 @@ pub(crate) enum Kind {
     /// By some of its nodes.
     Cluster(Vec<Client>),
     Sentinel(Box<Sentinels>),
+}
+
+/// The Sentinels, and how to connect to the master.
+#[derive(Clone, Debug)]
+pub(crate) struct Sentinels {
+    pub sentinels: Vec<Client>,
+    pub name: String,
+    /// The settings of the master, with another address.
+    pub master: ConnectionInfo,
 }
 
 impl FromStr for Address {

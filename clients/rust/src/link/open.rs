@@ -1,15 +1,14 @@
-//! Opens a connection: the socket, TLS, the login, and the question to Sentinels.
+//! Opens a connection: the socket, TLS, and the login.
 
 use std::io;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use futures_util::FutureExt;
 use futures_util::future::{join_all, select_ok};
-use futures_util::stream::FuturesUnordered;
-use futures_util::{FutureExt, StreamExt};
 use redis::aio::MultiplexedConnection;
 use redis::{
-    AsyncConnectionConfig, Client, Cmd, ConnectionAddr, ConnectionInfo, ErrorKind, ProtocolVersion,
-    RedisConnectionInfo, RedisResult, Value,
+    AsyncConnectionConfig, Cmd, ConnectionAddr, ConnectionInfo, ErrorKind, ProtocolVersion, RedisConnectionInfo,
+    RedisResult,
 };
 use socket2::SockRef;
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -17,7 +16,8 @@ use tokio::net::{TcpStream, lookup_host};
 use tokio::task::AbortHandle;
 use tokio::time::timeout;
 
-use crate::address::{CONNECT_TIMEOUT, Failure, OPEN_TIMEOUT, Sentinels, Trust, require_master};
+use super::sentinel;
+use crate::address::{CONNECT_TIMEOUT, OPEN_TIMEOUT, Sentinels, Trust};
 use crate::error::is_connection_error;
 
 /// How many commands may wait for the connection to write them. With more, requests wait for room.
@@ -31,20 +31,22 @@ pub enum Place {
     Sentinel(Box<Sentinels>, Trust),
 }
 
-/// A connection over which commands may be sent, and the task that reads and writes.
-#[derive(Debug)]
-pub struct Opened {
+/// A connection that was opened.
+#[derive(Clone, Debug)]
+pub struct Connection {
     pub multiplexed: MultiplexedConnection,
+    /// The task that reads and writes. It ends with the connection.
     pub driver: AbortHandle,
+    pub opened: Instant,
 }
 
 impl Place {
     /// Opens a connection. The server has replied to PING then, if only with an error.
-    pub async fn open(&self) -> RedisResult<Opened> {
+    pub async fn open(&self) -> RedisResult<Connection> {
         let opening = async {
             match self {
                 Self::Server(info, trust) => connect(info, trust).await,
-                Self::Sentinel(sentinels, trust) => master(sentinels, trust).await,
+                Self::Sentinel(sentinels, trust) => sentinel::master(sentinels, trust).await,
             }
         };
         in_time(OPEN_TIMEOUT, opening).await
@@ -56,7 +58,8 @@ async fn in_time<T>(limit: Duration, opening: impl Future<Output = RedisResult<T
     timeout(limit, opening).await.unwrap_or_else(|_| Err(too_late().into()))
 }
 
-async fn connect(info: &ConnectionInfo, trust: &Trust) -> RedisResult<Opened> {
+/// Connects to one server.
+pub async fn connect(info: &ConnectionInfo, trust: &Trust) -> RedisResult<Connection> {
     let connecting = async {
         match info.addr() {
             ConnectionAddr::Tcp(host, port) => set_up(tcp(host, *port, info).await?, info).await,
@@ -94,7 +97,7 @@ async fn tcp(host: &str, port: u16, info: &ConnectionInfo) -> RedisResult<TcpStr
 }
 
 /// Logs in and chooses the database. The crate `redis` would hide what the server replies to the password.
-async fn set_up<S>(stream: S, info: &ConnectionInfo) -> RedisResult<Opened>
+async fn set_up<S>(stream: S, info: &ConnectionInfo) -> RedisResult<Connection>
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
@@ -115,7 +118,7 @@ where
         return Err(said.unwrap_or(lost).clone());
     }
     replies.into_iter().take(required).try_for_each(|reply| reply.map(drop))?;
-    Ok(Opened { multiplexed, driver })
+    Ok(Connection { multiplexed, driver, opened: Instant::now() })
 }
 
 /// The commands with which a connection begins, the last of them PING; and how many of the first must succeed.
@@ -149,34 +152,4 @@ fn login(settings: &RedisConnectionInfo) -> (Vec<Cmd>, usize) {
     }
     commands.push(redis::cmd("PING"));
     (commands, required)
-}
-
-/// Asks all Sentinels at the same time. The first master that one of them names and that says so itself counts.
-async fn master(sentinels: &Sentinels, trust: &Trust) -> RedisResult<Opened> {
-    let mut masters: FuturesUnordered<_> =
-        sentinels.sentinels.iter().map(|sentinel| ask(sentinels, sentinel, trust)).collect();
-    let mut failure = sentinels.no_reply();
-    while let Some(result) = masters.next().await {
-        match result {
-            Ok(master) => return Ok(master),
-            Err(later) => failure = failure.or(later),
-        }
-    }
-    Err(failure.error)
-}
-
-async fn ask(sentinels: &Sentinels, sentinel: &Client, trust: &Trust) -> Result<Opened, Failure> {
-    let query = async |opened: &mut Opened, command: Cmd| -> RedisResult<Value> {
-        opened.multiplexed.send_packed_command(&command).await?.extract_error()
-    };
-    let mut opened = connect(sentinel.get_connection_info(), trust).await.map_err(Failure::of_sentinel)?;
-    let reply = query(&mut opened, sentinels.question()).await;
-    let named = reply.and_then(|reply| Ok(redis::from_redis_value(reply)?));
-    let client = sentinels.client(named)?;
-    let master = async {
-        let mut master = connect(client.get_connection_info(), trust).await?;
-        require_master(&query(&mut master, redis::cmd("ROLE")).await?)?;
-        Ok(master)
-    };
-    master.await.map_err(Failure::of_master)
 }

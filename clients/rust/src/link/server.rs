@@ -7,12 +7,10 @@ use std::time::{Duration, Instant};
 use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, Shared};
 use parking_lot::Mutex;
-use redis::aio::MultiplexedConnection;
 use redis::{ErrorKind, RedisError, RedisResult, Value};
-use tokio::task::AbortHandle;
 use tokio::time::{sleep, timeout};
 
-use super::open::{Opened, Place};
+use super::open::{Connection, Place};
 use super::{give_turns, within};
 use crate::error::{Error, is_connection_error};
 use crate::protocol::Commands;
@@ -52,24 +50,6 @@ struct State {
     used: Instant,
 }
 
-#[derive(Clone, Debug)]
-struct Connection {
-    multiplexed: MultiplexedConnection,
-    /// The task that reads and writes. It ends with the connection.
-    driver: AbortHandle,
-    via: Via,
-}
-
-/// Which connection it was: when it was opened.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Via(Instant);
-
-impl Via {
-    pub fn age(self) -> Duration {
-        self.0.elapsed()
-    }
-}
-
 /// An attempt to connect, for all who wait for it. It goes on without them.
 type Opening = Shared<BoxFuture<'static, RedisResult<Connection>>>;
 
@@ -96,11 +76,11 @@ impl Server {
     }
 
     /// Sends commands with one write, and waits so long for the replies. If this is dropped before they are written, they
-    /// are not sent.
+    /// are not sent. Also returns when the connection was opened that they came over.
     ///
     /// # Errors
     /// There is no reply in time, no connection, or the breaker is open.
-    pub async fn send(&self, commands: &Arc<Commands>, limit: Duration) -> Result<(Replies, Via), Error> {
+    pub async fn send(&self, commands: &Arc<Commands>, limit: Duration) -> Result<(Replies, Instant), Error> {
         let began = Instant::now();
         let waiting = match self.0.begin(began) {
             Some(waiting) => waiting,
@@ -115,10 +95,10 @@ impl Server {
             Some(Err(error)) => return Err(waiting.ends(&error).into()),
             None => return Err(Error::Timeout(limit)),
         };
-        let via = connection.via;
+        let opened = connection.opened;
         let mut replies = waiting.replies(connection, Arc::clone(commands)).boxed();
         match within(limit.saturating_sub(began.elapsed()), &mut replies).await {
-            Some(replies) => Ok((replies?, via)),
+            Some(replies) => Ok((replies?, opened)),
             None => {
                 // A late reply still says that the server is there.
                 tokio::spawn(timeout(LATE.saturating_sub(limit), replies));
@@ -132,25 +112,28 @@ impl Server {
         Ok(self.0.connection().await.map(drop)?)
     }
 
-    /// The requests that follow get another connection than this one.
-    pub fn retire(&self, via: Via) {
-        self.0.retire(via);
+    /// The requests that follow get another connection than the one that was opened then.
+    pub fn retire(&self, opened: Instant) {
+        self.0.retire(opened);
     }
 }
 
 impl Inner {
     /// Begins a request, unless the breaker is open.
     fn begin(self: &Arc<Self>, now: Instant) -> Option<Waiting> {
-        let mut state = self.state.lock();
-        let permit = state.silence.begin(now)?;
-        if !std::mem::replace(&mut state.is_watched, true) {
+        let (permit, is_watched) = {
+            let mut state = self.state.lock();
+            (state.silence.begin(now)?, std::mem::replace(&mut state.is_watched, true))
+        };
+        // A runtime that ends drops the task at once, which takes the lock.
+        if !is_watched {
             tokio::spawn(watch(Watch(Arc::downgrade(self))));
         }
         Some(Waiting { server: Arc::clone(self), permit: Some(permit) })
     }
 
-    fn retire(&self, via: Via) {
-        self.state.lock().connection.take_if(|connection| connection.via == via);
+    fn retire(&self, opened: Instant) {
+        self.state.lock().connection.take_if(|connection| connection.opened == opened);
     }
 
     /// Lets the breaker see something.
@@ -172,7 +155,7 @@ impl Inner {
             let mut state = self.state.lock();
             let is_silent = state.silence.lasted() >= REPLACED_AFTER;
             state.connection.take_if(|connection| {
-                connection.driver.is_finished() || is_silent && connection.via.age() >= REPLACED_AFTER
+                connection.driver.is_finished() || is_silent && connection.opened.elapsed() >= REPLACED_AFTER
             });
             if let Some(connection) = &state.connection {
                 return Ok(connection.clone());
@@ -193,9 +176,8 @@ impl Inner {
     fn open(self: &Arc<Self>) -> Opening {
         let server = Arc::clone(self);
         let task = tokio::spawn(async move {
-            let opened = server.place.open().await;
+            let result = server.place.open().await;
             let now = Instant::now();
-            let result = opened.map(|Opened { multiplexed, driver }| Connection { multiplexed, driver, via: Via(now) });
             let mut state = server.state.lock();
             state.opening = None;
             state.connection = result.clone().ok();
@@ -229,7 +211,7 @@ impl Waiting {
         let values = match commands.send(&mut connection.multiplexed).await {
             Ok(values) => values,
             Err(error) => {
-                self.server.retire(connection.via);
+                self.server.retire(connection.opened);
                 return Err(self.ends(&error).into());
             }
         };
@@ -259,22 +241,27 @@ impl Drop for Waiting {
     }
 }
 
-/// A task that looks at the silence of a server while requests wait.
-struct Watch(Weak<Inner>);
-
-async fn watch(watch: Watch) {
+/// Looks at the silence of a server while requests wait.
+async fn watch(mut watch: Watch) {
     loop {
         sleep(LOOKS_APART).await;
         let Some(server) = watch.0.upgrade() else { return };
         server.see(|silence| silence.look(Instant::now()));
-        if !server.state.lock().silence.is_waited_for() {
+        let mut state = server.state.lock();
+        if !state.silence.is_waited_for() {
+            // The next request begins another one.
+            state.is_watched = false;
+            watch.0 = Weak::new();
             return;
         }
     }
 }
 
+/// The server that a task watches.
+struct Watch(Weak<Inner>);
+
 impl Drop for Watch {
-    /// Nobody waits, or the runtime ends.
+    /// The runtime ends.
     fn drop(&mut self) {
         if let Some(server) = self.0.upgrade() {
             server.state.lock().is_watched = false;

@@ -8,26 +8,31 @@ use redis::{Cmd, Pipeline, RedisResult, Value};
 pub struct Commands {
     all: Pipeline,
     /// The next one, as far as its words are known.
-    next: Cmd,
+    next: Option<Cmd>,
     /// How many of the first have a reply that is for nobody.
     ahead: usize,
 }
 
 impl Commands {
+    /// With room for what one command takes as a rule.
+    fn next(&mut self) -> &mut Cmd {
+        self.next.get_or_insert_with(|| Cmd::with_capacity(8, 96))
+    }
+
     /// Adds a word to the next command.
     pub fn word(&mut self, word: impl AsRef<[u8]>) -> &mut Self {
-        self.next.arg(word.as_ref());
+        self.next().arg(word.as_ref());
         self
     }
 
     pub fn number(&mut self, n: u64) -> &mut Self {
-        self.next.arg(n);
+        self.next().arg(n);
         self
     }
 
     /// Ends the next command.
     pub fn end(&mut self) {
-        self.all.add_command(std::mem::take(&mut self.next));
+        self.all.add_command(self.next.take().unwrap_or_default());
     }
 
     pub fn len(&self) -> usize {

@@ -134,6 +134,21 @@ fn pauses_of_this_process_open_nothing() {
     });
 }
 
+/// A server that needs 40 ms for each reply is not silent, though each request gets the fallback after 15.
+#[test]
+fn replies_that_come_late_keep_it_closed() {
+    let server = one_server();
+    let proxy = Proxy::start(server.port(), Duration::from_millis(20));
+    block_on(async {
+        let limiter = limiter(proxy.port);
+        limiter.connect().await.expect("a connection");
+        for _ in 0..50 {
+            assert_eq!(source(&limiter).await, Source::Fallback);
+        }
+        assert_eq!(limiter.stats().circuit_opened, 0, "{:?}", limiter.stats());
+    });
+}
+
 #[test]
 fn a_server_that_hangs_opens_it_and_its_late_reply_closes_it() {
     let server = one_server();
