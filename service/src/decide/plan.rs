@@ -346,10 +346,10 @@ impl Check {
         self.instead_of.as_ref().map_or(&self.limit, |own| &own.limit)
     }
 
-    /// Whether it is asked as RL.MULTI: alone, the command would count what is denied here and charged elsewhere.
+    /// Whether it is asked as RL.MULTI: alone, the command would count what it denies.
     pub fn is_tried(&self) -> bool {
-        let counts = self.charge == Charge::Allowed && self.policy.algorithm().traits().counts_denials;
-        counts && matches!(self.hits, Hits::Charge(_)) && (self.limit.is_pool || self.limit.otherwise.is_some())
+        let counts = self.policy.algorithm().traits().counts_denials;
+        counts && self.charge == Charge::Allowed && matches!(self.hits, Hits::Charge(_))
     }
 
     /// The request that asks for it.

@@ -224,6 +224,42 @@ fn algorithms() -> Vec<&'static str> {
 }
 
 #[test]
+fn what_charge_allowed_denies_is_not_charged() {
+    // Keys of this many hits, of which so many requests fit.
+    const KEYS: [(&str, u32, u32); 2] = [("one", 1, 10), ("many", 500, 2)];
+    let rules = |times: u32| {
+        let limits = algorithms().into_iter().flat_map(|name| KEYS.map(|key| (name, key)));
+        let rule = |(name, (key, hits, fit)): (&str, (&str, u32, u32))| {
+            let limit = hits * fit * times;
+            format!("  - {{key: {key}, value: {name}, rate_limit: {{algorithm: {name}, unit: year, limit: {limit}, charge: allowed}}}}\n")
+        };
+        limits.map(rule).fold("domain: d\ndescriptors:\n".to_owned(), |text, rule| text + &rule)
+    };
+    for server in [one_server(), Server::options(&servers()[0]).without_module().start()] {
+        // Each request after a denial asks again.
+        let env = [("RLAAS_RECHECK_DENIALS", "1ms")];
+        let copies = [(); 3].map(|()| Rlaas::with_env(&server, &rules(1), &env));
+        let allowed = |name: &str, key: &str, hits: u32| {
+            let ask = |copy: &Rlaas| copy.code(&*format!("{key}={name} +{hits}"));
+            copies.iter().cycle().take(30).filter(|copy| ask(copy) == OK).count()
+        };
+        let all = || algorithms().into_iter().flat_map(|name| KEYS.map(|key| (name, key)));
+        for (name, (key, hits, fit)) in all() {
+            assert_eq!(allowed(name, key, hits), fit as usize, "{name} +{hits}");
+        }
+        for copy in &copies {
+            copy.write_rules(&rules(2));
+        }
+        copies.iter().for_each(|copy| copy.until_generation(2));
+        // A bucket that is larger is not fuller, and a lock stays.
+        let grows = |name: &str| Name::ALL.into_iter().any(|n| n.label() == name && !n.traits().burst && !n.traits().lock);
+        for (name, (key, hits, fit)) in all().filter(|(name, _)| grows(name)) {
+            assert_eq!(allowed(name, key, hits), fit as usize, "{name} +{hits}, of a limit twice as large");
+        }
+    }
+}
+
+#[test]
 fn no_request_ends_it() {
     let server = one_server();
     let rules = algorithms().into_iter().map(|name| {
