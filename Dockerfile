@@ -68,10 +68,9 @@ HEALTHCHECK --interval=10s --timeout=5s --start-period=10s --retries=3 CMD ["red
 
 FROM sources AS service-build
 ARG RL_DESCRIBE=
-RUN CARGO_PROFILE_RELEASE_DEBUG=false CARGO_PROFILE_RELEASE_STRIP=debuginfo \
-    cargo build --release --locked --package rlaas --bin rlaas \
+RUN cargo build --profile service --locked --package rlaas --bin rlaas \
  && mkdir -p /image/usr/bin /image/usr/share/doc/rlaas /image/etc/ssl/certs /image/etc/rlaas/rules \
- && cp target/release/rlaas /image/usr/bin/ \
+ && cp target/service/rlaas /image/usr/bin/ \
  # Envoy Gateway starts /bin/ratelimit.
  && ln -s rlaas /image/usr/bin/ratelimit \
  && cp LICENSE /image/usr/share/doc/rlaas/ \

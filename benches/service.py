@@ -4,7 +4,7 @@ rules take.
 
   LIMITADOR     the program limitador-server, built from its source, which is then measured beside it
   BEFORE        another build of rlaas, which is then measured beside it too
-  RLAAS, LOAD, EMPTY   the service and the examples `load` and `empty`, by default those in target/release
+  RLAAS, LOAD, EMPTY   the service and the examples `load` and `empty`, by default those in target/service
   ROUNDS=5, SECONDS=2 for each figure of a round; ONLY=fixed,empty names rows, and writes nothing
 
 h2load sends one fixed request over HTTP/2, so every request of a row has the same descriptors; `load` sends those with
@@ -29,9 +29,9 @@ from server import Server, binaries, free_port  # noqa: E402
 ROUNDS = int(os.environ.get("ROUNDS") or 5)
 SECONDS = int(os.environ.get("SECONDS") or 2)
 LIMITADOR, BEFORE, ONLY = (os.environ.get(name) for name in ("LIMITADOR", "BEFORE", "ONLY"))
-RLAAS = os.environ.get("RLAAS") or ROOT / "target/release/rlaas"
-LOAD = os.environ.get("LOAD") or ROOT / "target/release/examples/load"
-EMPTY = os.environ.get("EMPTY") or ROOT / "target/release/examples/empty"
+RLAAS = os.environ.get("RLAAS") or ROOT / "target/service/rlaas"
+LOAD = os.environ.get("LOAD") or ROOT / "target/service/examples/load"
+EMPTY = os.environ.get("EMPTY") or ROOT / "target/service/examples/empty"
 METHOD = "/envoy.service.ratelimit.v3.RateLimitService/ShouldRateLimit"
 CONNECTIONS, AT_ONCE = 10, 10
 KEYS = 100_000

@@ -9,12 +9,12 @@ SERVICE_IMAGE ?= $(shell sed -n 's/^ARG SERVICE_IMAGE=//p' Dockerfile)
 
 .PHONY: service
 service: service-build ## start a server and rlaas with the rules of service/examples/rules; prints requests of which one gets 429
-	@exec scripts/with-server "$(SERVER)" "$(RL_MODULE)" scripts/service "$(TARGET)/release/rlaas"
+	@exec scripts/with-server "$(SERVER)" "$(RL_MODULE)" scripts/service "$(TARGET)/service/rlaas"
 
 .PHONY: service-build
 service-build: $(own_module)
 	@scripts/install run
-	cargo build --release --locked --package rlaas
+	cargo build --profile service --locked --package rlaas
 
 .PHONY: test-service
 test-service: $(own_module) $(if $(SERVERS),,servers) ## test rlaas: its rules, real servers, and real proxies in front
@@ -35,7 +35,7 @@ service-image: ## build the Docker image SERVICE_NAME=rlaas from SERVICE_IMAGE=d
 test-upstream: service-build ## run the tests of UPSTREAM=<clone of envoyproxy/ratelimit> (as root), or the pairs of GATEWAY=<of envoyproxy/gateway>
 	@scripts/install $(if $(GATEWAY),gateway,upstream)
 	@scripts/$(if $(GATEWAY),test-gateway "$(GATEWAY)",test-upstream "$(UPSTREAM)") \
-	  "$(TARGET)/release/rlaas" "$$(scripts/servers system)" "$(RL_MODULE)"
+	  "$(TARGET)/service/rlaas" "$$(scripts/servers system)" "$(RL_MODULE)"
 
 .PHONY: bench-matching
 bench-matching: ## measure how a descriptor finds its rule, into benches/results
@@ -45,9 +45,9 @@ bench-matching: ## measure how a descriptor finds its rule, into benches/results
 .PHONY: bench-service
 bench-service: service-build ## measure rlaas into benches/results, beside limitador (LIMITADOR=path); ROUNDS=5 SECONDS=2
 	@scripts/install server bench-peers
-	cargo build --release --locked --package rlaas --example load --example empty
-	@$(own_server) RLAAS="$(TARGET)/release/rlaas" LOAD="$(TARGET)/release/examples/load" \
-	  EMPTY="$(TARGET)/release/examples/empty" benches/service.py
+	cargo build --profile service --locked --package rlaas --example load --example empty
+	@$(own_server) RLAAS="$(TARGET)/service/rlaas" LOAD="$(TARGET)/service/examples/load" \
+	  EMPTY="$(TARGET)/service/examples/empty" benches/service.py
 
 .PHONY: bench-limits
 bench-limits: ## count the instructions of each further limit of a request; OUT=prefix keeps what callgrind writes

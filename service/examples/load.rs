@@ -7,7 +7,7 @@
 //! the percentiles 50 and 99 of their times in microseconds.
 //!
 //! ```text
-//! cargo run --release --package rlaas --example load -- http://127.0.0.1:8081 web user 100000 1 0 2
+//! cargo run --profile service --package rlaas --example load -- http://127.0.0.1:8081 web user 100000 1 0 2
 //! ```
 
 use std::error::Error;

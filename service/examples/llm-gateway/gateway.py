@@ -2,10 +2,10 @@
 
 Once it checks before each request and charges after it, once it reserves and commits. The load is the same.
 
-    cargo build --release && cargo build --release --package rlaas
+    cargo build --release && cargo build --profile service --package rlaas
     python3 service/examples/llm-gateway/gateway.py
 
-SERVER, RL_MODULE and RLAAS name other programs than valkey-server or redis-server and those in target/release.
+SERVER, RL_MODULE and RLAAS name other programs than valkey-server or redis-server and those in target.
 """
 
 import json
@@ -89,10 +89,10 @@ def wait_for(port, process):
 
 
 def main():
-    release = Path(__file__).resolve().parents[3] / "target" / "release"
+    target = Path(__file__).resolve().parents[3] / "target"
     server = os.environ.get("SERVER") or shutil.which("valkey-server") or shutil.which("redis-server")
-    module = os.environ.get("RL_MODULE") or release / "libredis_rl.so"
-    rlaas = os.environ.get("RLAAS") or release / "rlaas"
+    module = os.environ.get("RL_MODULE") or target / "release" / "libredis_rl.so"
+    rlaas = os.environ.get("RLAAS") or target / "service" / "rlaas"
     if not server:
         sys.exit("no valkey-server or redis-server: SERVER names one")
     processes = []
