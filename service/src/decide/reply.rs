@@ -11,7 +11,7 @@ use envoy_types::pb::envoy::r#type::v3::RateLimitUnit;
 use envoy_types::pb::google::protobuf::value::Kind;
 use envoy_types::pb::google::protobuf::{self as proto, ListValue, Struct, Value};
 use redis_rl_client::{Decision, Error, RetryAfter, Source, bounded};
-use rlaas_rules::Metadata;
+use rlaas_rules::{Charge, Metadata};
 
 use super::outcomes::Outcomes;
 use super::plan::{Check, Hits, Plan, Slot};
@@ -131,7 +131,8 @@ fn decided(check: &Check, decision: &Decision) -> DescriptorStatus {
     // The figures of a limit that the server did not decide are not known.
     let wait = match (decision.source, decision.retry_after) {
         (_, RetryAfter::After(wait)) if over => Some(wait),
-        (_, RetryAfter::Never) if over => None,
+        // What was charged ends with its window, also if a request of so many hits is never allowed.
+        (_, RetryAfter::Never) if over && check.charge == Charge::Allowed => None,
         _ => decision.reset_after,
     };
     DescriptorStatus {

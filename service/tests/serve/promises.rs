@@ -231,7 +231,9 @@ fn what_charge_allowed_denies_is_not_charged() {
         let limits = algorithms().into_iter().flat_map(|name| KEYS.map(|key| (name, key)));
         let rule = |(name, (key, hits, fit)): (&str, (&str, u32, u32))| {
             let limit = hits * fit * times;
-            format!("  - {{key: {key}, value: {name}, rate_limit: {{algorithm: {name}, unit: year, limit: {limit}, charge: allowed}}}}\n")
+            format!(
+                "  - {{key: {key}, value: {name}, rate_limit: {{algorithm: {name}, unit: year, limit: {limit}, charge: allowed}}}}\n"
+            )
         };
         limits.map(rule).fold("domain: d\ndescriptors:\n".to_owned(), |text, rule| text + &rule)
     };
@@ -252,9 +254,35 @@ fn what_charge_allowed_denies_is_not_charged() {
         }
         copies.iter().for_each(|copy| copy.until_generation(2));
         // A bucket that is larger is not fuller, and a lock stays.
-        let grows = |name: &str| Name::ALL.into_iter().any(|n| n.label() == name && !n.traits().burst && !n.traits().lock);
+        let grows =
+            |name: &str| Name::ALL.into_iter().any(|n| n.label() == name && !n.traits().burst && !n.traits().lock);
         for (name, (key, hits, fit)) in all().filter(|(name, _)| grows(name)) {
             assert_eq!(allowed(name, key, hits), fit as usize, "{name} +{hits}, of a limit twice as large");
+        }
+    }
+}
+
+/// A request of more than the limit is never allowed, so its denial has no time to wait for; but what `charge: always`
+/// counted ends. Without a time, Envoy says 0, and the client asks again at once.
+#[test]
+fn a_denial_that_was_charged_says_when_that_ends() {
+    let server = one_server();
+    let names = || Name::ALL.into_iter().filter(|name| name.traits().always && name.traits().rules == Rules::Every);
+    let rule = |name: Name, charge| {
+        let name = name.label();
+        let limit = format!("{{algorithm: {name}, unit: hour, limit: 5, charge: {charge}}}");
+        format!("  - {{key: {charge}, value: {name}, rate_limit: {limit}}}\n")
+    };
+    let rules = names().flat_map(|name| ["always", "allowed"].map(|charge| rule(name, charge)));
+    let service = Rlaas::start(&server, &format!("domain: d\ndescriptors:\n{}", rules.collect::<String>()));
+    for (name, charge) in names().flat_map(|name| ["always", "allowed"].map(|charge| (name.label(), charge))) {
+        // The second is a remembered denial.
+        for _ in 0..2 {
+            let reply = service.try_ask(&*format!("{charge}={name} +9")).expect("a reply");
+            let status = &reply.statuses[0];
+            assert_eq!(status.code(), Code::OverLimit, "{name}");
+            let ends = status.duration_until_reset.is_some_and(|time| time.seconds > 0);
+            assert_eq!(ends, charge == "always", "{name}, {charge}: {status:?}");
         }
     }
 }
