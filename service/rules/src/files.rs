@@ -52,8 +52,12 @@ pub fn read(paths: &[PathBuf], ignore_dot_files: bool) -> Result<(Vec<Source>, V
         Err(error) => Err((path, error)),
     };
     let sources = rules.into_iter().map(read).collect::<Result<_, _>>()?;
-    let line = |path: &PathBuf| format!("{}: left out, since it does not end in .yaml or .yml", path.display());
-    Ok((sources, left_out.iter().map(line).collect()))
+    Ok((sources, left_out.iter().map(|path| why_left_out(path)).collect()))
+}
+
+/// The line about a file that is left out.
+pub fn why_left_out(left_out: &Path) -> String {
+    format!("{}: left out, since it does not end in .yaml or .yml", left_out.display())
 }
 
 /// The text of a regular file that has no more than what is left of the bytes. Any other file may wait for a writer, or

@@ -18,7 +18,7 @@ mod wildcard;
 mod yaml;
 
 pub use fields::{Findings, Outcome, Pair};
-pub use files::{Source, files, read};
+pub use files::{Files, Source, files, read, why_left_out};
 pub use key::{command, key, key_start};
 pub use load::{SCRIPT_DOMAIN, SCRIPT_ENTRY, Settings, file, load, load_files};
 pub use matching::{Entry, Found};

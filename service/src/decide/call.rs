@@ -19,7 +19,31 @@ pub struct Deadline(pub Instant);
 pub struct Call {
     /// When its caller no longer waits. HTTP does not say it.
     pub deadline: Option<Instant>,
+    pub method: Method,
     pub span: Span,
+}
+
+/// What is asked, as the metrics have it. Over HTTP it is the same as over gRPC.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Method {
+    #[default]
+    ShouldRateLimit,
+    CheckRateLimit,
+    Report,
+    Reserve,
+    Commit,
+}
+
+impl Method {
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::ShouldRateLimit => "ShouldRateLimit",
+            Self::CheckRateLimit => "CheckRateLimit",
+            Self::Report => "Report",
+            Self::Reserve => "Reserve",
+            Self::Commit => "Commit",
+        }
+    }
 }
 
 impl Call {
@@ -28,17 +52,17 @@ impl Call {
         traces: &Traces,
         headers: &HeaderMap,
         extensions: &Extensions,
-        (service, method): (&'static str, &'static str),
+        (service, method): (&'static str, Method),
     ) -> Self {
         let deadline = extensions.get().map(|Deadline(at)| *at);
-        Self { deadline, span: traces.grpc(headers, service, method) }
+        Self { deadline, method, span: traces.grpc(headers, service, method.name()) }
     }
 
     /// A request of HTTP.
     pub fn http(traces: &Traces, parts: &Parts) -> Self {
         let route = parts.extensions.get().map_or("", MatchedPath::as_str);
         let span = traces.http(&parts.method, route, &parts.headers);
-        Self { deadline: None, span }
+        Self { span, ..Self::default() }
     }
 
     /// The reply to a call of gRPC.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use envoy_types::pb::envoy::service::ratelimit::v3::{RateLimitRequest, RateLimitResponse};
 use tonic::{Request, Response, Status};
 
-use super::call::Call;
+use super::call::{Call, Method};
 use super::proto::envoy::rate_limit_service_server::RateLimitService;
 use super::proto::rate_limit_service_server as kuadrant;
 use super::proto::{self, CommitRequest, CommitResponse, ReserveRequest, ReserveResponse};
@@ -22,7 +22,7 @@ type Replied<T> = Result<Response<T>, Status>;
 
 impl Grpc {
     /// The call of a method, and its message.
-    fn called<T>(&self, request: Request<T>, method: (&'static str, &'static str)) -> (Call, T) {
+    fn called<T>(&self, request: Request<T>, method: (&'static str, Method)) -> (Call, T) {
         let (metadata, extensions, message) = request.into_parts();
         (Call::grpc(&self.0.traces, metadata.as_ref(), &extensions, method), message)
     }
@@ -31,7 +31,7 @@ impl Grpc {
 #[tonic::async_trait]
 impl RateLimitService for Grpc {
     async fn should_rate_limit(&self, request: Request<RateLimitRequest>) -> Replied<RateLimitResponse> {
-        let (mut call, request) = self.called(request, (ENVOY, "ShouldRateLimit"));
+        let (mut call, request) = self.called(request, (ENVOY, Method::ShouldRateLimit));
         let result = self.0.decide(&request, &mut call).await;
         call.replied(result)
     }
@@ -41,19 +41,19 @@ impl RateLimitService for Grpc {
 #[tonic::async_trait]
 impl kuadrant::RateLimitService for Grpc {
     async fn check_rate_limit(&self, request: Request<RateLimitRequest>) -> Replied<RateLimitResponse> {
-        let (mut call, request) = self.called(request, (KUADRANT, "CheckRateLimit"));
+        let (mut call, request) = self.called(request, (KUADRANT, Method::CheckRateLimit));
         let result = self.0.check(&request, &mut call).await;
         call.replied(result)
     }
 
     async fn report(&self, request: Request<RateLimitRequest>) -> Replied<RateLimitResponse> {
-        let (mut call, request) = self.called(request, (KUADRANT, "Report"));
+        let (mut call, request) = self.called(request, (KUADRANT, Method::Report));
         let result = self.0.report(&request, &mut call).await;
         call.replied(result)
     }
 
     async fn reserve(&self, request: Request<ReserveRequest>) -> Replied<ReserveResponse> {
-        let (mut call, request) = self.called(request, (KUADRANT, "Reserve"));
+        let (mut call, request) = self.called(request, (KUADRANT, Method::Reserve));
         let ReserveRequest { domain, descriptors, amount, ttl } = request;
         let wanted = proto::http::ReserveRequest { domain, descriptors, amount, ttl, reservation_id: String::new() };
         let result = self.0.reserve(wanted, &mut call).await;
@@ -61,7 +61,7 @@ impl kuadrant::RateLimitService for Grpc {
     }
 
     async fn commit(&self, request: Request<CommitRequest>) -> Replied<CommitResponse> {
-        let (mut call, request) = self.called(request, (KUADRANT, "Commit"));
+        let (mut call, request) = self.called(request, (KUADRANT, Method::Commit));
         let result = self.0.commit(request, &mut call).await;
         call.replied(result)
     }

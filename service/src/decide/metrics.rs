@@ -9,12 +9,13 @@ use std::time::{Duration, UNIX_EPOCH};
 #[cfg(target_os = "linux")]
 use prometheus::process_collector::ProcessCollector;
 use prometheus::{
-    Gauge, Histogram, HistogramOpts, IntCounter, IntCounterVec, IntGaugeVec, Opts, Registry, TextEncoder,
+    Gauge, Histogram, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGaugeVec, Opts, Registry, TextEncoder,
 };
 use redis_rl_client::{Decision, Source, Stats};
 use rlaas_rules::Charge;
 use tracing::warn;
 
+use super::call::Method;
 use super::counters::Counters;
 use super::in_force::InForce;
 use super::outcomes::Outcomes;
@@ -43,8 +44,10 @@ pub struct Metrics {
     shadow: IntCounterVec,
     remembered: IntCounterVec,
     of_requests: Mutex<HashSet<[String; 3]>>,
-    requests: IntCounter,
-    response_time: Histogram,
+    requests: IntCounterVec,
+    response_time: HistogramVec,
+    /// Those of ShouldRateLimit.
+    usual: (IntCounter, Histogram),
     errors: IntCounterVec,
     pub config_load_success: IntCounter,
     pub config_load_error: IntCounter,
@@ -80,9 +83,12 @@ impl Metrics {
         let labelled = |name: &str, help: &str, labels: &[&str]| {
             register(&registry, IntCounterVec::new(Opts::new(name, help), labels))
         };
-        let method = |name: &str, help: &str| Opts::new(name, help).const_label("grpc_method", "ShouldRateLimit");
-        let requests = method("ratelimit_service_total_requests", "Requests.");
-        let time = method("ratelimit_service_response_time_seconds", "Time from a request to its reply.");
+        let of_methods = ["grpc_method"];
+        let requests = labelled("ratelimit_service_total_requests", "Requests.", &of_methods)?;
+        let (name, help) = ("ratelimit_service_response_time_seconds", "Time from a request to its reply.");
+        let response_time = register(&registry, HistogramVec::new(HistogramOpts::new(name, help), &of_methods))?;
+        let usual = [Method::ShouldRateLimit.name()];
+        let usual = (requests.with_label_values(&usual), response_time.with_label_values(&usual));
         Ok(Self {
             near_ratio,
             total_hits: of_limits("total_hits", "Hits under a limit.")?,
@@ -92,8 +98,9 @@ impl Metrics {
             shadow: of_limits("shadow_mode", "Hits over the limit that shadow_mode allowed.")?,
             remembered: of_limits("over_limit_with_local_cache", "Hits that a remembered denial denied.")?,
             of_requests: Mutex::default(),
-            requests: register(&registry, IntCounter::with_opts(requests))?,
-            response_time: register(&registry, Histogram::with_opts(HistogramOpts::from(time)))?,
+            requests,
+            response_time,
+            usual,
             errors: labelled("ratelimit_service_should_rate_limit_error", "Requests with an error.", &["err_type"])?,
             config_load_success: counter("ratelimit_service_config_load_success", "Sets of rules that were loaded.")?,
             config_load_error: counter("ratelimit_service_config_load_error", "Sets of rules that were wrong.")?,
@@ -139,14 +146,19 @@ impl Metrics {
     }
 
     /// Counts a request, and how long its reply took.
-    pub fn count_request(&self, took: Duration) {
-        self.requests.inc();
-        self.response_time.observe(took.as_secs_f64());
+    pub fn count_request(&self, method: Method, took: Duration) {
+        let of_method = [method.name()];
+        let (requests, time) = match method {
+            Method::ShouldRateLimit => (&self.usual.0, &self.usual.1),
+            _ => (&self.requests.with_label_values(&of_method), &self.response_time.with_label_values(&of_method)),
+        };
+        requests.inc();
+        time.observe(took.as_secs_f64());
     }
 
     /// Watches a request: it counts as cancelled if the value is dropped before its `replied` is called.
-    pub const fn cancelled_unless_replied(&self) -> CancelledUnlessReplied<'_> {
-        CancelledUnlessReplied { metrics: self, replied: false }
+    pub const fn cancelled_unless_replied(&self, method: Method) -> CancelledUnlessReplied<'_> {
+        CancelledUnlessReplied { metrics: self, method, replied: false }
     }
 
     /// Counts a request that is not valid, or cannot be decided for another reason than Redis.
@@ -290,6 +302,7 @@ impl Metrics {
 /// Counts a request whose caller is gone before there is a reply: its future is dropped.
 pub struct CancelledUnlessReplied<'m> {
     metrics: &'m Metrics,
+    method: Method,
     replied: bool,
 }
 
@@ -302,7 +315,7 @@ impl CancelledUnlessReplied<'_> {
 impl Drop for CancelledUnlessReplied<'_> {
     fn drop(&mut self) {
         if !self.replied {
-            self.metrics.requests.inc();
+            self.metrics.requests.with_label_values(&[self.method.name()]).inc();
             self.metrics.errors.with_label_values(&["cancelled"]).inc();
         }
     }

@@ -13,7 +13,7 @@ use redis_rl_client::{Decision, Error, Limiter, Source, Window};
 use rlaas_rules::{Charge, Domain};
 use tonic::Status;
 
-use super::call::Call;
+use super::call::{Call, Method};
 use super::leases::{checks, of_lease, unable, without_leases};
 use super::outcomes::{self, decisions};
 use super::plan::{Check, Hits, Plan, Reservation, Slot};
@@ -62,6 +62,7 @@ impl Service {
     /// # Errors
     /// As [`decide`](Self::decide), or a limit cannot be reserved.
     pub async fn reserve(&self, wanted: ReserveRequest, call: &mut Call) -> Result<ReserveResponse, Status> {
+        call.method = Method::Reserve;
         let snapshot = self.rules(call)?;
         let reservation = self.reservation(&wanted).inspect_err(|_| self.metrics.count_service_error())?;
         let request = RateLimitRequest { domain: wanted.domain, descriptors: wanted.descriptors, hits_addend: 0 };
@@ -144,6 +145,7 @@ impl Service {
     /// # Errors
     /// As [`decide`](Self::decide), but the server must decide.
     pub async fn commit(&self, used: CommitRequest, call: &mut Call) -> Result<CommitResponse, Status> {
+        call.method = Method::Commit;
         let snapshot = self.rules(call)?;
         let request = RateLimitRequest { domain: used.domain, descriptors: used.descriptors, hits_addend: 0 };
         let request = with_hits(request, used.actual_amount);
@@ -166,7 +168,7 @@ impl Service {
         }
         let began = Instant::now();
         let settled = self.settle(&request, snapshot.rules.domains.get(&*request.domain), &used.reservation_id).await;
-        self.metrics.count_request(began.elapsed());
+        self.metrics.count_request(call.method, began.elapsed());
         match settled {
             Ok(is_known) => {
                 self.metrics.count_commit(if is_known { "settled" } else { "unknown" });

@@ -172,7 +172,7 @@ impl Service {
     /// There are none yet. The request counts as an error.
     pub fn rules(&self, call: &mut Call) -> Result<Arc<Snapshot>, Status> {
         self.snapshot.load_full().ok_or_else(|| {
-            self.metrics.count_request(Duration::ZERO);
+            self.metrics.count_request(call.method, Duration::ZERO);
             self.metrics.count_service_error();
             let error = Status::unavailable(NO_RULES);
             call.span.set_error(&error);
@@ -205,11 +205,11 @@ impl Service {
         call: &mut Call,
         prepare: impl FnOnce(Plan, Option<&Domain>) -> Result<Plan, Status>,
     ) -> Result<(RateLimitResponse, Outcomes), Status> {
-        let (began, cancelled) = (Instant::now(), self.metrics.cancelled_unless_replied());
+        let (began, cancelled) = (Instant::now(), self.metrics.cancelled_unless_replied(call.method));
         let result = self.decide_uncounted(snapshot, request, (began, call.deadline), prepare).await;
         cancelled.replied();
         call.span.set_decision(request, result.as_ref());
-        self.metrics.count_request(began.elapsed());
+        self.metrics.count_request(call.method, began.elapsed());
         result
     }
 
@@ -223,6 +223,9 @@ impl Service {
         let domain = snapshot.rules.domains.get(request.domain.as_str());
         let plan = Plan::new(request, domain, &self.settings.prefix, self.settings.cluster);
         let plan = plan.map_err(Status::invalid_argument).and_then(|plan| prepare(plan, domain));
+        if request.descriptors.is_empty() {
+            self.metrics.unmatched.say_empty(&request.domain, began);
+        }
         let mut plan = plan.inspect_err(|_| self.metrics.count_service_error())?;
         self.metrics.unmatched.count(request, domain, &plan, began);
         let timeout = self.timeout(deadline);

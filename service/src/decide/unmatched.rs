@@ -23,7 +23,7 @@ const MAX_BYTES: usize = 100;
 /// How often there is a line of the log, for each of the two.
 const LINES_APART: Duration = Duration::from_secs(60);
 
-/// Counts them, and says so once a minute.
+/// Counts them, and says so once a minute; of requests without descriptors once a second.
 #[derive(Debug)]
 pub struct Unmatched {
     domains: IntCounterVec,
@@ -32,6 +32,7 @@ pub struct Unmatched {
     labels: Mutex<HashSet<String>>,
     domain_lines: Throttle,
     descriptor_lines: Throttle,
+    empty_lines: Throttle,
 }
 
 impl Unmatched {
@@ -46,6 +47,7 @@ impl Unmatched {
             labels: Mutex::default(),
             domain_lines: Throttle::new(LINES_APART),
             descriptor_lines: Throttle::new(LINES_APART),
+            empty_lines: Throttle::new(Duration::from_secs(1)),
         })
     }
 
@@ -73,6 +75,14 @@ impl Unmatched {
                 let (domain, descriptor) = (Printable(name), Printable(cut(&shown)));
                 warn!(%domain, %descriptor, left_out, "no rule fits this descriptor: it is allowed");
             }
+        }
+    }
+
+    /// Says that a request had no descriptors. It is rejected, which a proxy that fails open shows to nobody.
+    pub fn say_empty(&self, domain: &str, now: Instant) {
+        if let Some(left_out) = self.empty_lines.next(now) {
+            let domain = Printable(cut(domain));
+            warn!(%domain, left_out, "a request without descriptors is rejected: a proxy that fails open lets it pass");
         }
     }
 

@@ -7,7 +7,8 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
-use rlaas_rules::{self as rules, Outcome, Overrides, Source};
+use rlaas_rules::{self as rules, Files, Outcome, Overrides, Printable, Source};
+use tracing::warn;
 
 /// How often the files are looked at.
 pub const LOOK_EVERY: Duration = Duration::from_millis(500);
@@ -42,6 +43,8 @@ pub struct Watch {
     last: Option<Seen>,
     /// What has changed since then.
     changed: Option<Change>,
+    /// The files that were left out at the last look.
+    left_out: Vec<PathBuf>,
 }
 
 /// The files of rules; `None` if a file or a directory cannot be found. A directory may have none.
@@ -61,8 +64,6 @@ type Texts = Result<Read, String>;
 #[derive(Debug)]
 struct Read {
     rules: Vec<Source>,
-    /// The lines about files that are left out.
-    left_out: Vec<String>,
     overrides: Option<Source>,
 }
 
@@ -79,7 +80,7 @@ impl Watch {
         overrides: Option<PathBuf>,
         settings: rules::Settings,
     ) -> Self {
-        Self { paths, ignore_dot_files, overrides, settings, last: None, changed: None }
+        Self { paths, ignore_dot_files, overrides, settings, last: None, changed: None, left_out: Vec::new() }
     }
 
     /// The rules, if the files have changed, and nobody writes them any more.
@@ -145,21 +146,26 @@ impl Watch {
 
     fn read(&self) -> Texts {
         let read = rules::read(&self.paths, self.ignore_dot_files);
-        let (rules, left_out) = read.map_err(|(path, error)| format!("{}: {error}", path.display()))?;
+        let (rules, _) = read.map_err(|(path, error)| format!("{}: {error}", path.display()))?;
         let overrides = self.overrides.as_deref().map(Source::read).transpose()?;
-        Ok(Read { rules, left_out, overrides })
+        Ok(Read { rules, overrides })
     }
 
     fn load(&self, texts: Texts) -> Outcome {
         let texts = texts.map_err(|error| vec![error])?;
         let overrides = texts.overrides().map_err(|error| vec![error])?.into();
         let (rules, findings) = rules::load(&texts.rules, &rules::Settings { overrides, ..self.settings.clone() });
-        findings.outcome(rules).map(|(rules, warnings)| (rules, [texts.left_out, warnings].concat()))
+        findings.outcome(rules)
     }
 
-    fn seen(&self) -> Seen {
-        let files = rules::files(&self.paths, self.ignore_dot_files).ok()?.rules;
-        Fingerprint::of(files.into_iter().chain(self.overrides.clone()))
+    /// Says which files are left out, each once while it is there.
+    fn seen(&mut self) -> Seen {
+        let Files { rules, left_out } = rules::files(&self.paths, self.ignore_dot_files).ok()?;
+        for path in left_out.iter().filter(|path| !self.left_out.contains(path)) {
+            warn!("{}", Printable(&rules::why_left_out(path)));
+        }
+        self.left_out = left_out;
+        Fingerprint::of(rules.into_iter().chain(self.overrides.clone()))
     }
 }
 
@@ -386,12 +392,10 @@ mod tests {
         let fifo = |path| assert!(Command::new("mkfifo").arg(path).status().is_ok_and(|status| status.success()));
         let file = |path, bytes| fs::File::create(path).and_then(|file| file.set_len(bytes)).expect("a file");
         type Make<'m> = &'m dyn Fn(PathBuf);
-        let rows: [(&str, Make<'_>, &str); 6] = [
+        let rows: [(&str, Make<'_>, &str); 4] = [
             ("fifo.yaml", &fifo, "it is no regular file"),
             ("device.yml", &|path| symlink("/dev/zero", path).expect("a link"), "it is no regular file"),
             ("sparse.yaml", &|path| file(path, 3 << 30), "the rules have more than 64 MiB"),
-            ("r.yml.bak", &|path| fs::write(path, "wrong: [").expect("a file"), "left out, since"),
-            ("README", &fifo, "left out, since"),
             ("linked.yaml", &|path| symlink("a.yaml", path).expect("a link"), "domain"),
         ];
         for (name, make, expected) in rows {

@@ -118,6 +118,11 @@ fn what_no_rule_limits_is_counted_and_logged() {
     assert_eq!(domains.len(), 101, "{domains:?}");
     assert!(domains.contains(&"rlaas_requests_of_unknown_domains{domain=\"other\"} 3".to_owned()), "{domains:?}");
     assert!(domains.iter().all(|line| line.len() < 150), "{domains:?}");
+    // Envoy lets these pass.
+    for _ in 0..2 {
+        service.try_ask(request("d", &[])).expect_err("no descriptors");
+    }
+    assert_eq!(service.log().matches("WARN a request without descriptors is rejected").count(), 1);
     // Once a minute, with the first one.
     let log = service.log();
     let lines: Vec<_> = log.lines().filter(|line| line.contains("WARN no rule")).collect();
@@ -195,9 +200,12 @@ fn what_is_no_file_among_the_rules_stops_nothing() {
     assert!(Command::new("mkfifo").arg(&fifo).status().is_ok_and(|status| status.success()));
     service.until_log("fifo.yaml: it is no regular file");
     assert_eq!(service.metrics("rlaas_rules_wrong"), ["rlaas_rules_wrong 1"]);
+    std::fs::write(service.dir.path().join("rules/limits.conf"), rules(7)).expect("a file");
+    service.until_log("limits.conf: left out, since it does not end in .yaml or .yml");
     std::fs::remove_file(&fifo).expect("removed");
     service.write_rules(&rules(6));
     service.until_generation(2);
+    assert_eq!(service.log().matches("left out, since").count(), 1);
     assert!(Command::new("mkfifo").arg(&fifo).status().is_ok_and(|status| status.success()));
     service.signal("-TERM");
     assert_eq!(service.wait(), 0);

@@ -190,6 +190,23 @@ fn an_estimate_is_charged_and_settled_once() {
 }
 
 #[test]
+fn each_method_has_figures_of_its_own() {
+    let server = one_server();
+    let service = Rlaas::start(&server, RULES);
+    let gateway = Gateway(&service);
+    let id = gateway.reserve("fixed=a", 5, 0);
+    gateway.commit("fixed=a", &id, 5);
+    gateway.commit("fixed=a", "", 5);
+    gateway.code("Report", "fixed=a");
+    for (method, count) in [("Reserve", 1), ("Commit", 2), ("Report", 1), ("ShouldRateLimit", 0)] {
+        for name in ["total_requests", "response_time_seconds_count"] {
+            let line = format!("ratelimit_service_{name}{{grpc_method=\"{method}\"}} ");
+            assert_eq!(service.metrics(&line), [format!("{line}{count}")]);
+        }
+    }
+}
+
+#[test]
 fn all_limits_are_reserved_or_none() {
     let server = one_server();
     let service = Rlaas::start(&server, RULES);
