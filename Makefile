@@ -106,13 +106,13 @@ audit: ## check the dependencies for known vulnerabilities (RustSec; needs the n
 	cargo audit
 
 .PHONY: fuzz
-fuzz: $(own_module) $(if $(SERVERS),,servers) ## fuzz what reads rules, and the Lua library, on every core; nightly Rust; SECONDS_EACH=5
+fuzz: $(own_module) $(if $(SERVERS),,servers) ## fuzz what reads rules, and the Lua scripts, on every core; nightly Rust; SECONDS_EACH=5
 	@scripts/install fuzz test
 	@$(call tool,fuzz,$(CARGO_FUZZ))
 	@scripts/fuzz "$(SECONDS_EACH)" "$(TARGET)"
 
 .PHONY: lint
-lint: lint-texts ## check format, clippy, luacheck, lua/generated, warnings denied
+lint: lint-texts ## check format, clippy, luacheck, warnings denied
 	cargo clippy --locked $(ALL) --all-targets -- -D warnings
 	cargo clippy --locked $(ALL) --test reliability --test history -- -D warnings
 
@@ -120,7 +120,6 @@ lint: lint-texts ## check format, clippy, luacheck, lua/generated, warnings deni
 lint-texts:
 	@scripts/install build lint
 	luacheck --quiet lua
-	scripts/generate-lua --check
 	cargo fmt --all --check
 
 .PHONY: lint-all

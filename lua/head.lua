@@ -252,7 +252,8 @@ local function answer(word, key, words)
   if words[at] or what == 'SETTLE' and not (r.RESERVED and r.ACTUAL) then
     fail('syntax error')
   end
-  local state, charged, change, after = algorithm.load(r), 0, nil, nil
+  local state, charged = algorithm.load(r), 0
+  local change, after
   if what == 'RESET' then
     return state and redis.call('UNLINK', r.key) and 1 or 0
   elseif what == 'REFUND' or what == 'SETTLE' then

@@ -27,7 +27,6 @@ class Files(BuildHookInterface):
         module = pathlib.Path(os.environ["RL_MODULE"]).resolve(strict=True)
         build_data["force_include"] = {
             str(module): "redis_rl/libredis_rl.so",
-            str(REPOSITORY / "lua/generated/rl.lua"): "redis_rl/rl.lua",
             str(REPOSITORY / "clients/playground/playground.py"): "redis_rl/playground.py",
             str(REPOSITORY / "clients/playground/page"): "redis_rl/page",
         }

@@ -259,7 +259,9 @@ impl Service {
 
     /// The status for an error of the server.
     pub(super) fn cannot_decide(&self, error: &Error) -> Status {
-        if error.is_unavailable() {
+        if matches!(error, Error::NeedsModule) {
+            Status::failed_precondition("a reservation needs the module on the server of the limits: docs/hosted.md")
+        } else if error.is_unavailable() {
             let error = self.known.explain(error);
             Status::unavailable(format!("the limits cannot be decided: {error}"))
         } else {

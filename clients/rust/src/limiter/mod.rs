@@ -21,7 +21,7 @@ use crate::error::Error;
 use crate::fallback::Fallback;
 use crate::link::Link;
 
-/// Sends requests to a server with the module, or to one without it through the Lua library.
+/// Sends requests to a server with the module, or to one without it through the Lua scripts.
 ///
 /// Clones are cheap; they share the connection, the remembered denials, the circuit breaker and the counters.
 ///

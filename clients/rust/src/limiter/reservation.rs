@@ -7,7 +7,7 @@ use tokio::runtime::Handle;
 use tokio::time::sleep;
 
 use super::{Limiter, apart};
-use crate::decision::{Decision, Decisions};
+use crate::decision::{Decision, Decisions, Source};
 use crate::error::Error;
 use crate::guard::{Outcome, Retry, Usage, new_id};
 use crate::policy::{Policy, Request};
@@ -111,6 +111,8 @@ struct Charge {
     partial: bool,
     always: bool,
     holder: Option<Vec<u8>>,
+    /// What the server has charged, and its time then: without the module there is no other reservation.
+    charged: Option<(u64, u64)>,
 }
 
 impl Charge {
@@ -127,6 +129,7 @@ impl Charge {
             partial,
             always,
             holder: holder.map(<[u8]>::to_vec),
+            charged: None,
         }
     }
 
@@ -134,7 +137,8 @@ impl Charge {
         let &Self { ref policy, ref key, ref id, ttl, cost, partial, always, .. } = self;
         let holder = self.holder.as_deref();
         // The server rejects what excludes RESERVE.
-        Request { cost, partial, always, id: holder, ..Request::for_bounded(policy, key) }.reserve(id, ttl)
+        // Without the module the guard settles by amount and time, which `at` says; the module does not look at it.
+        Request { cost, partial, always, id: holder, at: Some(0), ..Request::for_bounded(policy, key) }.reserve(id, ttl)
     }
 }
 
@@ -144,6 +148,7 @@ impl Charge {
         let mut retry = Retry::new(self.ttl);
         loop {
             let request = Request::for_bounded(&self.policy, &self.key);
+            let request = self.charged.map_or(request, |(cost, at)| request.cost(cost).at(at));
             let result = self.limiter.settle_request(&request, &self.id, actual).await;
             match retry.pause(&result) {
                 Some(pause) => sleep(pause).await,
@@ -163,7 +168,8 @@ impl Charge {
     }
 
     /// The guard. Until the caller has it, nobody can have called the upstream.
-    fn guard(self, decision: Decision, is_settled: bool) -> Reservation {
+    fn guard(mut self, decision: Decision, is_settled: bool) -> Reservation {
+        self.charged = Some((decision.charged, decision.now_ms)).filter(|_| decision.source == Source::Server);
         let usage = Usage { reserved: decision.charged, reported: None, called: false };
         let id = self.id.clone();
         Reservation { id, decision, usage, charge: is_settled.then_some(self) }

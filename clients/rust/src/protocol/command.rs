@@ -1,9 +1,6 @@
 //! The commands of the module, and the same calls of the Lua scripts.
 
-use std::fmt::Display;
-
 use redis::{Value, parse_redis_value};
-use redis_rl_algorithm::{Micros, Schedule};
 
 use super::commands::Commands;
 use super::scripts::Script;
@@ -77,83 +74,55 @@ impl<'a> Call<'a> {
         self.end(commands);
     }
 
-    /// The script of the call. `None` if there is none: the algorithm does not take the command.
+    /// The script of the call; `None` for a call without a request.
     pub fn script(&self) -> Option<&'static Script> {
-        let word = self.requests.first().map_or("", |request| request.policy.algorithm().label());
-        match self.verb {
-            Verb::Check => Script::of("", word),
-            Verb::CheckAll => Script::of("", "multi"),
-            Verb::Peek => Script::of("peek_", word),
-            Verb::Refund => Script::of("refund_", word),
-            Verb::Settle(_) | Verb::SettleReservation { .. } => Script::of("settle_", word),
-            Verb::Reset => Script::of("reset_", word),
-            Verb::Renew(_) => Script::of("", "renew"),
-            Verb::Release(_) => Script::of("", "release"),
-        }
+        let first = self.requests.first()?;
+        Some(match self.verb {
+            Verb::CheckAll => Script::of_several(self.requests.iter().map(|request| request.policy.algorithm())),
+            _ => Script::of(first.policy.algorithm()),
+        })
     }
 
-    /// Adds the call of a script, by EVALSHA and its hash, or by EVAL and its source: the keys, then the words without the
-    /// keys. `now` is the server's clock, as far as known.
+    /// Adds the call of a script, by EVALSHA and its hash, or by EVAL and its source: the keys, then what is done, and the
+    /// words of the command without the keys.
     ///
     /// # Errors
-    /// In a cluster no name of that form is in the slot of a key.
-    pub fn scripted(
-        &self,
-        name: &str,
-        script: &str,
-        now: Micros,
-        in_cluster: bool,
-        commands: &mut Commands,
-    ) -> Result<(), Error> {
+    /// In a cluster FIXED has no counter in the slot of a key. A reservation needs the module, unless its guard settles it.
+    pub fn scripted(&self, name: &str, script: &str, in_cluster: bool, commands: &mut Commands) -> Result<(), Error> {
+        let by_id = |one: &Request<'_>| one.reserve.is_some() || matches!(self.verb, Verb::SettleReservation { .. });
+        // Who will settle by amount and time says so by `at`.
+        if self.requests.iter().any(|one| by_id(one) && one.at.is_none()) {
+            return Err(Error::NeedsModule);
+        }
         let mut keys = Vec::new();
         for request in self.requests {
-            self.keys(request, now, in_cluster, &mut keys)?;
+            let (key, has_suffix) = (request.bounded_key(), request.policy.algorithm().traits().key_per_window);
+            let [open, close] = braces(&key, in_cluster && has_suffix).ok_or_else(no_name)?;
+            keys.push([open, &*key, close].concat());
         }
         commands.word(name).word(script).number(keys.len() as u64);
         keys.iter().for_each(|key| _ = commands.word(key));
+        match self.verb {
+            Verb::Check => commands.word("CHECK"),
+            _ => commands.word(self.name().trim_start_matches("RL.")),
+        };
+        if matches!(self.verb, Verb::CheckAll) {
+            commands.number(self.requests.len() as u64);
+        }
         for request in self.requests {
+            // What is reserved is charged, and settled as any other charge.
+            let request = &Request { reserve: None, ..*request };
             if matches!(self.verb, Verb::CheckAll) {
                 self.algorithm(commands, request);
             }
-            self.words(commands, request);
+            match self.verb {
+                Verb::SettleReservation { actual, .. } => {
+                    Self { verb: Verb::Settle(actual), ..*self }.words(commands, request)
+                }
+                _ => self.words(commands, request),
+            }
         }
         self.end(commands);
-        Ok(())
-    }
-
-    /// The keys of a request, as docs/lua.md says: of FIXED those of two windows, since the server's clock decides.
-    fn keys(&self, request: &Request<'_>, now: Micros, in_cluster: bool, keys: &mut Vec<Vec<u8>>) -> Result<(), Error> {
-        let (key, policy) = (&*request.bounded_key(), request.policy);
-        let with_leases = matches!(self.verb, Verb::Renew(_) | Verb::Release(_));
-        let with_book = match self.verb {
-            Verb::Check | Verb::CheckAll => request.reserve.is_some(),
-            Verb::SettleReservation { .. } => true,
-            Verb::Reset => policy.algorithm().traits().reserve,
-            _ => false,
-        };
-        let has_suffix = policy.algorithm().traits().key_per_window && !with_leases;
-        let named = |suffix: &dyn Display| match braces(key, in_cluster) {
-            Some([open, close]) => Ok([open, key, close, suffix.to_string().as_bytes()].concat()),
-            None => Err(no_name(if has_suffix { policy.algorithm().word() } else { "RESERVE" })),
-        };
-        let schedule = policy.terms().schedule;
-        if has_suffix {
-            let period = schedule.period_at(now);
-            let late = !matches!(schedule, Schedule::Aligned(_))
-                || now.0 - period.start.0 >= (period.end.0 - period.start.0) / 2;
-            let other = if late { period.end } else { Micros(period.start.0.saturating_sub(1)) };
-            for at in [now, other] {
-                keys.push(named(&format_args!(":{}", schedule.suffix_at(at)))?);
-            }
-        } else {
-            keys.push(key.to_vec());
-        }
-        if with_book {
-            let infix = if has_suffix { format!(":{schedule}") } else { String::new() };
-            for end in ["", ":ends"] {
-                keys.push(named(&format_args!("{infix}:reserved{end}"))?);
-            }
-        }
         Ok(())
     }
 
@@ -219,8 +188,8 @@ impl<'a> Call<'a> {
     }
 }
 
-/// The braces around a key in a name with a suffix: in a cluster a key without a hash tag becomes one, so that the name is
-/// in its slot. `None` if it cannot be one.
+/// The braces around a key of FIXED: in a cluster a key without a hash tag becomes one, so that its counters are in its
+/// slot. `None` if it cannot be one.
 fn braces(key: &[u8], in_cluster: bool) -> Option<[&'static [u8]; 2]> {
     let close_of = |rest: &[u8]| rest.iter().position(|&byte| byte == b'}');
     let tag = key.iter().position(|&byte| byte == b'{').and_then(|open| close_of(&key[open + 1..]));
@@ -234,11 +203,10 @@ fn braces(key: &[u8], in_cluster: bool) -> Option<[&'static [u8]; 2]> {
 }
 
 /// The module's error for a key that cannot be a hash tag.
-fn no_name(what: &str) -> Error {
-    let text = format!(
-        "-ERR invalid key: in a cluster {what} needs a key that is not empty and has no brace outside a hash tag\r\n"
-    );
-    let reply = parse_redis_value(text.as_bytes()).and_then(Value::extract_error);
+fn no_name() -> Error {
+    const TEXT: &[u8] =
+        b"-ERR invalid key: in a cluster FIXED needs a key that is not empty and has no brace outside a hash tag\r\n";
+    let reply = parse_redis_value(TEXT).and_then(Value::extract_error);
     reply.err().map_or(Error::UnknownReply, Error::Redis)
 }
 

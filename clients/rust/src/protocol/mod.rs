@@ -92,8 +92,8 @@ enum Sent {
     Source,
 }
 
-/// One call, which takes one command as a rule, and up to three on a server without the module; one more if the clock of
-/// this machine, or what is known of the server, was wrong.
+/// One call, which takes one command as a rule, and up to three on a server without the module; one more if the server turns
+/// out to be one of a cluster.
 pub struct Exchange<'a> {
     call: Call<'a>,
     server: &'a Server,
@@ -145,13 +145,12 @@ impl<'a> Exchange<'a> {
         }
     }
 
-    /// Whether an error of a script says what makes other keys of the same call.
+    /// Whether an error of a script says that the server is one of a cluster, and that was not known: FIXED then names
+    /// another key.
     fn learn(&self, error: &RedisError) -> bool {
-        if error.code() == Some("CROSSSLOT") {
-            return !self.server.in_cluster.swap(true, Ordering::Relaxed);
-        }
-        let clock = error.detail().and_then(|detail| detail.strip_prefix("clock ")?.split(' ').next()?.parse().ok());
-        clock.map(|now_ms| self.server.set_clock(now_ms)).is_some()
+        let of_cluster = error.code() == Some("CROSSSLOT")
+            || error.detail().is_some_and(|detail| detail.contains("non local key") || detail.contains("same slot"));
+        of_cluster && !self.server.in_cluster.swap(true, Ordering::Relaxed)
     }
 
     fn send_script(&mut self, sent: Sent, commands: &mut Commands) -> Option<Result<Value, Error>> {
@@ -161,8 +160,8 @@ impl<'a> Exchange<'a> {
         let Some(script) = self.call.script() else { return Some(Err(Error::UnknownReply)) };
         self.sent = sent;
         let [name, text] = if sent == Sent::Source { ["EVAL", script.source()] } else { ["EVALSHA", script.hash()] };
-        let (clock, in_cluster) = (self.server.clock(), self.server.in_cluster.load(Ordering::Relaxed));
-        self.call.scripted(name, text, clock, in_cluster, commands).err().map(Err)
+        let in_cluster = self.server.in_cluster.load(Ordering::Relaxed);
+        self.call.scripted(name, text, in_cluster, commands).err().map(Err)
     }
 }
 
@@ -220,9 +219,9 @@ mod tests {
             library("-ERR unknown command `rl.token`, with args beginning with: `k`"),
             library("-ERR unknown command"),
             // The script is asked once more, with other keys.
-            (vec![MISSING, "-ERR clock 7 :0 :1", ":1"], &["RL.TOKEN", "EVALSHA", "EVALSHA"], true),
             (vec![MISSING, NOT_LOADED, "-CROSSSLOT no", ":1"], &["RL.TOKEN", "EVALSHA", "EVAL", "EVAL"], true),
-            (vec![MISSING, "-ERR clock 7 :0 :1", "-ERR clock 9 :0 :1"], &["RL.TOKEN", "EVALSHA", "EVALSHA"], true),
+            (vec![MISSING, "-CROSSSLOT no", "-CROSSSLOT no"], &["RL.TOKEN", "EVALSHA", "EVALSHA"], true),
+            (vec![MISSING, "-NOPERM no 'evalsha'"], &["RL.TOKEN", "EVALSHA"], true),
             // Another unknown command says nothing about the module, and no other error does.
             native("-ERR unknown command 'SENTINEL', with args beginning with: "),
             native("-ERR the key holds a value that this algorithm did not write"),
@@ -245,32 +244,27 @@ mod tests {
         }
     }
 
-    /// Each call of vectors/scripts.json has the script, KEYS and ARGV, and each `ERR clock` the clock.
+    /// Each call of vectors/scripts.json has the script, KEYS and ARGV.
     #[test]
     fn calls_of_scripts_are_those_of_the_vectors() {
         use serde_json::Value as Json;
-        let vectors: Json =
-            serde_json::from_str(include_str!("../../../../vectors/scripts_before.json")).expect("vectors");
+        let vectors: Json = serde_json::from_str(include_str!("../../../../vectors/scripts.json")).expect("vectors");
         let words = |list: &Json| -> Vec<String> {
             list.as_array().expect("words").iter().map(|word| word.as_str().expect("a word").to_owned()).collect()
         };
+        let file = |name: &str| std::fs::read_to_string(format!("src/protocol/scripts/{name}.lua")).expect("a file");
         let mut seen = 0;
         for vector in vectors["calls"].as_array().expect("calls") {
             let command = words(&vector["command"]);
-            // What a client remembers of the calendar is not needed here; it is computed.
-            let Some(called) = (vector.get("suffixes") != Some(&Json::Null)).then(|| parsed(&command)).flatten() else {
-                continue;
-            };
-            let now = Micros::from_millis(vector["now_ms"].as_u64().unwrap_or(1_795_696_427_091));
-            let mut commands = Commands::default();
-            let (verb, requests) = &called;
+            let Some((verb, requests)) = parsed(&command) else { continue };
             let requests: Vec<_> = requests.iter().map(Owned::request).collect();
             let call = match verb {
                 Verb::CheckAll => Call::all(&requests),
-                verb => Call::of(*verb, &requests[0]),
+                verb => Call::of(verb, &requests[0]),
             };
-            let in_cluster = vector["cluster"].as_bool().unwrap_or(false);
-            let result = call.scripted("EVALSHA", "SHA", now, in_cluster, &mut commands);
+            let (in_cluster, mut commands) = (vector["cluster"].as_bool().unwrap_or(false), Commands::default());
+            let result = call.scripted("EVALSHA", "SHA", in_cluster, &mut commands);
+            seen += 1;
             if let Some(error) = vector["error"].as_str() {
                 let found = result.expect_err(error).to_string();
                 assert!(found.ends_with(error.trim_start_matches("ERR ")), "{found}");
@@ -280,22 +274,44 @@ mod tests {
             let keys = words(&vector["keys"]);
             let expected = ["EVALSHA".to_owned(), "SHA".to_owned(), keys.len().to_string()].into_iter().chain(keys);
             let expected: Vec<_> = expected.chain(words(&vector["argv"])).collect();
-            assert_eq!(sent, expected, "{vector}");
-            let script = vector["script"].as_str().expect("a script");
-            let source = std::fs::read_to_string(format!("src/protocol/scripts/{script}.lua")).expect(script);
-            assert_eq!(call.script().expect(script).source(), source);
-            seen += 1;
-        }
-        assert!(seen > 60, "{seen}");
-        for vector in vectors["clock"].as_array().expect("clocks") {
-            let (server, request) = (Server::new(false, false), POLICY.request("k"));
-            let exchange = Exchange::new(Call::of(Verb::Check, &request), &server);
-            let Err(Error::Redis(error)) = reply(&format!("-{}", vector["error"].as_str().expect("an error"))) else {
-                panic!("{vector}")
+            // This client writes a length in seconds.
+            let seconds = |words: Vec<String>| words.join(" ").replace("1m", "60").replace("1d", "86400");
+            assert_eq!(seconds(sent), seconds(expected), "{vector}");
+            let source = match &vector["script"] {
+                Json::String(word) => {
+                    let name = redis_rl_algorithm::Name::from_word(word.as_bytes()).expect("an algorithm");
+                    let name = if name.label() == "leaky" || name.label() == "token" { "bucket" } else { name.label() };
+                    [file("head"), file(name), format!("return run('{word}')\n")].concat()
+                }
+                files => {
+                    let files = words(files).into_iter().map(|name| file(&name));
+                    [file("head")].into_iter().chain(files).chain([file("several")]).collect()
+                }
             };
-            assert!(exchange.learn(&error));
-            let off = server.clock().0 / 1_000 - vector["now_ms"].as_u64().expect("a clock");
-            assert!(off < 1_000, "{off}");
+            assert_eq!(call.script().expect("a script").source(), source, "{vector}");
+        }
+        assert!(seen > 50, "{seen}");
+    }
+
+    /// Without the module a reservation is a charge, settled by its amount and time; by its id alone it cannot be.
+    #[test]
+    fn a_reservation_is_a_charge_that_a_script_settles() {
+        let policy = Policy::rolling(Duration::from_secs(60), 5);
+        let request = policy.request("k").cost(3);
+        let sent = |call: Call<'_>| {
+            let mut commands = Commands::default();
+            call.scripted("EVALSHA", "SHA", false, &mut commands)
+                .map(|()| String::from_utf8_lossy(&commands.bytes()).into_owned())
+        };
+        let reserving = request.reserve("id", Duration::from_secs(9));
+        assert!(matches!(sent(Call::of(Verb::Check, &reserving)), Err(Error::NeedsModule)));
+        let charged = sent(Call::of(Verb::Check, &reserving.at(0))).expect("a charge");
+        assert!(charged.contains("COST") && !charged.contains("RESERVE"), "{charged}");
+        let verb = Verb::SettleReservation { id: b"id", actual: 2 };
+        assert!(matches!(sent(Call::of(verb, &request)), Err(Error::NeedsModule)));
+        let settled = sent(Call::of(verb, &request.at(7))).expect("a settlement");
+        for words in ["SETTLE", "RESERVED\r\n$1\r\n3", "ACTUAL\r\n$1\r\n2", "AT\r\n$1\r\n7"] {
+            assert!(settled.contains(words), "{words}: {settled}");
         }
     }
 
@@ -310,7 +326,7 @@ mod tests {
         /// `key window limit [options]` of an algorithm.
         fn of(word: &str, words: &[String]) -> Option<Self> {
             let mut text = format!("{word} {} {}", words[1], words.get(2).map_or("1", String::as_str));
-            for option in ["ANCHOR", "BLOCK", "MAX"] {
+            for option in ["BURST", "ANCHOR", "BLOCK", "MAX"] {
                 let value = words.iter().position(|word| word == option).map(|at| &words[at + 1]);
                 text += &value.map_or(String::new(), |value| format!(" {option} {value}"));
             }

@@ -1,67 +1,76 @@
-//! The Lua scripts for servers without the module: docs/lua.md. In the repository `scripts/` is a link to `lua/generated`;
-//! cargo packs the files themselves.
+//! The Lua scripts for servers without the module: docs/lua.md. In the repository `scripts/` is a link to `lua/`; cargo
+//! packs the files themselves.
 
 use std::sync::OnceLock;
 
-/// A script of one command and one algorithm.
+use redis_rl_algorithm::Name;
+
+/// A script of one algorithm, or of several limits.
 #[derive(Debug)]
 pub struct Script {
-    command: &'static str,
-    word: &'static str,
-    source: &'static str,
-    hash: OnceLock<String>,
+    source: String,
+    hash: String,
 }
 
-macro_rules! scripts {
-    ($($command:literal: $($word:literal)+;)+) => {
-        [$($(Script {
-            command: $command,
-            word: $word,
-            source: include_str!(concat!("scripts/", $command, $word, ".lua")),
-            hash: OnceLock::new(),
-        },)+)+]
-    };
-}
+const HEAD: &str = include_str!("scripts/head.lua");
+const SEVERAL: &str = include_str!("scripts/several.lua");
 
-static SCRIPTS: [Script; 50] = scripts! {
-    "": "fixed" "window" "sliding" "counter" "token" "leaky" "gcra" "rolling" "lease" "lockout" "multi" "renew" "release";
-    "peek_": "fixed" "window" "sliding" "counter" "token" "leaky" "gcra" "rolling" "lease" "lockout";
-    "reset_": "fixed" "window" "sliding" "counter" "token" "leaky" "gcra" "rolling" "lease" "lockout";
-    "refund_": "fixed" "window" "sliding" "counter" "token" "leaky" "gcra" "rolling" "lockout";
-    "settle_": "fixed" "window" "sliding" "counter" "token" "leaky" "gcra" "rolling";
-};
+/// The files of the algorithms, in the order in which a script has them.
+const FILES: [&str; 9] = [
+    include_str!("scripts/bucket.lua"),
+    include_str!("scripts/counter.lua"),
+    include_str!("scripts/fixed.lua"),
+    include_str!("scripts/gcra.lua"),
+    include_str!("scripts/lease.lua"),
+    include_str!("scripts/lockout.lua"),
+    include_str!("scripts/rolling.lua"),
+    include_str!("scripts/sliding.lua"),
+    include_str!("scripts/window.lua"),
+];
+
+/// The place of the algorithm's file.
+const fn file(name: Name) -> usize {
+    match name {
+        Name::Token | Name::Leaky => 0,
+        Name::Counter => 1,
+        Name::Fixed => 2,
+        Name::Gcra => 3,
+        Name::Lease => 4,
+        Name::Lockout => 5,
+        Name::Rolling => 6,
+        Name::Sliding => 7,
+        Name::Window => 8,
+    }
+}
 
 impl Script {
-    /// The script of a command (`peek_`; empty for a check) and of an algorithm in lower case, or of what has no algorithm.
-    pub fn of(command: &str, word: &str) -> Option<&'static Self> {
-        SCRIPTS.iter().find(|script| script.command == command && script.word == word)
+    fn new(parts: &[&str]) -> Self {
+        let source = parts.concat();
+        let hash = redis::Script::new(&source).get_hash().to_owned();
+        Self { source, hash }
     }
 
-    pub const fn source(&self) -> &'static str {
-        self.source
+    /// The script of one limit.
+    pub fn of(name: Name) -> &'static Self {
+        static SCRIPTS: [OnceLock<Script>; Name::ALL.len()] = [const { OnceLock::new() }; Name::ALL.len()];
+        SCRIPTS[name as usize]
+            .get_or_init(|| Self::new(&[HEAD, FILES[file(name)], &format!("return run('{}')\n", name.word())]))
+    }
+
+    /// The script of several limits under these algorithms.
+    pub fn of_several(names: impl IntoIterator<Item = Name>) -> &'static Self {
+        static SCRIPTS: [OnceLock<Script>; 1 << FILES.len()] = [const { OnceLock::new() }; 1 << FILES.len()];
+        let files = names.into_iter().fold(0, |files, name| files | 1 << file(name));
+        let named = FILES.iter().enumerate().filter(|(at, _)| files & 1 << at != 0).map(|(_, file)| *file);
+        SCRIPTS[files].get_or_init(|| Self::new(&[HEAD].into_iter().chain(named).chain([SEVERAL]).collect::<Vec<_>>()))
+    }
+
+    pub fn source(&self) -> &str {
+        &self.source
     }
 
     /// The SHA-1 of the source, for EVALSHA.
     pub fn hash(&self) -> &str {
-        self.hash.get_or_init(|| redis::Script::new(self.source).get_hash().to_owned())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use redis_rl_algorithm::Name;
-
-    use super::Script;
-
-    #[test]
-    fn each_algorithm_has_its_scripts() {
-        for name in Name::ALL {
-            let can = name.traits();
-            let all = [("", true), ("peek_", true), ("reset_", true), ("refund_", can.refund), ("settle_", can.settle)];
-            for (command, there) in all {
-                let found = Script::of(command, name.label()).is_some();
-                assert_eq!(found, can.library && there, "{command}{}.lua", name.label());
-            }
-        }
+        &self.hash
     }
 }

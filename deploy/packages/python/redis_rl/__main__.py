@@ -1,22 +1,16 @@
-"""python -m redis_rl path: prints the path of the module. python -m redis_rl lua: that of the Lua library."""
+"""python -m redis_rl path: prints the path of the module."""
 
 from __future__ import annotations
 
 import sys
 
-from . import LIBRARY, MODULE
-
-PATHS = {"path": MODULE, "lua": LIBRARY}
+from . import MODULE
 
 
 def main() -> None:
-    words = sys.argv[1:]
-    if len(words) != 1 or words[0] not in PATHS:
-        sys.exit(
-            "usage: python -m redis_rl path    prints the path of the module, for loadmodule\n"
-            "       python -m redis_rl lua     prints the path of the Lua library, for servers that load no modules"
-        )
-    print(PATHS[words[0]])
+    if sys.argv[1:] != ["path"]:
+        sys.exit("usage: python -m redis_rl path    prints the path of the module, for loadmodule")
+    print(MODULE)
 
 
 if __name__ == "__main__":

@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use redis::Value;
-use redis_rl_algorithm::Micros;
 
 use crate::decision::{Decision, RetryAfter};
 use crate::policy::{Algorithm, Policy, Request};
@@ -84,9 +83,9 @@ fn calls_and_replies_are_those_of_the_vectors() {
             };
             assert_eq!(words(|to| Call::of(verb, &request).native(to)), canonical(call));
             // What a caller chooses is sent in a bounded form, whatever the call is.
-            let long = Request { key: &[b'x'; 300], ..request };
+            let long = Request { key: &[b'x'; 300], at: Some(0), ..request };
             let long = Call::of(verb, &long);
-            let scripted = words(|to| long.scripted("EVALSHA", "hash", Micros(0), false, to).expect("keys"));
+            let scripted = words(|to| long.scripted("EVALSHA", "hash", false, to).expect("keys"));
             for words in [words(|to| long.native(to)), scripted] {
                 assert!(words.contains(&format!(" {}~", "x".repeat(32))), "{call}");
             }
