@@ -3,7 +3,6 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::client::tag;
-use crate::service;
 
 /// The limits of a history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
