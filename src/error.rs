@@ -11,7 +11,7 @@ use redis_rl_algorithm::Unrepresentable;
 #[derive(Clone, Copy, Debug)]
 pub struct Error {
     message: Message,
-    /// The limit of RL.MULTI that the error is about, from 1; 0 for none.
+    /// The limit of RL.MULTI or RL.SHARE that the error is about, from 1; 0 for none.
     limit: u8,
 }
 
@@ -200,6 +200,9 @@ errors! {
     TOP_COUNT = c"ERR invalid count: expected an integer of 0 or more, or RESET";
     TOP_OFF = c"ERR RL.TOP is off: set rl.top-keys above 0";
     NUM_LIMITS = c"ERR invalid numlimits: expected an integer from 1 to 64";
+    SHARED_LIMITS = c"ERR invalid numlimits: expected an integer from 2 to 8";
+    NOT_SHARED = c"ERR invalid algorithm: RL.SHARE takes those that take ALWAYS: FIXED, WINDOW, COUNTER, TOKEN, ROLLING";
+    SHADOW_NOT_LAST = c"ERR invalid SHADOW: in RL.SHARE only the last limit takes it";
     FEWER_LIMITS = c"ERR invalid numlimits: fewer limits follow than it says";
     MORE_LIMITS = c"ERR invalid numlimits: more limits follow than it says";
     LIMIT_ARITY = c"ERR syntax error: expected the word of an algorithm, a key, a window and a limit";

@@ -51,6 +51,7 @@ fn info(ctx: &InfoContext, _for_crash_report: bool) -> RedisResult<()> {
     let mut rows = Vec::new();
     for_each_decisions(|name, decisions| rows.push((name.word().to_ascii_lowercase(), decisions.fields())));
     rows.push(("multi".to_owned(), STATS.multi.fields()));
+    rows.push(("share".to_owned(), STATS.share.fields()));
     for (name, fields) in &rows {
         for (outcome, count) in fields {
             section = section.field(&format!("{name}_{outcome}"), number(*count))?;

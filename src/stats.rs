@@ -77,11 +77,42 @@ impl Decisions {
     }
 }
 
+/// Calls of RL.SHARE by outcome.
+#[derive(Debug)]
+pub struct Shares {
+    /// Paid by the first limit, the caller's own part.
+    pub own: Counter,
+    /// Paid by another one.
+    pub borrowed: Counter,
+    pub denied: Counter,
+    pub shadow_denied: Counter,
+    pub errors: Counter,
+}
+
+impl Shares {
+    const fn new() -> Self {
+        let new = Counter::new;
+        Self { own: new(), borrowed: new(), denied: new(), shadow_denied: new(), errors: new() }
+    }
+
+    /// The counters with their names.
+    pub fn fields(&self) -> [(&'static str, u64); 5] {
+        [
+            ("own", self.own.value()),
+            ("borrowed", self.borrowed.value()),
+            ("denied", self.denied.value()),
+            ("shadow_denied", self.shadow_denied.value()),
+            ("errors", self.errors.value()),
+        ]
+    }
+}
+
 /// The counters that belong to no algorithm.
 #[derive(Debug)]
 pub struct Stats {
     /// Calls of RL.MULTI as a whole.
     pub multi: Decisions,
+    pub share: Shares,
     pub peeks: Counter,
     pub refunds: Counter,
     pub settlements: Counter,
@@ -101,6 +132,7 @@ pub struct Stats {
 
 pub static STATS: Stats = Stats {
     multi: Decisions::new(),
+    share: Shares::new(),
     peeks: Counter::new(),
     refunds: Counter::new(),
     settlements: Counter::new(),

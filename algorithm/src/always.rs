@@ -1,14 +1,21 @@
-//! The option ALWAYS: charges the cost whatever the limit says.
+//! The option ALWAYS, and what RL.SHARE lends: charges the cost whatever the limit says.
 
 use super::arithmetic::ceil_seconds;
 use super::forecast::ttl_of_denial;
 use super::{Algorithm, Cost, Decided, Decision, Forecast, Micros, Verdict};
 
 /// [`Algorithm::decide_always`], from what every algorithm has: its decision at a cost of 0, and what it overcharges.
-pub(super) fn decide<A: Algorithm>(algorithm: &A, state: A::State<'_>, now: Micros, cost: Cost) -> Decided<A::Change> {
+/// `charged` of the cost are charged.
+pub(super) fn decide<A: Algorithm>(
+    algorithm: &A,
+    state: A::State<'_>,
+    now: Micros,
+    cost: Cost,
+    charged: Cost,
+) -> Decided<A::Change> {
     let look = algorithm.decide(state, now, Cost::ZERO)?;
-    let charge = algorithm.overcharging(state, now, None, cost)?;
-    let change = if cost == Cost::ZERO { look.change } else { charge };
+    let charge = algorithm.overcharging(state, now, None, charged)?;
+    let change = if charged == Cost::ZERO { look.change } else { charge };
     let after = algorithm.forecast(state, &change, now);
     let capacity = after.capacity();
     let allowed = capacity > 0 && after.fits_at(0) == Some(now);

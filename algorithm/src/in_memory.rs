@@ -67,6 +67,8 @@ pub enum Charging {
     IfAllowed,
     /// Whatever the limit says: the option ALWAYS.
     Always,
+    /// As RL.SHARE charges a limit when a narrower one has paid.
+    Lending,
     /// As a reservation: the option RESERVE. FIXED counts no denial then.
     Reserving,
 }
@@ -109,6 +111,7 @@ pub trait InMemory: Algorithm {
         match charging {
             Charging::IfAllowed => self.decide(state, now, cost),
             Charging::Always => self.decide_always(state, now, cost),
+            Charging::Lending => self.decide_lending(state, now, cost),
             Charging::Reserving => self.decide_reserving(state, now, cost),
         }
     }

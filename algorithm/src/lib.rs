@@ -478,7 +478,22 @@ pub trait Algorithm: Named + Sized {
     /// # Errors
     /// As [`Algorithm::overcharging`].
     fn decide_always(&self, state: Self::State<'_>, now: Micros, cost: Cost) -> Decided<Self::Change> {
-        always::decide(self, state, now, cost)
+        always::decide(self, state, now, cost, cost)
+    }
+
+    /// Decides on a request of RL.SHARE that a narrower limit has paid: it is charged [`Algorithm::lent`] whatever this limit
+    /// says.
+    ///
+    /// # Errors
+    /// As [`Algorithm::overcharging`].
+    fn decide_lending(&self, state: Self::State<'_>, now: Micros, cost: Cost) -> Decided<Self::Change> {
+        self.decide_always(state, now, cost)
+    }
+
+    /// How many units of a cost [`Algorithm::decide_lending`] charges: all, but for a token bucket. It lends no more than its
+    /// limit beyond its capacity, so whoever comes after a load waits for no longer than a window.
+    fn lent(&self, _state: Self::State<'_>, _now: Micros, cost: Cost) -> Cost {
+        cost
     }
 
     /// Decides on a request with RESERVE. Every algorithm but [`FixedWindow`] decides as on any other request.

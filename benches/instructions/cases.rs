@@ -122,6 +122,11 @@ pub fn all() -> Vec<Case> {
         Case::new(format!("RL.MULTI of {} TOKEN", limits.len()), sends).answers(1)
     };
     cases.extend(["ab", "abc", "abcdefghij"].map(tokens));
+    const SHARE: &str = "TOKEN KEY:b 3600 LIMIT";
+    cases.extend([
+        Case::new("RL.SHARE of 2 TOKEN, own", format!("RL.SHARE 2 TOKEN KEY:a 3600 LIMIT {SHARE}")).answers(1),
+        Case::new("RL.SHARE of 2 TOKEN, borrowed", format!("RL.SHARE 2 TOKEN KEY:a 3600 0 {SHARE}")).answers(2),
+    ]);
     cases.extend([
         Case::new("RL.TOKEN allowed, FULL", "RL.TOKEN KEY 3600 LIMIT FULL"),
         Case::new("RL.TOKEN allowed, LINE", "RL.TOKEN KEY 3600 LIMIT LINE"),

@@ -20,8 +20,8 @@ for field, value in redis.call('INFO', 'rl'):gmatch('rl_([%w_]+):([^\r\n]*)') do
   local group, outcome = field:match('^(%l+)_([%l_]+)$')
   if group == 'oom' then
     add('rl_oom_total outcome=' .. outcome, value)
-  elseif group == 'multi' then
-    add('rl_multi_total outcome=' .. outcome, value)
+  elseif group == 'multi' or group == 'share' then
+    add('rl_' .. group .. '_total outcome=' .. outcome, value)
   elseif group == 'reservations' then
     add('rl_reservations_total outcome=' .. outcome, value)
   elseif OUTCOMES[outcome] then

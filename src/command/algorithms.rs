@@ -4,6 +4,7 @@ use std::ffi::CStr;
 use std::marker::PhantomData;
 
 use super::name::{NO_SUCH_ALGORITHM, Name, argument};
+use super::options::{List, MOST_ARGUMENTS};
 use super::{Command, doc};
 use crate::error::Error;
 use crate::ffi::{Args, Argument, ArgumentKind, CommandDoc, Ctx};
@@ -144,6 +145,20 @@ const TOKENS: [Argument; Name::ALL.len()] = {
     while let ([name, other_names @ ..], [token, other_tokens @ ..]) = (names, rest) {
         *token = argument(*name);
         (names, rest) = (other_names, other_tokens);
+    }
+    tokens
+};
+
+/// The same of the algorithms that RL.SHARE takes.
+pub const LENDING: Argument = Argument::new(c"algorithm", ArgumentKind::OneOf(LENDING_TOKENS.as_slice()));
+
+static LENDING_TOKENS: List<Argument, MOST_ARGUMENTS> = {
+    let (mut tokens, mut names) = (List::new(doc::KEY), &Name::ALL as &[Name]);
+    while let [name, other_names @ ..] = names {
+        if name.traits().always {
+            tokens = tokens.push(argument(*name));
+        }
+        names = other_names;
     }
     tokens
 };

@@ -33,6 +33,8 @@ mod request;
 mod reserve;
 mod reset;
 mod settle;
+mod several;
+mod share;
 mod throttle;
 mod top;
 mod values;
@@ -70,6 +72,7 @@ impl<C: Command> Handler for C {
 /// The commands beside those of the algorithms.
 const COMMANDS: &[(&CStr, CommandDoc, Register)] = &[
     row::<multi::Multi>(c"RL.MULTI"),
+    row::<share::Share>(c"RL.SHARE"),
     row::<PerAlgorithm<peek::Peek>>(c"RL.PEEK"),
     row::<PerAlgorithm<reset::Reset>>(c"RL.RESET"),
     row::<PerAlgorithm<refund::Refund>>(c"RL.REFUND"),

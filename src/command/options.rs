@@ -20,6 +20,8 @@ pub enum Taker {
     Peek,
     /// A limit of RL.MULTI.
     Multi,
+    /// A limit of RL.SHARE.
+    Share,
     Refund,
     Settle,
     Reset,
@@ -31,6 +33,7 @@ impl Taker {
             Self::Check => "RL.<ALGO>",
             Self::Peek => "RL.PEEK",
             Self::Multi => "RL.MULTI",
+            Self::Share => "RL.SHARE",
             Self::Refund => "RL.REFUND",
             Self::Settle => "RL.SETTLE",
             Self::Reset => "RL.RESET",
@@ -40,16 +43,16 @@ impl Taker {
     /// What comes before the options.
     const fn last_before_options(self) -> &'static str {
         match self {
-            Self::Check | Self::Peek | Self::Multi | Self::Refund | Self::Settle => "limit",
+            Self::Check | Self::Peek | Self::Multi | Self::Share | Self::Refund | Self::Settle => "limit",
             Self::Reset => "window",
         }
     }
 
-    /// Whether the form of the reply comes among the options. In RL.MULTI it comes after the last limit.
+    /// Whether the form of the reply comes among the options. In RL.MULTI and RL.SHARE it comes after the last limit.
     const fn takes_form(self) -> bool {
         match self {
             Self::Check | Self::Peek | Self::Refund | Self::Settle => true,
-            Self::Multi | Self::Reset => false,
+            Self::Multi | Self::Share | Self::Reset => false,
         }
     }
 
@@ -155,7 +158,7 @@ keywords! {
     /// The cost of the request.
     Cost = "COST", value "n", Integer, expected "an integer from 0 to 9223372036854775807";
         argument "cost";
-        commands Check Peek Multi Refund;
+        commands Check Peek Multi Share Refund;
         algorithms cost;
     /// Charges as much of the cost as fits.
     Partial = "PARTIAL";
@@ -185,7 +188,7 @@ keywords! {
     /// How much may pass at once.
     Burst = "BURST", value "n", Integer, expected "an integer from 1 to 9223372036854775807";
         argument "burst";
-        commands Check Peek Multi Refund Settle;
+        commands Check Peek Multi Share Refund Settle;
         algorithms burst;
     /// The length of the first lock; the window if not given.
     Block = "BLOCK", value "d", String, expected "a positive integer of seconds, or one with a unit ms, s, m, h or d, up to 10^12 seconds";
@@ -200,7 +203,7 @@ keywords! {
     /// When the windows start.
     Anchor = "ANCHOR", value "t", Integer, expected "an integer of Unix seconds from 0 to 253402300799";
         argument "anchor";
-        commands Check Peek Multi Refund Settle Reset;
+        commands Check Peek Multi Share Refund Settle Reset;
         algorithms anchor;
     /// The holder of a lease.
     Id = "ID", value "id", String, expected "1 to 512 bytes";
@@ -210,12 +213,12 @@ keywords! {
     /// The name of the policy in the headers.
     As = "AS", value "name", String, expected "a name of 1 to 64 characters of A-Z a-z 0-9 . _ -";
         argument "name";
-        commands Check Peek Multi;
+        commands Check Peek Multi Share;
         algorithms every;
     /// Decides and counts as usual, but does not deny.
     Shadow = "SHADOW";
         argument "shadow";
-        commands Check Peek Multi;
+        commands Check Peek Multi Share;
         algorithms every;
     /// The charge is a reservation under this id. It is given back after the ttl unless it is settled.
     Reserve = "RESERVE", value "id ttl", Block(doc::RESERVATION), expected "an id of 1 to 128 bytes, and a ttl: a positive integer of seconds, or one with a unit ms, s, m, h or d, up to 10^12 seconds";
@@ -276,13 +279,13 @@ pub struct List<T: 'static, const N: usize> {
 }
 
 impl<T: Copy, const N: usize> List<T, N> {
-    const fn new(fill: T) -> Self {
+    pub const fn new(fill: T) -> Self {
         Self { items: [fill; N], len: 0 }
     }
 
     // An index beyond the end does not compile: lists are made in constants only.
     #[allow(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
-    const fn push(mut self, item: T) -> Self {
+    pub const fn push(mut self, item: T) -> Self {
         self.items[self.len] = item;
         self.len += 1;
         self
@@ -327,7 +330,7 @@ impl Grammar {
             }
             all = rest;
         }
-        // In RL.MULTI the form follows the options of the last limit.
+        // In RL.MULTI and RL.SHARE the form follows the options of the last limit.
         if !matches!(taker, Taker::Reset) {
             let mut forms = Form::WORDS;
             while let [word, rest @ ..] = forms {
@@ -563,7 +566,11 @@ mod tests {
             (&REQUEST, "AS a\u{e4}", "ERR invalid AS: expected a name of 1 to 64 characters of A-Z a-z 0-9 . _ -"),
             (&REQUEST, "AT 1", "ERR invalid AT: only RL.REFUND and RL.SETTLE take it"),
             (&REQUEST, "ACTUAL 1", "ERR invalid ACTUAL: only RL.SETTLE takes it"),
-            (&SETTLEMENT, "COST 1", "ERR invalid COST: only RL.<ALGO>, RL.PEEK, RL.MULTI and RL.REFUND take it"),
+            (
+                &SETTLEMENT,
+                "COST 1",
+                "ERR invalid COST: only RL.<ALGO>, RL.PEEK, RL.MULTI, RL.SHARE and RL.REFUND take it",
+            ),
             (&REQUEST, "RESERVE a 1m ALWAYS", "ERR syntax error: RESERVE and ALWAYS exclude each other"),
             (&SETTLEMENT, "RESERVED 1 RESERVATION a", "ERR syntax error: RESERVED and RESERVATION exclude each other"),
             (&SETTLEMENT, "RESERVATION a AT 1", "ERR syntax error: RESERVATION and AT exclude each other"),

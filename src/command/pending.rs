@@ -44,6 +44,22 @@ impl<'c, A: Algorithm> Request<'c, A> {
         Ok(self.pend(loaded, decision, cost, now, ctx))
     }
 
+    /// [`Request::decide`] of a limit of RL.SHARE, of which a narrower one has paid.
+    ///
+    /// # Errors
+    /// As [`Request::decide`].
+    pub fn decide_lending(
+        &'c self,
+        key: ClosedKey<'c>,
+        now: Micros,
+        purpose: Purpose<'_>,
+    ) -> Result<Pending<'c, A>, Error> {
+        let ctx = key.ctx();
+        let mut loaded = self.algorithm.load(key, self.id, now, purpose)?;
+        let (decision, cost) = self.algorithm.decide_lending(&mut loaded, now, self.cost)?;
+        Ok(self.pend(loaded, decision, cost, now, ctx))
+    }
+
     /// The decision that describes the state after a correction, which is committed: no error may follow. A request that
     /// the state cannot count is denied.
     ///
@@ -169,7 +185,7 @@ impl<'c, A: Algorithm> Pending<'c, A> {
     /// The units that the decision charges once it is committed.
     pub fn charged(&self) -> u64 {
         match self.decision.change {
-            Change::Charge(_) if self.request.always => self.cost.units(),
+            Change::Charge(_) if self.request.always || self.request.lends => self.cost.units(),
             // FIXED counts denials too. A charge in shadow mode is that of a denial, but for a part that fits.
             Change::Charge(_) if self.decision.verdict.allowed && (!self.shadowed || self.request.partial) => {
                 A::units_charged(&self.loaded, self.cost)
@@ -228,6 +244,14 @@ impl<'c, A: Algorithm> Pending<'c, A> {
     pub fn commit_uncharged(mut self) -> Outcome {
         self.drop_charge();
         self.commit()
+    }
+
+    /// Commits the change, without its charge if the request `charges` nothing, and counts nothing.
+    pub fn commit_uncounted(mut self, charges: bool) {
+        if !charges {
+            self.drop_charge();
+        }
+        self.request.algorithm.commit(self.loaded, self.decision.change, self.now);
     }
 
     /// Leaves the charge out of the change.

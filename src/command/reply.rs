@@ -40,7 +40,7 @@ impl Reply {
             Form::Full => self.write_full(ctx),
             Form::Line => self.write_line(ctx),
             Form::Headers => {
-                let texts = header_texts(std::slice::from_ref(self));
+                let texts = header_texts(std::slice::from_ref(self), 0);
                 ctx.reply_array(4);
                 write_three(ctx, self.first, self.verdict);
                 write_strings(ctx, &texts);
@@ -103,12 +103,12 @@ fn write_three(ctx: Ctx<'_>, first: i64, Verdict { count, ttl, .. }: Verdict) {
     ctx.reply_integer(ttl);
 }
 
-/// Writes the reply of RL.MULTI: whether all limits allow, the reply of each limit, and with HEADERS the headers.
-/// `replies` is empty if the form is [`Form::Verdict`].
-pub fn write_multi(ctx: Ctx<'_>, form: Form, allowed: bool, verdicts: &[Verdict], replies: &[Reply]) {
-    let headers = (form == Form::Headers).then(|| header_texts(replies));
+/// Writes the reply of RL.MULTI or RL.SHARE: what was decided, the reply of each limit, and with HEADERS the headers, which
+/// have the figures of the limit at `at`. `replies` is empty if the form is [`Form::Verdict`].
+pub fn write_several(ctx: Ctx<'_>, form: Form, first: i64, verdicts: &[Verdict], replies: &[Reply], at: usize) {
+    let headers = (form == Form::Headers).then(|| header_texts(replies, at));
     ctx.reply_array(if headers.is_some() { 3 } else { 2 });
-    ctx.reply_integer(i64::from(allowed));
+    ctx.reply_integer(first);
     ctx.reply_array(verdicts.len());
     match form {
         Form::Full => replies.iter().for_each(|reply| reply.write_full(ctx)),
@@ -129,9 +129,9 @@ fn write_strings(ctx: Ctx<'_>, texts: &[String]) {
 
 /// HTTP headers, names and values alternating: the customary `X-RateLimit-*`, and `RateLimit-Policy` and `RateLimit` as
 /// in draft-ietf-httpapi-ratelimit-headers. With several limits, all policies are listed, and the other figures are
-/// those of the strictest limit. Seconds are rounded up. A time that never comes is left out.
-fn header_texts(replies: &[Reply]) -> Vec<String> {
-    let Some(Reply { name, verdict, figures, now, .. }) = replies.iter().min_by_key(|reply| reply.strictness()) else {
+/// those of the limit at `at`. Seconds are rounded up. A time that never comes is left out.
+fn header_texts(replies: &[Reply], at: usize) -> Vec<String> {
+    let Some(Reply { name, verdict, figures, now, .. }) = replies.get(at) else {
         return Vec::new();
     };
     let mut texts = Vec::new();
@@ -180,6 +180,17 @@ impl Reply {
         let retry = self.figures.retry_after_ms.cast_unsigned();
         (self.verdict.allowed, Reverse(retry), self.figures.remaining)
     }
+}
+
+/// Where the strictest limit is.
+pub fn strictest(replies: &[Reply]) -> usize {
+    replies.iter().zip(0..).min_by_key(|(reply, _)| reply.strictness()).map_or(0, |(_, at)| at)
+}
+
+/// Where the limit is that allows its request again first. One that never does comes last.
+pub fn soonest(replies: &[Reply]) -> usize {
+    let retry = |reply: &Reply| reply.figures.retry_after_ms.cast_unsigned();
+    replies.iter().zip(0..).min_by_key(|(reply, _)| retry(reply)).map_or(0, |(_, at)| at)
 }
 
 /// Gives every policy of a call its own name: the second of a name becomes `name-2`, and so on.

@@ -35,8 +35,12 @@ pub struct Request<'c, A> {
     pub partial: bool,
     /// Charges the cost whatever the limit says.
     pub always: bool,
+    /// The same in RL.SHARE, where a narrower limit has paid.
+    pub lends: bool,
     /// Allows what the limit denies.
     pub shadow: bool,
+    /// In RL.SHARE, that the limit denies does not deny the request.
+    pub ignores_shadow: bool,
 }
 
 impl<'c, A: Algorithm> Request<'c, A> {
@@ -58,7 +62,9 @@ impl<'c, A: Algorithm> Request<'c, A> {
             cost: options.cost.unwrap_or(Cost::ONE),
             partial: options.partial(),
             always: options.always(),
+            lends: false,
             shadow: options.shadow(),
+            ignores_shadow: false,
         })
     }
 
@@ -104,19 +110,19 @@ impl<'c, A: Algorithm> Request<'c, A> {
     /// `key window limit [options]` of RL.<ALGO>.
     pub const CHECK: &'static Grammar = &Grammar::new(Taker::Check, Some(A::NAME));
 
-    /// `key window limit [options]` of a limit of RL.MULTI.
-    const IN_MULTI: &'static Grammar = &Grammar::new(Taker::Multi, Some(A::NAME));
-
-    /// The error for a word that follows the last limit of RL.MULTI.
-    pub fn usage_in_multi(&self, word: &[u8]) -> Error {
-        Self::IN_MULTI.usage(word)
+    /// `key window limit [options]` of a limit of RL.MULTI or RL.SHARE.
+    pub const fn of_several(taker: Taker) -> &'static Grammar {
+        match taker {
+            Taker::Share => const { &Grammar::new(Taker::Share, Some(A::NAME)) },
+            _ => const { &Grammar::new(Taker::Multi, Some(A::NAME)) },
+        }
     }
 
-    /// Parses a limit of RL.MULTI, and leaves what follows it.
+    /// Parses a limit of RL.MULTI or RL.SHARE, and leaves what follows it.
     ///
     /// # Errors
     /// An argument is invalid or missing.
-    pub fn parse_limit(args: &mut Args<'c>) -> Result<(Self, Option<Reserve<'c>>), Error> {
+    pub fn parse_limit(args: &mut Args<'c>, taker: Taker) -> Result<(Self, Option<Reserve<'c>>), Error> {
         if args.len() < 3 {
             return Err(Error::LIMIT_ARITY);
         }
@@ -129,7 +135,7 @@ impl<'c, A: Algorithm> Request<'c, A> {
             *args = ahead;
             return Ok((request, None));
         }
-        let (request, options, _) = Self::parse(args, Self::IN_MULTI)?;
+        let (request, options, _) = Self::parse(args, Self::of_several(taker))?;
         request.require_id()?;
         Ok((request, options.reserve))
     }
@@ -169,7 +175,7 @@ impl<'c, A: Algorithm> Request<'c, A> {
     /// Whether the limit denies nothing, whatever it decides.
     #[inline(always)]
     pub fn is_in_shadow_mode(&self) -> bool {
-        self.shadow || config::shadow()
+        (self.shadow || config::shadow()) && !self.ignores_shadow
     }
 
     /// Decides on the request at another cost.
@@ -180,7 +186,11 @@ impl<'c, A: Algorithm> Request<'c, A> {
         now: Micros,
         cost: Cost,
     ) -> Result<Decision<A::Change>, Error> {
-        if self.always { self.decide_always(loaded, now, cost) } else { self.algorithm.decide_on(loaded, now, cost) }
+        if self.always || self.lends {
+            self.decide_always(loaded, now, cost)
+        } else {
+            self.algorithm.decide_on(loaded, now, cost)
+        }
     }
 
     /// Cold, so that requests without ALWAYS do not pay for it.

@@ -75,7 +75,20 @@ fn parse<'c>(mut args: Args<'c>) -> Result<Request<'c, Record<Gcra>>, Error> {
     let length = Window::from_millis(period.saturating_mul(1_000)).unwrap_or(Window::LONGEST);
     let policy = Policy { burst: max_burst.checked_add(1), ..Policy::new(length, count) };
     let (name, id) = (None, None);
-    Ok(Request { key, window, algorithm, policy, name, id, cost, partial: false, always: false, shadow: false })
+    Ok(Request {
+        key,
+        window,
+        algorithm,
+        policy,
+        name,
+        id,
+        cost,
+        partial: false,
+        always: false,
+        lends: false,
+        shadow: false,
+        ignores_shadow: false,
+    })
 }
 
 const ARGUMENTS: &[Argument] = &[

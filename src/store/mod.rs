@@ -134,6 +134,19 @@ pub trait StoredAlgorithm: Named + Sized + 'static {
         cost: Cost,
     ) -> Result<Decision<Self::Change>, Error>;
 
+    /// Decides on a request of RL.SHARE that a narrower limit has paid; and how many units this one charges.
+    ///
+    /// # Errors
+    /// What the request would count cannot be represented.
+    fn decide_lending(
+        &self,
+        loaded: &mut Self::Loaded<'_>,
+        now: Micros,
+        cost: Cost,
+    ) -> Result<(Decision<Self::Change>, Cost), Error> {
+        Ok((Self::ALWAYS.ok_or(Error::INTERNAL)?(self, loaded, now, cost)?, cost))
+    }
+
     /// The change that a request in shadow mode commits, of an algorithm that leaves the times of the state as they are.
     fn in_shadow(
         &self,

@@ -105,6 +105,15 @@ impl<A: RecordAlgorithm + 'static> StoredAlgorithm for Record<A> {
         Ok(self.0.decide(loaded.state, now, cost)?)
     }
 
+    fn decide_lending(
+        &self,
+        loaded: &mut Loaded<'_, A>,
+        now: Micros,
+        cost: Cost,
+    ) -> Result<(Decision<A::Record>, Cost), Error> {
+        Ok((self.0.decide_lending(loaded.state, now, cost)?, self.0.lent(loaded.state, now, cost)))
+    }
+
     fn remaining(&self, loaded: &Loaded<'_, A>, now: Micros) -> u64 {
         self.0.forecast(loaded.state, &Change::Keep, now).remaining()
     }

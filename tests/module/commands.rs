@@ -25,7 +25,12 @@ impl Call {
 
     /// The start of an error about the limit at KEY.
     fn error(&self, error: &str) -> String {
-        if self.name() == "RL.MULTI" { of_limit(error, 2) } else { error.to_owned() }
+        if self.is_of_several() { of_limit(error, 2) } else { error.to_owned() }
+    }
+
+    /// The limit at KEY is the second one; the first is at KEY:other.
+    fn is_of_several(&self) -> bool {
+        ["RL.MULTI", "RL.SHARE"].contains(&self.name())
     }
 
     fn only_reads(&self) -> bool {
@@ -73,7 +78,13 @@ const BLOCK: &[&str] = &[
     "RL.REFUND ALGO KEY 1h 2 BLOCK 1m MAX 1h",
 ];
 const ANCHOR: &[&str] = &["RL.ALGO KEY month 9 ANCHOR 5", "RL.RESET ALGO KEY month ANCHOR 5", "RL.ALGO KEY year 9"];
-const ALWAYS: &[&str] = &["RL.ALGO KEY 100d 9 COST 20 ALWAYS", "RL.ALGO KEY 100d 9 COST 0 ALWAYS"];
+const ALWAYS: &[&str] = &[
+    "RL.ALGO KEY 100d 9 COST 20 ALWAYS",
+    "RL.ALGO KEY 100d 9 COST 0 ALWAYS",
+    "RL.SHARE 2 TOKEN KEY:other 100d 2 ALGO KEY 100d 9 COST 2 AS b",
+    "RL.SHARE 2 TOKEN KEY:other 100d 0 ALGO KEY 100d 99 COST 3",
+    "RL.SHARE 2 TOKEN KEY:other 100d 0 ALGO KEY 100d 1 COST 3",
+];
 const RESERVING: &[&str] = &[
     "RL.ALGO KEY 100d 90 COST 5 RESERVE a 1h",
     "RL.ALGO KEY 100d 90 COST 5 RESERVE a 2h",
@@ -188,11 +199,7 @@ fn command_docs_info_and_getkeys() {
                     let flagged = ok(redis::cmd("COMMAND").arg("GETKEYSANDFLAGS").arg(&words).query(&mut con));
                     let flagged: Vec<(String, BTreeSet<String>)> = read(flagged);
                     let keys: Vec<&str> = flagged.iter().map(|(key, _)| key.as_str()).collect();
-                    assert_eq!(
-                        keys,
-                        if call.name() == "RL.MULTI" { vec!["k:other", "k"] } else { vec!["k"] },
-                        "{call:?}"
-                    );
+                    assert_eq!(keys, if call.is_of_several() { vec!["k:other", "k"] } else { vec!["k"] }, "{call:?}");
                     let flags: &[&str] =
                         if call.only_reads() { &["RO", "access"] } else { &["RW", "access", "update"] };
                     assert!(flagged.iter().all(|(_, found)| found.iter().eq(flags)), "{call:?}: {flagged:?}");
@@ -237,6 +244,7 @@ fn a_call_takes_the_options_that_command_docs_shows() {
                 let mut text = match taker {
                     "RL.<ALGO>" => format!("RL.{word} k 60 5"),
                     "RL.MULTI" => format!("RL.MULTI 1 {word} k 60 5"),
+                    "RL.SHARE" => format!("RL.SHARE 2 TOKEN other 60 5 {word} k 60 5"),
                     "RL.RESET" => format!("RL.RESET {word} k 60"),
                     _ => format!("{taker} {word} k 60 5"),
                 };
@@ -248,9 +256,15 @@ fn a_call_takes_the_options_that_command_docs_shows() {
                     }
                 }
                 let reply = send(&mut con, &format!("{text} {option}{value}"));
-                let limit = if taker == "RL.MULTI" { "limit 1: " } else { "" };
+                let limit = match taker {
+                    "RL.MULTI" => "limit 1: ",
+                    "RL.SHARE" => "limit 2: ",
+                    _ => "",
+                };
                 let can = Name::from_word(word.as_bytes()).expect("an algorithm").traits();
-                if taker == "RL.REFUND" && !can.refund || taker == "RL.SETTLE" && !can.settle {
+                if taker == "RL.SHARE" && !can.always {
+                    assert!(err(reply).starts_with("ERR limit 2: invalid algorithm"), "{text}");
+                } else if taker == "RL.REFUND" && !can.refund || taker == "RL.SETTLE" && !can.settle {
                     // The error names the command that there is instead, whatever the options are.
                     assert!(
                         err(reply).contains(if can.refund { "RL.REFUND" } else { "RL.RELEASE" }),
@@ -284,7 +298,7 @@ fn triples(call: &Call, form: &str, reply: Value) -> Vec<[i64; 3]> {
         "LINE" => line(value).triple(),
         _ => read(value),
     };
-    if call.name() != "RL.MULTI" {
+    if !call.is_of_several() {
         return vec![if form == "HEADERS" { with_headers(reply).0 } else { triple(reply) }];
     }
     let mut parts: Vec<Value> = read(reply);
@@ -313,7 +327,7 @@ fn every_way_to_send_a_call_has_the_same_reply() {
                     _ => ok(command.query(con)),
                 };
                 let is_map = matches!(reply, Value::Map(_));
-                assert_eq!(is_map, way == "RESP3" && form == "FULL" && call.name() != "RL.MULTI", "{call:?} {way}");
+                assert_eq!(is_map, way == "RESP3" && form == "FULL" && !call.is_of_several(), "{call:?} {way}");
                 replies.push((call.clone(), form.to_owned(), flat(reply)));
             });
             replies
@@ -519,7 +533,7 @@ fn in_a_cluster_the_key_decides_the_slot() {
             let slot = |con: &mut Connection, key: &str| ok(cmd!(*con, "CLUSTER", "KEYSLOT", key));
             play(&mut home.con(), |con, _, call| {
                 let is_apart = slot(con, key) != slot(con, &format!("{key}:other"));
-                if call.name() == "RL.MULTI" && is_apart {
+                if call.is_of_several() && is_apart {
                     assert!(err(call.on(key).query(con)).starts_with("CROSSSLOT "), "{call:?}");
                     return;
                 }

@@ -441,10 +441,10 @@ fn assert_all_happened(seen: &Seen, calls: u64) {
         let found = seen.iter().filter(|(what, _)| what.starts_with(start) && what.ends_with(end));
         found.map(|(_, count)| count).sum()
     };
-    for name in ["rl", "rl_multi", "rl_peek", "rl_refund", "rl_settle"] {
+    for name in ["rl", "rl_multi", "rl_share", "rl_peek", "rl_refund", "rl_settle"] {
         for algorithm in words(|_| true) {
             let (can, is) = (traits(algorithm), |other: &str| name == other);
-            if is("rl_refund") && !can.refund || is("rl_settle") && !can.settle {
+            if is("rl_share") && !can.always || is("rl_refund") && !can.refund || is("rl_settle") && !can.settle {
                 continue;
             }
             for outcome in ["allowed", "denied"] {

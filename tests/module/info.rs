@@ -79,6 +79,24 @@ const OF_SOME: &[(&str, &str)] = &[
     ("CL.THROTTLE th 9 10 8640000 -1", "gcra_errors"),
     ("RL.THROTTLE list 9 10 8640000", "gcra_errors"),
     ("RL.MULTI 0 TOKEN k 60 5", "multi_errors"),
+    // The limit that pays counts for its algorithm, and the widest one if none does.
+    ("RL.SHARE 2 TOKEN sa 100d 2 WINDOW sb 100d 3", "token_allowed share_own"),
+    ("RL.SHARE 2 TOKEN sa 100d 2 WINDOW sb 100d 3", "token_near share_own"),
+    ("RL.SHARE 2 TOKEN sa 100d 2 WINDOW sb 100d 3 FULL", "window_near share_borrowed"),
+    ("RL.SHARE 2 TOKEN sa 100d 2 WINDOW sb 100d 3 HEADERS", "window_denied share_denied"),
+    ("RL.SHARE 2 TOKEN sa 100d 2 WINDOW sb 100d 3 SHADOW", "window_shadow_denied share_shadow_denied"),
+    ("CONFIG SET rl.shadow yes", ""),
+    ("RL.SHARE 2 TOKEN sa 100d 2 WINDOW sb 100d 3", "window_shadow_denied share_shadow_denied"),
+    ("CONFIG SET rl.shadow no", ""),
+    ("RL.SHARE 2 TOKEN sa 100d 2 SHADOW WINDOW sb 100d 3", "share_errors"),
+    ("RL.SHARE 1 TOKEN sa 100d 2", "share_errors"),
+    ("CONFIG SET maxmemory 1", ""),
+    ("RL.SHARE 2 TOKEN sc 100d 2 WINDOW sb 100d 9", "share_errors oom_error"),
+    ("CONFIG SET rl.on-oom allow", ""),
+    ("RL.SHARE 2 TOKEN sc 100d 2 WINDOW sb 100d 9", "token_allowed share_own oom_allowed"),
+    ("CONFIG SET rl.on-oom deny", ""),
+    ("RL.SHARE 2 TOKEN sc 100d 2 WINDOW sb 100d 9", "window_denied share_denied oom_denied"),
+    ("CONFIG SET maxmemory 0 rl.on-oom error", ""),
     ("RL.WINDOW r 100d 9 RESERVE a 1h", "window_allowed reservations_made"),
     ("RL.WINDOW r 100d 9 RESERVE a 1h", "window_allowed reservations_repeated"),
     ("RL.WINDOW r 100d 9 COST 99 RESERVE b 1h", "window_denied"),
@@ -161,6 +179,8 @@ fn every_figure_is_there_and_starts_at_0() {
                 ["allowed", "near", "denied", "shadow_denied", "errors"].map(|outcome| format!("{name}_{outcome}")),
             );
         }
+        names
+            .extend(["own", "borrowed", "denied", "shadow_denied", "errors"].map(|outcome| format!("share_{outcome}")));
         names.extend(OTHERS.map(str::to_owned).into_iter().chain(["missing_api".into()]));
         let section = section(&mut con);
         assert_eq!(section.iter().map(|(name, _)| name.replacen("rl_", "", 1)).collect::<Vec<_>>(), names);

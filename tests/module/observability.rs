@@ -9,7 +9,7 @@ use redis::{Connection, Value};
 
 /// Calls of every kind, and the commands that the module calls for them, in order. What it reads and writes itself is
 /// no call: the effects that it replicates are in none of the tools.
-const CALLS: [(&str, &[&str]); 20] = [
+const CALLS: [(&str, &[&str]); 21] = [
     ("RL.FIXED {k}fixed 60 5", &[]),
     ("RL.FIXED {k}fixed 60 5", &[]),
     ("RL.SLIDING {k}sliding 60 5", &[]),
@@ -26,6 +26,7 @@ const CALLS: [(&str, &[&str]); 20] = [
     ("RL.RENEW {k}lease 120 a", &["ZADD"]),
     ("RL.RELEASE {k}lease a", &["ZREM"]),
     ("RL.MULTI 2 TOKEN {k}token 60 5 FIXED {k}fixed 60 5 FULL", &[]),
+    ("RL.SHARE 2 TOKEN {k}token 60 5 FIXED {k}fixed 60 5 LINE", &[]),
     ("RL.PEEK TOKEN {k}token 60 5", &["GET"]),
     ("RL.REFUND SLIDING {k}sliding 60 5", &["ZREMRANGEBYRANK"]),
     ("RL.SETTLE TOKEN {k}token 60 5 RESERVED 1 ACTUAL 9", &[]),

@@ -9,12 +9,13 @@ use crate::support::*;
 const WINDOW: &str = "1000000000";
 
 /// Every call that reads or changes the counter `user:1` for the key `user`. The first [`READS`] of them only read.
-const CALLS: [&str; 9] = [
+const CALLS: [&str; 10] = [
     "RL.PEEK FIXED user 1000000000 5",
     "RL.PEEK FIXED user 1000000000 5 HEADERS",
     "RL.FIXED user 1000000000 5 FULL",
     "RL.FIXED user 1000000000 0",
     "RL.MULTI 2 TOKEN user 1h 5 FIXED user 1000000000 5 FULL",
+    "RL.SHARE 2 TOKEN user 1h 5 FIXED user 1000000000 5 FULL",
     "RL.REFUND FIXED user 1000000000 5",
     "RL.SETTLE FIXED user 1000000000 5 RESERVED 1 ACTUAL 2",
     "RL.SETTLE FIXED user 1000000000 5 RESERVED 2 ACTUAL 1",

@@ -78,6 +78,10 @@ fn every_way_to_be_denied_is_counted_and_nothing_else() {
                 "RL.MULTI 3 TOKEN a 1h 0 GCRA b 1h 5 FIXED c 1h 0",
                 &[("a", "TOKEN", "1h", 0, -1), ("c", "FIXED", "1h", 0, -1)],
             ),
+            // The widest limit, and nothing where another one pays.
+            ("RL.SHARE 2 TOKEN a 1h 0 FIXED b 1h 0", &[("b", "FIXED", "1h", 0, -1)]),
+            ("RL.SHARE 2 TOKEN a 1h 0 FIXED c 1h 0 SHADOW", &[("c", "FIXED", "1h", 0, -1)]),
+            ("RL.SHARE 2 TOKEN a 1h 0 TOKEN new 1h 5", &[]),
             ("RL.THROTTLE t 0 1 3600 2", &[("t", "GCRA", "3600", 1, -1)]),
             ("CL.THROTTLE t 0 1 3600 2", &[("t", "GCRA", "3600", 1, -1)]),
             // The window as it was written, and the anchor.

@@ -44,7 +44,7 @@ impl Call {
         };
         match self.name {
             "rl" => _ = command.arg(key).arg(&words[1..]),
-            "rl_multi" => {
+            "rl_multi" | "rl_share" => {
                 command.arg(self.limits.len());
                 for (key, words) in &self.limits {
                     command.arg(&words[0]).arg(key).arg(&words[1..]);
@@ -60,6 +60,7 @@ impl Call {
     /// The call of a script; `None` if there is none for it.
     pub fn script(&self) -> Option<Cmd> {
         let (first, skipped) = match self.name {
+            "rl_share" => return None,
             "rl" => ("CHECK", 1),
             "rl_release" | "rl_renew" => (&*self.name[3..].to_uppercase(), 0),
             name => (&*name[3..].to_uppercase(), usize::from(name != "rl_multi")),

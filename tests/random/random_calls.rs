@@ -176,7 +176,7 @@ impl Case {
                 options.push(with("ANCHOR", anchor.to_string()));
             }
         }
-        let is_request = matches!(name, "rl" | "rl_multi" | "rl_peek");
+        let is_request = matches!(name, "rl" | "rl_multi" | "rl_share" | "rl_peek");
         if traits.burst && name != "rl_reset" && self.chance(4) {
             let burst = self.units().max(1);
             options.push(with("BURST", burst.to_string()));
@@ -206,7 +206,7 @@ impl Case {
             options.push(vec!["ALWAYS".to_owned()]);
         }
         let takes_reserve = traits.reserve && name != "rl_peek" || self.chance(40);
-        if is_request && takes_reserve && !self.for_scripts && self.chance(2) {
+        if is_request && takes_reserve && name != "rl_share" && !self.for_scripts && self.chance(2) {
             let (id, ttl) = (self.id(), self.random.pick(&["1ms", "1", "7s", "1m", "1h"]).to_owned());
             options.push(vec!["RESERVE".to_owned(), id, ttl]);
         }
@@ -257,7 +257,7 @@ impl Case {
     }
 
     pub fn call(&mut self, keys: &[&str]) -> Call {
-        const NAMES: [&str; 16] = [
+        const NAMES: [&str; 18] = [
             "rl",
             "rl",
             "rl",
@@ -274,6 +274,8 @@ impl Case {
             "rl_settle",
             "rl_reset",
             "rl",
+            "rl_share",
+            "rl_share",
         ];
         let (key, algorithm) = self.key_and_algorithm(keys);
         let name = if traits(algorithm).id && self.chance(3) {
@@ -281,6 +283,7 @@ impl Case {
         } else {
             self.random.pick(&NAMES)
         };
+        let name = if name == "rl_share" && self.for_scripts { "rl_multi" } else { name };
         let key_bytes = key.as_bytes().to_vec();
         let mut limits: Vec<(Vec<u8>, Vec<String>)> = match name {
             "rl_multi" => (0..1 + self.random.below(3))
@@ -289,6 +292,7 @@ impl Case {
                     (key.into_bytes(), self.limit_words(name, algorithm))
                 })
                 .collect(),
+            "rl_share" => self.shared_limits(keys),
             "rl_release" | "rl_renew" => {
                 let mut words: Vec<String> = (0..1 + self.random.below(3)).map(|_| self.id()).collect();
                 if name == "rl_renew" {
@@ -323,6 +327,22 @@ impl Case {
             self.spoil(&mut limits, name);
         }
         Call { name, limits, tail: tail.iter().map(|word| word.as_bytes().to_vec()).collect() }
+    }
+
+    /// Limits of RL.SHARE under different keys, of algorithms that it takes where there are two.
+    fn shared_limits(&mut self, keys: &[&str]) -> Vec<(Vec<u8>, Vec<String>)> {
+        let takes = |key: &&&str| words(|traits| traits.always).iter().any(|word| key.starts_with(word));
+        let able: Vec<&str> = keys.iter().filter(takes).copied().collect();
+        let mut left = if able.len() < 2 { keys.to_vec() } else { able };
+        let mut limits = Vec::new();
+        for _ in 0..2 + self.random.below(left.len() as u64 - 1) {
+            let at = self.random.below(left.len() as u64) as usize;
+            let (key, algorithm) = self.key_and_algorithm(&[left.swap_remove(at)]);
+            limits.push((key.into_bytes(), self.limit_words("rl_share", algorithm)));
+        }
+        let last = limits.len() - 1;
+        limits[..last].iter_mut().for_each(|(_, words)| words.retain(|word| word != "SHADOW"));
+        limits
     }
 
     /// A key, and most often the algorithm whose state it has.

@@ -49,7 +49,7 @@ pub fn algorithms(con: &mut Connection) -> Vec<String> {
 }
 
 /// The commands that take options, as errors name them.
-pub const TAKERS: [&str; 6] = ["RL.<ALGO>", "RL.PEEK", "RL.MULTI", "RL.REFUND", "RL.SETTLE", "RL.RESET"];
+pub const TAKERS: [&str; 7] = ["RL.<ALGO>", "RL.PEEK", "RL.MULTI", "RL.SHARE", "RL.REFUND", "RL.SETTLE", "RL.RESET"];
 
 /// Which command takes which option, for which algorithm.
 #[derive(Debug)]

@@ -10,6 +10,7 @@ mod period;
 mod records_page;
 mod reservation;
 mod rolling_log;
+mod share;
 mod states;
 mod table;
 mod trace;
@@ -21,7 +22,7 @@ use super::rolling_log::{Entry, TAG};
 use super::*;
 use crate::in_memory::{Counters, InMemory, Log, Reply, StoredRecord};
 use crate::record;
-pub use oracle::Kind;
+pub use oracle::{Kind, Oracle};
 pub use trace::*;
 
 /// The algorithms with costs: how the oracle counts each of them. Every law holds for every row.

@@ -87,6 +87,10 @@ impl Model {
                 }
                 Some(Value::Array(vec![Value::Int(allowed.into()), Value::Array(replies)]))
             }
+            "rl_share" => {
+                let requests: Option<Vec<Request>> = call.limits.iter().map(parse).collect();
+                self.share(&requests?, &form, now)
+            }
             "rl_reset" => {
                 let existed = match request.algorithm.as_str() {
                     "LEASE" => self.states.remove(&request.key).is_some(),
@@ -107,6 +111,35 @@ impl Model {
                 Some(look.reply(&form, charged, now))
             }
         }
+    }
+
+    /// RL.SHARE: the first limit that allows pays, and each one after it is charged too.
+    fn share(&mut self, requests: &[Request], form: &str, now: Micros) -> Option<Value> {
+        let widest = requests.last()?;
+        let (mut limits, mut paid) = (Vec::new(), 0);
+        for (request, place) in requests.iter().zip(1..) {
+            let shadow = request.shadow && paid == 0 && place == requests.len();
+            let limit = self.decide(&Request { lends: paid > 0, shadow, ..request.clone() }, now).ok()?;
+            paid = if paid == 0 && limit.verdict.allowed { place } else { paid };
+            limits.push(limit);
+        }
+        // In shadow mode, and at `maxmemory`, nothing is charged.
+        let mut first_charged = if paid == 0 || limits.last()?.shadowed { requests.len() + 1 } else { paid };
+        if let Some(on_oom) = self.on_oom
+            && limits.iter().skip(first_charged - 1).any(|limit| limit.needs_memory)
+        {
+            let allowed = widest.shadow || on_oom == "allow";
+            limits.iter_mut().skip(first_charged - 1).for_each(|limit| limit.leave_uncharged(allowed));
+            (paid, first_charged) = (if allowed { paid } else { 0 }, requests.len() + 1);
+        }
+        let mut replies = Vec::new();
+        for (limit, place) in limits.into_iter().zip(1..) {
+            let is_charged = place >= first_charged;
+            replies.push(limit.reply(form, if is_charged { limit.charged } else { 0 }, now));
+            let [charged, otherwise] = limit.writes;
+            self.write(if is_charged { charged } else { otherwise });
+        }
+        Some(Value::Array(vec![Value::Int(i64::try_from(paid).ok()?), Value::Array(replies)]))
     }
 
     /// What a call leaves that the server rejects because there is no memory: logs without the entries that count no more.
@@ -236,9 +269,13 @@ impl Model {
     fn charge<A: Kept>(&self, request: &Request, now: Micros) -> Result<Pending, Unrepresentable> {
         let algorithm = A::with_policy(&request.policy)?;
         let (name, key) = self.pruned(&algorithm, request, now);
-        let cost = request.part_of_cost(algorithm.remaining(&key, now));
-        let charging = if request.always { Charging::Always } else { Charging::IfAllowed };
-        let decision = algorithm.decision(&key, now, cost, charging)?;
+        let part = request.part_of_cost(algorithm.remaining(&key, now));
+        let (charging, cost) = match request {
+            Request { lends: true, .. } => (Charging::Lending, algorithm.lent(algorithm.state(&key, now), now, part)),
+            Request { always: true, .. } => (Charging::Always, part),
+            _ => (Charging::IfAllowed, part),
+        };
+        let decision = algorithm.decision(&key, now, part, charging)?;
         Ok(conclude(&algorithm, request, &key, decision, cost, now, |change| {
             let mut key = key.clone();
             algorithm.commit(&mut key, change, now);

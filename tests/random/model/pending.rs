@@ -119,7 +119,9 @@ pub fn conclude<A: Kept>(
     let pending = |decision: &Decision<A::Change>| {
         let Verdict { allowed, .. } = decision.verdict;
         let charged = match decision.change {
-            Change::Charge(_) if request.always || allowed && (request.partial || !shadowed) => cost.units(),
+            Change::Charge(_) if request.always || request.lends || allowed && (request.partial || !shadowed) => {
+                cost.units()
+            }
             _ => 0,
         };
         let part = if shadowed { request.cost } else { cost };
@@ -138,7 +140,7 @@ pub fn conclude<A: Kept>(
             writes: changes.map(|change| commit(&change).unwrap_or_else(nothing)),
         }
     };
-    let charging = if request.always { Charging::Always } else { Charging::IfAllowed };
+    let charging = if request.always || request.lends { Charging::Always } else { Charging::IfAllowed };
     let look = algorithm.decision(key, now, Cost::ZERO, charging).ok();
     let without_memory = |may: bool| {
         let (look, mut decision) = (look.as_ref()?, decision);

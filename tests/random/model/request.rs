@@ -12,6 +12,8 @@ pub struct Request {
     pub cost: Cost,
     pub partial: bool,
     pub always: bool,
+    /// A narrower limit of RL.SHARE has paid.
+    pub lends: bool,
     pub shadow: bool,
     pub id: Option<Vec<u8>>,
     pub reserve: Option<(Vec<u8>, Window)>,
@@ -36,6 +38,7 @@ impl Request {
             cost: Cost::ONE,
             partial: false,
             always: false,
+            lends: false,
             shadow: false,
             id: None,
             reserve: None,

@@ -1,0 +1,130 @@
+//! `RL.SHARE numlimits <ALGO> key window limit [options] <ALGO> key window limit [options] […] [FULL | LINE | HEADERS]`: a part
+//! of one's own, and what is idle of the whole.
+//!
+//! The limits go from the narrowest to the widest. The first that allows pays: it is charged, and each one after it is charged
+//! whatever it says. Those before it are not. If none allows, the widest says what happens, and nothing is charged.
+
+use arrayvec::ArrayVec;
+use redis_rl_algorithm::Micros;
+
+use super::Command;
+use super::algorithms::LENDING;
+use super::doc::{KEY, LIMIT, SINCE, WINDOW};
+use super::memory;
+use super::options::{Grammar, List, MOST_ARGUMENTS, Taker};
+use super::reply::{make_names_unique, soonest, write_several};
+use super::several::{self, DecidedLimit, Limit, MAX, Rules, key_positions};
+use super::words::Form;
+use crate::config;
+use crate::error::Error;
+use crate::ffi::{Args, Argument, ArgumentKind, CommandDoc, Ctx, KeyPositions, KeySpec};
+use crate::stats::{STATS, Shares};
+use crate::store::Budget;
+
+const RULES: Rules = Rules { taker: Taker::Share, limits: 2..=8, num_limits: Error::SHARED_LIMITS };
+
+/// The command.
+pub struct Share;
+
+impl Command for Share {
+    const DOC: CommandDoc = CommandDoc {
+        flags: c"write fast getkeys-api",
+        acl: c"ratelimit write fast",
+        summary: c"Charges the first limit that allows the request, and all limits after it.",
+        complexity: c"O(N) with N the number of limits; ROLLING adds what its command says",
+        since: SINCE,
+        keys: KeySpec::FromCommand(3),
+        arguments: &[Argument::new(c"numlimits", ArgumentKind::Integer), LIMITS, Form::ARGUMENT],
+        example: "RL.SHARE 2 TOKEN {model}:team:a 1m 500 TOKEN {model} 1m 1000",
+    };
+    const KEY_POSITIONS: Option<KeyPositions> = Some(key_positions);
+
+    fn run<'c>(ctx: Ctx<'c>, args: Args<'c>) -> Result<(), Error> {
+        share(ctx, args).inspect_err(|_| STATS.share.errors.increment())
+    }
+}
+
+fn share<'c>(ctx: Ctx<'c>, mut args: Args<'c>) -> Result<(), Error> {
+    if args.len() < 9 {
+        return Err(Error::ARITY);
+    }
+    let (now, budget) = (Micros(ctx.now_micros()), Budget::of_call());
+    let (mut limits, mut keys) = (ArrayVec::<_, MAX>::new(), ArrayVec::new());
+    let form = several::parse(ctx, &RULES, &mut args, (now, &budget), &mut limits, &mut keys)?;
+    require_shadow_last(&limits)?;
+
+    let shadow = config::shadow() || limits.last().is_some_and(|widest| widest.get().names_shadow());
+    let (mut decided, mut verdicts, mut payer) =
+        (ArrayVec::<DecidedLimit<'_>, MAX>::new(), ArrayVec::<_, MAX>::new(), None);
+    let last = limits.len().saturating_sub(1);
+    for ((at, limit), keys) in limits.iter_mut().enumerate().zip(keys.drain(..)) {
+        limit.get_mut().set_place(payer.is_some(), at == last);
+        let number = u8::try_from(at).unwrap_or(u8::MAX).saturating_add(1);
+        let verdict = limit.get().decide(keys, now, &budget, &mut decided).map_err(|error| error.of_limit(number))?;
+        payer = payer.or(verdict.allowed.then_some(at));
+        verdicts.push(verdict);
+    }
+    let is_shadowed = decided.last().is_some_and(|widest| widest.get().is_shadowed());
+    let mut charges = payer.is_some() && !is_shadowed;
+    if let Some(at) = payer.filter(|_| charges)
+        && let Some(allowed) = without_memory(ctx, shadow, decided.get_mut(at..).unwrap_or_default())?
+    {
+        (payer, charges) = (Some(at).filter(|_| allowed), false);
+        verdicts.iter_mut().zip(&decided).for_each(|(verdict, limit)| *verdict = limit.get().verdict());
+    }
+
+    let mut replies = Vec::new();
+    if form != Form::Verdict {
+        let charged = |at: usize| charges && payer.is_some_and(|payer| payer <= at);
+        replies.extend(decided.iter().enumerate().map(|(at, limit)| limit.get().reply(charged(at))));
+        make_names_unique(&mut replies);
+    }
+    // The one that decided counts for its algorithm, and a denial for RL.TOP.
+    if let Some(one) = decided.get(payer.unwrap_or(last)) {
+        one.get().count();
+    }
+    let Shares { own, borrowed, denied, shadow_denied, .. } = &STATS.share;
+    match payer {
+        None => denied.increment(),
+        Some(_) if is_shadowed => shadow_denied.increment(),
+        Some(0) => own.increment(),
+        Some(_) => borrowed.increment(),
+    }
+    for (at, limit) in decided.drain(..).enumerate() {
+        limit.commit_uncounted(charges && payer.is_some_and(|payer| payer <= at));
+    }
+    let paid = payer.and_then(|at| i64::try_from(at).ok()).map_or(0, |at| at.saturating_add(1));
+    write_several(ctx, form, paid, &verdicts, &replies, payer.unwrap_or_else(|| soonest(&replies)));
+    Ok(())
+}
+
+/// Rejects SHADOW of a limit whose denial does not deny the request.
+///
+/// # Errors
+/// [`Error::SHADOW_NOT_LAST`].
+fn require_shadow_last(limits: &[Limit<'_>]) -> Result<(), Error> {
+    let Some((_, narrower)) = limits.split_last() else { return Ok(()) };
+    if narrower.iter().any(|limit| limit.get().names_shadow()) { Err(Error::SHADOW_NOT_LAST) } else { Ok(()) }
+}
+
+/// Applies `rl.on-oom` if the server is at `maxmemory` and one of the limits that are charged needs memory: then none is.
+/// Returns whether the request is allowed all the same; `None` if there is memory.
+///
+/// # Errors
+/// [`Error::OUT_OF_MEMORY`] if `rl.on-oom` is `error`.
+fn without_memory<'c>(ctx: Ctx<'c>, shadow: bool, charged: &mut [DecidedLimit<'c>]) -> Result<Option<bool>, Error> {
+    let growing = charged.iter().find(|limit| limit.get().needs_memory());
+    if !growing.is_some_and(|limit| ctx.out_of_memory(limit.get().key())) {
+        return Ok(None);
+    }
+    let allowed = memory::allows_uncounted(ctx, shadow)?;
+    for limit in charged {
+        limit.get_mut().leave_uncharged(allowed)?;
+    }
+    Ok(Some(allowed))
+}
+
+const LIMITS: Argument = Argument::new(c"limits", ArgumentKind::Block(LIMIT_ARGUMENTS.as_slice())).multiple();
+
+static LIMIT_ARGUMENTS: List<Argument, MOST_ARGUMENTS> =
+    Grammar::new(Taker::Share, None).arguments(&[LENDING, KEY, WINDOW, LIMIT]);
