@@ -50,6 +50,17 @@ struct State {
     used: Instant,
 }
 
+impl State {
+    /// The connection, unless it is closed or to be replaced.
+    fn alive(&mut self) -> Option<Connection> {
+        let is_silent = self.silence.lasted() >= REPLACED_AFTER;
+        self.connection.take_if(|connection| {
+            connection.driver.is_finished() || is_silent && connection.opened.elapsed() >= REPLACED_AFTER
+        });
+        self.connection.clone()
+    }
+}
+
 /// An attempt to connect, for all who wait for it. It goes on without them.
 type Opening = Shared<BoxFuture<'static, RedisResult<Connection>>>;
 
@@ -90,10 +101,14 @@ impl Server {
                 self.0.begin(began).ok_or(Error::CircuitOpen)?
             }
         };
-        let connection = match within(limit, self.0.connection()).await {
-            Some(Ok(connection)) => connection,
-            Some(Err(error)) => return Err(waiting.ends(&error).into()),
-            None => return Err(Error::Timeout(limit)),
+        let connection = match self.0.ready(began) {
+            Some(connection) => connection,
+            // The futures of most requests stay small.
+            None => match within(limit, self.0.connection().boxed()).await {
+                Some(Ok(connection)) => connection,
+                Some(Err(error)) => return Err(waiting.ends(&error).into()),
+                None => return Err(Error::Timeout(limit)),
+            },
         };
         let opened = connection.opened;
         let mut replies = waiting.replies(connection, Arc::clone(commands)).boxed();
@@ -144,21 +159,20 @@ impl Inner {
         self.gauge.note(was_open, state.silence.is_open());
     }
 
+    /// The connection, if it was used just now.
+    fn ready(&self, now: Instant) -> Option<Connection> {
+        let mut state = self.state.lock();
+        let idle = now.saturating_duration_since(std::mem::replace(&mut state.used, now));
+        if idle < IDLE { state.alive() } else { None }
+    }
+
     /// The connection, which is opened if there is none.
     async fn connection(self: &Arc<Self>) -> RedisResult<Connection> {
-        let now = Instant::now();
-        let idle = now.saturating_duration_since(std::mem::replace(&mut self.state.lock().used, now));
-        if idle >= IDLE {
-            give_turns().await;
-        }
+        give_turns().await;
         let opening = {
             let mut state = self.state.lock();
-            let is_silent = state.silence.lasted() >= REPLACED_AFTER;
-            state.connection.take_if(|connection| {
-                connection.driver.is_finished() || is_silent && connection.opened.elapsed() >= REPLACED_AFTER
-            });
-            if let Some(connection) = &state.connection {
-                return Ok(connection.clone());
+            if let Some(connection) = state.alive() {
+                return Ok(connection);
             }
             if let Some((at, error)) = &state.failed
                 && at.elapsed() < ATTEMPTS_APART
