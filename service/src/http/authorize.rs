@@ -151,7 +151,7 @@ fn path(headers: &HeaderMap) -> Result<Option<String>, &'static str> {
 
 /// The last address before the trusted proxies, in the lines of X-Forwarded-For. Of an IPv6 address its /64 network, since
 /// a caller has all of it.
-pub fn client_address<'l>(rules: &Authorize, peer: IpAddr, lines: impl DoubleEndedIterator<Item = &'l str>) -> String {
+fn client_address<'l>(rules: &Authorize, peer: IpAddr, lines: impl DoubleEndedIterator<Item = &'l str>) -> String {
     let mut entries = lines.flat_map(|line| line.split(',')).rev();
     let mut client = peer;
     while rules.trusts(client)

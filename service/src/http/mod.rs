@@ -20,7 +20,6 @@ use redis_rl_client::TopDenial;
 use rlaas_rules::Printable;
 use tonic::{Code, Status};
 
-pub use authorize::client_address;
 pub use listen::{Http, HttpLimits};
 pub use message::{Held, Message, Messages};
 
