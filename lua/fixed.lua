@@ -1,12 +1,10 @@
 -- FIXED: time is divided into windows, and each has a counter of its own. INCR it; the first request sets its expiry; it is
 -- allowed while the counter is at most the limit. Never more than `limit` units in one window, but up to 2 × limit around
 -- the boundary of two.
---
 --   window                 starts                                     key of the counter             it expires
 --   a length               at multiples of it since 1970              <key>:<number of the window>   a window after its start
 --   a length with ANCHOR   at the anchor, and every window from it    <key>:<length>ms:<start>       when the window ends
 --   day week month year    with the period (UTC), or at the anchor    <key>:<word>:<start>           when the window ends
---
 -- The key that the call names is the beginning of that of the counter. In a cluster it has to have a hash tag.
 
 do
@@ -73,11 +71,11 @@ do
   local function decide(r, counter, cost)
     local limit, before, needed = r.limit, counter and counter.value or 0, cost == 0 and 1 or cost
     local allowed = needed <= limit and before + needed <= limit
-    if cost > 0 and (allowed or before >= limit) then
+    local counted = (allowed or before >= limit) and cost or 0
+    if counted > 0 or counter and not counter.expires_at then
       -- As in the script, a counter that becomes 1 gets a new expiry.
-      return allowed, 0, 'charge', { value = before + cost, expires_at = before ~= 0 and counter.expires_at or r.expires_at }
-    elseif counter and not counter.expires_at then
-      return allowed, 0, 'charge', { value = before, expires_at = r.expires_at }
+      local expires_at = counter and (before ~= 0 or counted == 0) and counter.expires_at or r.expires_at
+      return allowed, 0, 'charge', { value = before + counted, expires_at = expires_at }
     end
     return allowed, 0
   end
@@ -88,9 +86,7 @@ do
     local count, limit, ms, ttl = counter and counter.value or 0, r.limit, r.ends - now_ms, -2
     local used = count > 0 and count or 0
     if counter then
-      local left = (counter.expires_at or 0) - now_ms
-      left = left < 0 and 500 or left + 500
-      ttl = (left - left % 1000) / 1000
+      ttl = math.floor((math.max(now_ms, counter.expires_at or 0) - now_ms + 500) / 1000)
     end
     local retry = needed and (needed > limit and -1 or used + needed <= limit and 0 or ms)
     return used < limit and limit - used or 0, retry, ms, ms, ttl, count
@@ -107,9 +103,7 @@ do
     algorithms.FIXED.refund = function(r, counter, at, cost)
       if counter and not (at and at < r.starts) then
         local value = counter.value
-        if value > 0 and cost > 0 then
-          value = math.max(0, math.min(value, r.limit) - cost)
-        end
+        value = value > 0 and cost > 0 and math.max(0, math.min(value, r.limit) - cost) or value
         if value ~= counter.value or not counter.expires_at then
           return 'refund', { value = value, expires_at = counter.expires_at or r.expires_at }
         end

@@ -115,15 +115,12 @@ do
     elseif string.find(key, ':reserved$') or string.find(key, ':reserved:ends$') then
       fail('invalid key')
     end
-    for n = at, #words do
-      if #words[n] == 0 or #words[n] > 512 then
-        fail('invalid id')
-      end
-    end
     local len = load_set(key, '-inf', now_ms) or 0
     for n = at, #words do
       local id = words[n]
-      if len > 0 and not seen[id] and lease_of(key, id) then
+      if #id == 0 or #id > 512 then
+        fail('invalid id')
+      elseif len > 0 and not seen[id] and lease_of(key, id) then
         ids[#ids + 1] = id
       end
       seen[id] = true

@@ -110,8 +110,9 @@ impl<'a> Call<'a> {
             commands.number(self.requests.len() as u64);
         }
         for request in self.requests {
-            // What is reserved is charged, and settled as any other charge.
-            let request = &Request { reserve: None, ..*request };
+            // What is reserved is charged, and settled as any other charge. The script rejects what takes no RESERVE.
+            let takes_none = |_: &_| !request.policy.algorithm().traits().reserve;
+            let request = &Request { reserve: request.reserve.filter(takes_none), ..*request };
             if matches!(self.verb, Verb::CheckAll) {
                 self.algorithm(commands, request);
             }
