@@ -1,8 +1,8 @@
 //! `RL.MULTI numlimits <ALGO> key window limit [options] [<ALGO> key window limit [options] …] [FULL | LINE | HEADERS]`:
 //! several limits at once, all or nothing.
 //!
-//! If one limit denies, none is charged, not even the denials that FIXED
-//! counts. A state that is ahead of the clock is still rebased, and an expiry is extended where this call needs that.
+//! If one limit denies, none is charged, not even the denials that FIXED counts. A state that is ahead of the clock is still
+//! rebased, and an expiry is extended where this call needs that.
 
 use arrayvec::ArrayVec;
 use redis_rl_algorithm::{Micros, Verdict};
