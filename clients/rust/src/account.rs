@@ -16,8 +16,8 @@ use crate::policy::{Join, Policy, Request};
 /// From so many commands under way on, requests wait to share the next one.
 const TOGETHER: u32 = 2;
 /// With a request that has waited for a part of its time limit, so many may be under way. A request waits for up to two
-/// round trips otherwise.
-const BESIDE: u32 = 4;
+/// round trips otherwise. They are a part of a time limit apart, so with fewer one could wait for longer than that part.
+const BESIDE: u32 = PART + 1;
 /// After which part of its time limit that is so.
 pub const PART: u32 = 5;
 
@@ -254,7 +254,9 @@ impl<C: Caller> Account<C> {
         let Some(form) = form.filter(|form| self.takes(form)) else {
             return Asked::Alone(self.begin(asks, now));
         };
-        self.form = Some(Box::new(*form));
+        if self.form.as_deref() != Some(form) {
+            self.form = Some(Box::new(*form));
+        }
         let (beside_at, ends_at) = (now + limit / PART, now + limit);
         self.waiting.push_back(Waiter { cost: request.cost, beside_at, ends_at, caller: caller() });
         Asked::Waits(self.next(asks, now))

@@ -219,6 +219,12 @@ impl Accounts {
         changed
     }
 
+    /// Changes what is known of the key of a request.
+    pub fn of<T>(&self, request: &Request<'_>, now: Instant, change: impl FnOnce(&mut Entry) -> T) -> T {
+        let key = request.bounded_key();
+        self.with(&State::new(request.policy, &key), now, change)
+    }
+
     /// Decides on a request in this process. `None` if the table is full and does not have its key.
     pub fn decide_locally(&self, request: &LocalRequest<'_>, now: Instant, clock: Micros) -> Option<Verdict> {
         let key = request.request.bounded_key();

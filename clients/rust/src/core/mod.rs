@@ -10,7 +10,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use redis::Value;
-use redis_rl_algorithm::Micros;
 use scopeguard::ScopeGuard;
 
 pub use settings::{Settings, at_most_a_year};
@@ -20,7 +19,6 @@ use crate::accounts::Accounts;
 use crate::decision::{Decision, Decisions, RetryAfter, Source};
 use crate::error::{Error, is_connection_error};
 use crate::fallback::Fallback;
-use crate::key::State;
 use crate::local;
 use crate::policy::Request;
 use crate::protocol::{Server, reply};
@@ -51,9 +49,7 @@ pub struct Begun<'a> {
 impl Drop for Begun<'_> {
     fn drop(&mut self) {
         for (request, sent) in self.sent.drain(..) {
-            let key = request.bounded_key();
-            let state = State::new(request.policy, &key);
-            self.core.accounts.with(&state, Instant::now(), |entry| entry.account.unanswered(sent));
+            self.core.accounts.of(request, Instant::now(), |entry| entry.account.unanswered(sent));
         }
     }
 }
@@ -151,9 +147,8 @@ impl Core {
 
     /// What is known of a request without asking the server: units that are kept, or a remembered denial.
     pub fn known(&self, request: &Request<'_>, form: Option<&Form>) -> Option<Decision> {
-        let (key, now) = (request.bounded_key(), Instant::now());
-        let state = State::new(request.policy, &key);
-        let decision = self.accounts.with(&state, now, |entry| {
+        let now = Instant::now();
+        let decision = self.accounts.of(request, now, |entry| {
             let taken = form.and_then(|form| entry.account.take(form, request.cost, now));
             taken.map(|(decision, _)| decision).or_else(|| entry.account.held(request, now))
         });
@@ -178,19 +173,14 @@ impl Core {
     /// It is denied.
     pub fn begin_all<'a>(&'a self, requests: &'a [Request<'a>]) -> Result<Begun<'a>, Decisions> {
         let now = Instant::now();
-        let each = |request: &Request<'_>| {
-            let key = request.bounded_key();
-            self.accounts.with(&State::new(request.policy, &key), now, |entry| entry.account.known(request, now))
-        };
-        let known: Vec<_> = requests.iter().map(each).collect();
+        let known = |request: &Request<'_>| self.accounts.of(request, now, |entry| entry.account.known(request, now));
+        let known: Vec<_> = requests.iter().map(known).collect();
         if known.iter().flatten().any(|(_, asks)| asks.is_none()) {
             return Err(self.remembered_all(requests, known.into_iter().map(|known| Some(known?.0)).collect()));
         }
         let begin = |(request, known): (&'a Request<'a>, Option<(Decision, Option<Instant>)>)| {
-            let key = request.bounded_key();
             let asks = known.and_then(|(_, asks)| asks);
-            let state = State::new(request.policy, &key);
-            (request, self.accounts.with(&state, now, |entry| entry.account.begin(asks, now)))
+            (request, self.accounts.of(request, now, |entry| entry.account.begin(asks, now)))
         };
         Ok(Begun { core: self, sent: requests.iter().zip(known).map(begin).collect() })
     }
@@ -228,9 +218,7 @@ impl Core {
     fn learn(&self, mut begun: Begun<'_>, decisions: &[Decision]) {
         let (now, recheck) = (Instant::now(), self.accounts.recheck);
         for ((request, sent), decision) in begun.sent.drain(..).zip(decisions) {
-            let key = request.bounded_key();
-            let state = State::new(request.policy, &key);
-            self.accounts.with(&state, now, |entry| entry.learn(request, sent, decision, recheck, now));
+            self.accounts.of(request, now, |entry| entry.learn(request, sent, decision, recheck, now));
         }
         if let Some(decision) = decisions.last() {
             self.server.set_clock(decision.now_ms);
@@ -284,7 +272,7 @@ impl Core {
     fn decide_locally(&self, request: &Request<'_>, instances: u32) -> (Decision, &Counter) {
         let (policy, counters) = (request.policy, &self.counters);
         let request = local::Request { request, instances };
-        let Some(verdict) = self.accounts.decide_locally(&request, Instant::now(), self.clock()) else {
+        let Some(verdict) = self.accounts.decide_locally(&request, Instant::now(), self.server.clock()) else {
             self.log.warn(Kind::LocalFull, format_args!("no place to count another key in this process: it is denied"));
             counters.local_full.increment();
             return (Decision::of_fallback(policy, false, 0, RETRY), &counters.local_denied);
@@ -292,11 +280,6 @@ impl Core {
         let decision = Decision::of_fallback(policy, verdict.allowed, verdict.charged, verdict.retry_after);
         let decision = Decision { delay: Duration::from_millis(verdict.delay_ms), ..decision };
         (decision, if decision.allowed { &counters.local_allowed } else { &counters.local_denied })
-    }
-
-    /// The server's clock, as far as known.
-    fn clock(&self) -> Micros {
-        self.server.clock()
     }
 
     /// [`Core::fall_back`] of several limits.
@@ -311,10 +294,7 @@ impl Core {
             return Err(error);
         }
         let now = Instant::now();
-        let held = |request: &Request<'_>| {
-            let key = request.bounded_key();
-            self.accounts.with(&State::new(request.policy, &key), now, |entry| entry.account.held(request, now))
-        };
+        let held = |request: &Request<'_>| self.accounts.of(request, now, |entry| entry.account.held(request, now));
         let held: Vec<_> = requests.iter().map(held).collect();
         if held.iter().any(Option::is_some) {
             return Ok(self.remembered_all(requests, held));
@@ -340,7 +320,7 @@ impl Core {
                 let charged = std::mem::take(&mut decision.charged);
                 if let (1.., Fallback::Local { instances }) = (charged, fallback) {
                     let request = local::Request { request, instances };
-                    self.accounts.give_back_locally(&request, charged, self.clock());
+                    self.accounts.give_back_locally(&request, charged, self.server.clock());
                 }
             }
         }

@@ -7,7 +7,7 @@ use redis::Value;
 use scopeguard::ScopeGuard;
 use tokio::time::{Instant, sleep};
 
-use super::shared::Begun;
+use super::shared::Asking;
 use super::{Builder, Limiter};
 use crate::account::Form;
 use crate::accounts::TopDenial;
@@ -297,9 +297,11 @@ impl Limiter {
         let (mut alone, mut waiting) = (Vec::new(), Vec::new());
         for ((request, begun), decision) in requests.iter().zip(begun).zip(&mut decisions) {
             match begun {
-                Begun::Known(known) => *decision = Ok(known),
-                Begun::Waits(waits) => waiting.push(async { *decision = self.wait_for(request, waits).await }),
-                Begun::Alone(sent) => alone.push((core.begun(request, sent), Call::of(Verb::Check, request), decision)),
+                Asking::Known(known) => *decision = Ok(known),
+                Asking::Waits(waits) => waiting.push(async { *decision = self.wait_for(request, waits).await }),
+                Asking::Alone(sent) => {
+                    alone.push((core.begun(request, sent), Call::of(Verb::Check, request), decision))
+                }
             }
         }
         let calls: Vec<_> = alone.iter().map(|(_, call, _)| *call).collect();

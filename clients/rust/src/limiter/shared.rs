@@ -26,7 +26,7 @@ const PAUSE: Duration = Duration::from_millis(5);
 
 /// A request that has begun.
 #[expect(clippy::large_enum_variant, reason = "it is used at once")]
-pub(super) enum Begun {
+pub(super) enum Asking {
     Known(Decision),
     Waits(Waiting),
     /// It is sent by itself.
@@ -121,7 +121,7 @@ fn answer(callers: Vec<Answer>, error: &Error) {
 
 impl Limiter {
     /// Begins a request: what is known of it, or what it waits for. Adds commands that are to be sent.
-    pub(super) fn begin(&self, request: &Request<'_>, form: Option<&Form>, flights: &mut Vec<Flight>) -> Begun {
+    pub(super) fn begin(&self, request: &Request<'_>, form: Option<&Form>, flights: &mut Vec<Flight>) -> Asking {
         let (key, now) = (request.bounded_key(), Instant::now());
         let (state, mut waiting) = (State::new(request.policy, &key), None);
         let caller = || {
@@ -137,11 +137,11 @@ impl Limiter {
         let (begun, next) = match (asked, waiting) {
             (Asked::Known(decision, next), _) => {
                 self.core.count_known(&decision);
-                (Begun::Known(decision), next)
+                (Asking::Known(decision), next)
             }
-            (Asked::Waits(next), Some(answer)) => (Begun::Waits(Waiting { answer, is_next, is_granted }), next),
-            (Asked::Waits(next), None) => (Begun::Known(Decision::unchecked(request.policy)), next),
-            (Asked::Alone(sent), _) => return Begun::Alone(sent),
+            (Asked::Waits(next), Some(answer)) => (Asking::Waits(Waiting { answer, is_next, is_granted }), next),
+            (Asked::Waits(next), None) => (Asking::Known(Decision::unchecked(request.policy)), next),
+            (Asked::Alone(sent), _) => return Asking::Alone(sent),
         };
         flights.extend(next.map(|command| Flight::new(&self.core, &state, command)));
         begun
@@ -158,9 +158,9 @@ impl Limiter {
         let begun = self.begin(request, form, &mut flights);
         self.fly(flights);
         match begun {
-            Begun::Known(decision) => Ok(decision),
-            Begun::Waits(waiting) => self.wait_for(request, waiting).await,
-            Begun::Alone(sent) => {
+            Asking::Known(decision) => Ok(decision),
+            Asking::Waits(waiting) => self.wait_for(request, waiting).await,
+            Asking::Alone(sent) => {
                 let begun = self.core.begun(request, sent);
                 let reply = self.call(Call::of(Verb::Check, request)).await;
                 self.core.learned(begun, reply)

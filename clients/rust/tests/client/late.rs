@@ -93,22 +93,22 @@ fn in_a_short_window_no_more_than_the_limit_passes() {
     }
 }
 
-/// A request waits for up to a part of its time limit, and then for a round trip.
+/// A request waits for up to a part of its time limit, and then for a round trip: as 10 of 15 ms, on a busy machine.
 #[test]
 fn a_hot_key_far_away_is_answered_in_time() {
     let server = one_server();
     block_on(async {
-        let proxy = Proxy::start(server.port(), Duration::from_millis(50));
-        let limiter = behind(&proxy, Fallback::Allow, Duration::from_millis(150));
+        let proxy = Proxy::start(server.port(), Duration::from_millis(150));
+        let limiter = behind(&proxy, Fallback::Allow, Duration::from_millis(450));
         limiter.connect().await.expect("a connection");
         let policy = Policy::counter(Duration::from_secs(3600), 1_000_000);
         let ask = async |first: u64| {
             sleep(Duration::from_millis(first)).await;
-            for _ in 0..10 {
+            for _ in 0..4 {
                 assert_eq!(limiter.check(&policy, "k").await.expect("a decision").source, Source::Server);
             }
         };
-        join_all((0..100).map(|n| ask(2 * n))).await;
+        join_all((0..100).map(|n| ask(6 * n))).await;
         assert_eq!(limiter.stats().timeouts, 0);
     });
 }
