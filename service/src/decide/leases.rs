@@ -6,16 +6,13 @@ use tonic::Status;
 use super::plan::{Check, Plan, Slot};
 
 /// Replaces each lease by a unit of RL.ROLLING that counts for as long: the client decides no lease without the server.
-/// Returns whether there was a lease.
-pub fn count_leases(plan: &mut Plan) -> bool {
-    let mut has_one = false;
+pub fn count_leases(plan: &mut Plan) {
     for check in checks(plan).filter(|check| check.policy.algorithm().traits().id) {
         // Special: it counts each unit until its own time ends.
         if let Ok(policy) = of_lease(&check.policy, Algorithm::Rolling, check.policy.window()) {
-            (check.policy, check.reservation, has_one) = (policy, None, true);
+            (check.policy, check.reservation) = (policy, None);
         }
     }
-    has_one
 }
 
 /// Rejects leases: nothing but Commit ends them.

@@ -1,5 +1,6 @@
 //! Decides on requests, and says so over gRPC.
 
+mod ask;
 mod call;
 mod codec;
 mod counters;
@@ -12,14 +13,15 @@ mod metrics;
 mod outcomes;
 mod overload;
 mod plan;
-mod pools;
 pub mod proto;
+mod ready;
 pub mod redis;
 mod reply;
 mod reserve;
 mod service;
 mod state;
 mod text;
+mod together;
 mod trace;
 mod unmatched;
 

@@ -67,6 +67,11 @@ impl Load {
         }
     }
 
+    /// Whether so many requests are under way that they may be why a reply is late.
+    pub fn is_high(&self) -> bool {
+        self.requests() > FEW
+    }
+
     /// How late the timer is now, or was the last time.
     fn lag(&self) -> Duration {
         let overdue = self.micros().saturating_sub(self.due.load(Ordering::Relaxed));

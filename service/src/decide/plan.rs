@@ -102,6 +102,9 @@ pub struct Check {
     pub instead_of: Option<Box<Self>>,
 }
 
+/// A check, and the number of its slot.
+pub type Numbered<'p> = (usize, &'p Check);
+
 /// The limits of a request, one slot for each descriptor.
 #[derive(Debug)]
 pub struct Plan {
@@ -158,6 +161,14 @@ impl Plan {
             Some(text) => Err(text),
             None => Ok(plan),
         }
+    }
+
+    /// What is to be checked, but for pools.
+    pub fn checks(&self) -> impl Iterator<Item = Numbered<'_>> {
+        self.slots.iter().enumerate().filter_map(|(number, slot)| match slot {
+            Slot::Check(check) => Some((number, &**check)),
+            _ => None,
+        })
     }
 
     /// The pools of a slot, in the order in which they are asked.
@@ -344,6 +355,11 @@ impl Check {
     /// The limit of the rule, also where one of its pools is charged.
     pub fn rule(&self) -> &Limit {
         self.instead_of.as_ref().map_or(&self.limit, |own| &own.limit)
+    }
+
+    /// Whether it is asked together with others. Units that are given back, and grants, have calls of their own.
+    pub const fn is_sent_together(&self) -> bool {
+        !matches!((self.hits, self.grants), (Hits::GiveBack(_), _) | (Hits::Charge(_), Some(_)))
     }
 
     /// Whether it is asked as RL.MULTI: alone, the command would count what it denies.

@@ -15,7 +15,7 @@ use tonic::Status;
 
 use super::call::{Call, Method};
 use super::leases::{checks, of_lease, unable, without_leases};
-use super::outcomes::{self, decisions};
+use super::outcomes::decisions;
 use super::plan::{Check, Hits, Plan, Reservation, Slot};
 use super::proto::http::ReserveRequest;
 use super::proto::{CommitRequest, CommitResponse, ReserveResponse};
@@ -190,7 +190,7 @@ impl Service {
         reservable(&mut plan)?;
         // Only the one that was charged knows the id. Several descriptors may have one pool.
         let pools = plan.pools.iter().flat_map(|(slot, pools)| pools.iter().map(|pool| (*slot, pool)));
-        let mut each: Vec<_> = outcomes::checks(&plan).chain(pools).collect();
+        let mut each: Vec<_> = plan.checks().chain(pools).collect();
         each.sort_by_key(|(_, check)| Reverse(units(check)));
         let mut keys = HashSet::new();
         each.retain(|(_, check)| keys.insert(check.key.as_str()));

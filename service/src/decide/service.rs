@@ -6,20 +6,19 @@ use std::time::{Duration, Instant};
 
 use arc_swap::ArcSwapOption;
 use envoy_types::pb::envoy::service::ratelimit::v3::{RateLimitRequest, RateLimitResponse};
-use redis_rl_client::{Decisions, Error, Fallback, Limiter, Policy};
+use redis_rl_client::{Decisions, Error, Fallback, Limiter};
 use rlaas_rules::Domain;
 use tonic::Status;
-use tracing::error;
 
+use super::ask::{How, ask};
 use super::call::Call;
 use super::leases::{count_leases, without_leases};
-use super::log::{errors_left_out, log};
+use super::log::log;
 use super::metrics::Metrics;
-use super::outcomes::{How, Outcomes, decisions, has_no_decision};
+use super::outcomes::{Outcomes, decisions, has_no_decision, is_late};
 use super::overload::Load;
 use super::plan::{Bounds, Plan};
-use super::pools::decide;
-use super::redis::{Known, words};
+use super::redis::Known;
 use super::reply::{ReplySettings, reply};
 use super::state::Snapshot;
 use super::trace::Traces;
@@ -28,9 +27,7 @@ use super::trace::Traces;
 /// Timers end up to two milliseconds late.
 const BEFORE_DEADLINE: Duration = Duration::from_millis(6);
 
-const NO_RULES: &str = "there are no valid rules yet";
-/// What is looked at to see whether the server replies, if the rules have no limit that can be looked at.
-const PROBE: Policy = Policy::fixed(Duration::from_secs(1), 1);
+pub(super) const NO_RULES: &str = "there are no valid rules yet";
 
 /// Decides on requests with the rules in force.
 #[derive(Debug)]
@@ -96,64 +93,6 @@ impl Service {
 
     pub fn is_draining(&self) -> bool {
         self.draining.load(Ordering::Relaxed)
-    }
-
-    /// Why the rules do not make the service ready; `None` if they do.
-    pub fn lacks_rules(&self) -> Option<&'static str> {
-        match &*self.snapshot.load() {
-            None => Some(NO_RULES),
-            Some(snapshot) if self.settings.ready_needs_domain && snapshot.rules.domains.is_empty() => {
-                Some("the rules have no domain")
-            }
-            Some(_) => None,
-        }
-    }
-
-    /// Why the service is not healthy; `None` if it is.
-    pub fn not_healthy(&self) -> Option<&'static str> {
-        match self.is_draining() {
-            true => Some("draining"),
-            false => self.lacks_rules().filter(|_| self.settings.ready_needs_domain),
-        }
-    }
-
-    /// Why the service is not ready; `None` if it is.
-    pub async fn not_ready(&self) -> Option<&'static str> {
-        if self.is_draining() {
-            return Some("draining");
-        }
-        if let Some(why) = self.lacks_rules() {
-            return Some(why);
-        }
-        if self.settings.ready_needs_redis
-            && let Err(error) = self.ask_redis().await
-        {
-            if let Some(left_out) = errors_left_out() {
-                error!(error = self.known.explain(&error), left_out, "not ready: Redis cannot decide");
-            }
-            return Some(if error.is_unavailable() { "Redis does not reply" } else { "Redis rejects commands" });
-        }
-        None
-    }
-
-    /// Asks what decisions ask, and charges nothing: a request of each algorithm in the rules, for a key that the service
-    /// may use.
-    async fn ask_redis(&self) -> Result<(), Error> {
-        let key = format!("{}rl:ready", self.settings.prefix);
-        let limiter = self.limiter.with_fallback(Fallback::Error);
-        let snapshot = self.snapshot.load_full();
-        let words = snapshot.as_ref().map(|snapshot| words(&snapshot.rules)).unwrap_or_default();
-        let policies: Vec<Policy> = words.iter().filter_map(|word| format!("{word} 1s 1").parse().ok()).collect();
-        let requests: Vec<_> = policies.iter().map(|policy| policy.request(&key).cost(0).with_key_as_it_is()).collect();
-        for decision in limiter.check_each(&requests).await {
-            decision?;
-        }
-        let joins = snapshot.as_ref().is_some_and(|set| set.rules.domains.values().any(|d| d.options.all_or_nothing));
-        match requests.get(..1) {
-            Some(first) if joins => limiter.check_all(first).await.map(|_| ()),
-            Some(_) => Ok(()),
-            None => limiter.peek(&PROBE.request(&key)).await.map(|_| ()),
-        }
     }
 
     /// Decides on a request.
@@ -229,23 +168,47 @@ impl Service {
         let mut plan = plan.inspect_err(|_| self.metrics.count_service_error())?;
         self.metrics.unmatched.count(request, domain, &plan, began);
         let timeout = self.timeout(deadline);
-        let overload = self.load.overload(timeout);
+        let (outcomes, overload) = self.outcomes(&mut plan, domain, snapshot, timeout).await;
         overload.inspect(|why| self.metrics.count_overload(why));
-        let overloaded = overload.is_some();
-        let says =
-            |domain: &Domain| if overloaded { domain.options.on_overload } else { domain.options.on_unavailable };
-        let fallback = domain.map_or(Fallback::Error, says);
-        let mut outcomes = decide(&mut plan, &self.limiter, snapshot, How { overloaded, fallback, timeout }).await;
-        // Only the server holds leases.
-        if fallback != Fallback::Error && has_no_decision(&outcomes) && count_leases(&mut plan) {
-            outcomes = decide(&mut plan, &self.limiter, snapshot, How { overloaded: true, fallback, timeout }).await;
-        }
-        self.metrics.count(&request.domain, &plan, &outcomes, overloaded, &snapshot.counters);
-        log(request, &plan, &outcomes, overloaded, began.elapsed());
+        self.metrics.count(&request.domain, &plan, &outcomes, overload.is_some(), &snapshot.counters);
+        log(request, &plan, &outcomes, overload.is_some(), began.elapsed());
         match reply(request, &plan, &outcomes, &self.settings.reply) {
             Ok(reply) => Ok((reply, outcomes)),
             Err(error) => Err(self.cannot_decide(&error)),
         }
+    }
+
+    /// What is decided about the limits of a plan, and why `on_overload` decides what the server does not, if it does.
+    async fn outcomes(
+        &self,
+        plan: &mut Plan,
+        domain: Option<&Domain>,
+        snapshot: &Snapshot,
+        timeout: Duration,
+    ) -> (Outcomes, Option<&'static str>) {
+        let options = domain.map(|domain| &domain.options);
+        let [on_overload, on_unavailable] =
+            options.map_or([Fallback::Error; 2], |options| [options.on_overload, options.on_unavailable]);
+        let (limiter, mut outcomes, mut overload) = (&self.limiter, Outcomes::new(), self.load.overload(timeout));
+        // Whether a time-out is overload or an outage shows when it is there.
+        let decided_before = (overload.is_none() && on_overload != on_unavailable).then(|| limiter.stats().decided);
+        let says = if overload.is_some() { on_overload } else { on_unavailable };
+        let is_left = decided_before.is_some() || plan.checks().any(|(_, check)| check.policy.algorithm().traits().id);
+        let fallback = if is_left { Fallback::Error } else { says };
+        let mut how = How { overloaded: overload.is_some(), fallback, timeout };
+        ask(plan, &mut outcomes, limiter, snapshot, how).await;
+        if is_left && has_no_decision(&outcomes) {
+            let replies = |before| self.load.is_high() && is_late(&outcomes) && limiter.stats().decided > before;
+            let is_late = decided_before.is_some_and(replies);
+            overload = overload.or(is_late.then_some("timeout"));
+            (how.overloaded, how.fallback) = (true, if is_late { on_overload } else { says });
+            if how.fallback != Fallback::Error {
+                // Only the server holds leases.
+                count_leases(plan);
+                ask(plan, &mut outcomes, limiter, snapshot, how).await;
+            }
+        }
+        (outcomes, overload)
     }
 
     /// How long the server may take, so that the reply is there before the deadline of the call.

@@ -29,8 +29,11 @@ use super::tls::Tls;
 use crate::decide::{Deadline, Service, grpc_timeout};
 use crate::http::{Held, Message, Messages};
 
-/// How long a client may send nothing. One that has no requests is asked after half of it whether it is still there.
+/// How long a client may send nothing at first. One that has sent nothing for so long later is asked whether it is still
+/// there.
 pub const SILENCE: Duration = Duration::from_secs(10);
+/// How long it may take to say so. A pause of this process is shorter.
+const STILL_THERE: Duration = Duration::from_secs(20);
 /// The label of one that was closed for that.
 const SILENT: &str = "silent";
 /// What a client of HTTP/2 sends first.
@@ -84,8 +87,8 @@ impl Grpc {
         http2
             .auto_date_header(false)
             .timer(TokioTimer::new())
-            .keep_alive_interval(SILENCE / 2)
-            .keep_alive_timeout(SILENCE / 2)
+            .keep_alive_interval(SILENCE)
+            .keep_alive_timeout(STILL_THERE)
             .max_header_list_size(MAX_HEADER)
             .initial_stream_window_size(STREAM_WINDOW)
             .initial_connection_window_size(window)

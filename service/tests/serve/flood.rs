@@ -62,10 +62,7 @@ async fn flood(
                     Ok(reply) if reply.overall_code() == OK => "allowed",
                     Ok(_) => "denied",
                     Err(status) if status.code() == tonic::Code::Unavailable => "unavailable",
-                    Err(status) => {
-                        eprintln!("{status}");
-                        "failed"
-                    }
+                    Err(_) => "failed",
                 };
                 (n, outcome)
             }
@@ -89,17 +86,15 @@ fn that_says(server: &Server, limit: u32) -> Rlaas {
     service
 }
 
-/// Requests of so many users, over so many connections with 100 under way on each, also while other programs have the
-/// cores. `local` allows at most the limit twice: what Redis allowed, and what this copy allowed while it was too busy.
+/// Requests of so many users, over 50 connections with 100 under way on each, also while other programs have the cores.
+/// `local` allows at most the limit twice: what Redis allowed, and what this copy allowed while it was too busy.
 fn flood_of(users: u32, limit: u32) {
     let server = one_server();
     let service = that_says(&server, limit);
-    for (connections, says, is_busy) in
-        [1, 50].into_iter().flat_map(|n| SAYS.map(|says| [(n, says, false), (n, says, true)])).flatten()
-    {
+    for (says, is_busy) in [("local", false), ("local", true), ("deny", false), ("error", false)] {
         let busy = is_busy.then(Busy::new);
-        let ask = |n: u32| steps::request(&format!("{says}: user={connections}-{is_busy}-{}", n % users));
-        let outcomes = block_on(flood(&service, connections, 4_000, &ask));
+        let ask = |n: u32| steps::request(&format!("{says}: user={is_busy}-{}", n % users));
+        let outcomes = block_on(flood(&service, 50, 5_000, &ask));
         drop(busy);
         let most = if says == "local" { 2 * limit } else { limit };
         let mut allowed = BTreeMap::<u32, u32>::new();
@@ -107,7 +102,7 @@ fn flood_of(users: u32, limit: u32) {
             *allowed.entry(n % users).or_default() += u32::from(*outcome == "allowed");
         }
         let figures = || service.metrics("rlaas_");
-        let what = || format!("{says}, {connections}, busy {is_busy}: {allowed:?} {:?}", figures());
+        let what = || format!("{says}, busy {is_busy}: {allowed:?} {:?}", figures());
         assert!(allowed.values().any(|n| *n > 0) && allowed.values().all(|n| *n <= most), "{}", what());
         let is_decided = |outcome: &str| outcome != "failed" && (says == "error" || outcome != "unavailable");
         assert!(outcomes.iter().all(|(_, outcome)| is_decided(outcome)), "{}", what());
@@ -122,6 +117,26 @@ fn a_flood_of_one_key_lifts_no_limit() {
 #[test]
 fn a_flood_over_many_keys_lifts_no_limit() {
     flood_of(400, 5);
+}
+
+/// A call that Redis does not answer in time is overload while it replies to others, and an outage if it replies to none.
+#[test]
+fn a_time_out_under_load_is_overload() {
+    let server = one_server();
+    let rules = "domain: d\non_unavailable: allow\non_overload: deny\ndescriptors: [{key: k, rate_limit: {unit: year, requests_per_unit: 100}}]\n";
+    // It is never too late by itself.
+    let env = [("RLAAS_TIMEOUT", "100ms"), ("RLAAS_DENIALS", "0"), ("RLAAS_REQUEST_TIMEOUT", "60s")];
+    let service = Rlaas::with_env(&server, rules, &env);
+    let ask = |key: u32| move |_| steps::request(&format!("k={key}"));
+    let allowed = |connections, requests, key| {
+        let outcomes = block_on(flood(&service, connections, requests, &ask(key)));
+        outcomes.iter().filter(|(_, outcome)| *outcome == "allowed").count()
+    };
+    // On a busy machine Redis may reply to none for a while: one attempt without that is enough.
+    assert!((0..6).any(|key| allowed(4, 2_000, key) <= 100), "{:?}", service.metrics("rlaas_"));
+    assert!(service.metrics("rlaas_overload{").iter().any(|line| line.contains("timeout")));
+    let _paused = Paused::new(&server);
+    assert_eq!(allowed(4, 2_000, 9), 2_000, "{:?}", service.metrics("rlaas_"));
 }
 
 /// What `/json` says.
@@ -300,7 +315,8 @@ fn outcomes(stream: &mut TcpStream, until: u32) -> (u32, u32) {
 fn open_streams_take_little_memory_and_none_fails() {
     const STREAMS: u32 = 200 * 100;
     let server = one_server();
-    let service = Rlaas::with_env(&server, RULES, &[("RLAAS_MAX_REQUESTS", "0"), ("RLAAS_REQUEST_TIMEOUT", "600s")]);
+    let patient = ["RLAAS_REQUEST_TIMEOUT", "RLAAS_TIMEOUT", "RLAAS_MAX_LAG"].map(|name| (name, "600s"));
+    let service = Rlaas::with_env(&server, RULES, &[&patient[..], &[("RLAAS_MAX_REQUESTS", "0")]].concat());
     assert_eq!(service.code("k=x"), OK);
     // Nobody gets a reply of Redis, so all are under way.
     let paused = Paused::new(&server);
@@ -368,7 +384,7 @@ fn messages_that_come_late_are_all_read() {
 #[test]
 fn a_long_message_waits_until_others_are_read() {
     let server = one_server();
-    let service = Rlaas::with_env(&server, RULES, &[("RLAAS_REQUEST_TIMEOUT", "4s")]);
+    let service = Rlaas::with_env(&server, RULES, &[("RLAAS_REQUEST_TIMEOUT", "8s")]);
     let (headers, messages) = parts_of_calls(8, Some(&"x".repeat(4 * 1024 * 1024 - 100)));
     let mut stream = connect(&service);
     for (header, message) in headers.iter().zip(&messages) {
@@ -381,10 +397,10 @@ fn a_long_message_waits_until_others_are_read() {
     assert_eq!(service.code("k=short"), OK);
     assert!(began.elapsed() < Duration::from_secs(1), "{:?}", began.elapsed());
     // It has the second half of their time, and its own.
-    thread::sleep(Duration::from_secs(2));
+    thread::sleep(Duration::from_secs(4));
     let long = block_on(async { service.client().await.try_ask(&*format!("k={}", "y".repeat(100_000))).await });
     assert_eq!(long.expect("a reply").overall_code(), OK);
-    assert!(began.elapsed() > Duration::from_millis(3_500), "{:?}", began.elapsed());
+    assert!(began.elapsed() > Duration::from_millis(6_500), "{:?}", began.elapsed());
     assert_eq!(outcomes(&mut stream, 8), (0, 8));
 }
 
@@ -545,20 +561,23 @@ fn connections_that_say_nothing_are_closed() {
         stream.write_all(bytes).expect("sent");
         stream
     };
-    let mut silent: Vec<_> = starts.into_iter().map(open).collect();
-    // Half a header of HTTP/2, and one that says nothing after a request: it does not reply to the ping.
-    for part in [&call[..20], &call] {
-        let mut stream = connect(&service);
-        stream.write_all(part).expect("sent");
-        silent.push(stream);
-    }
-    for mut stream in silent {
-        stream.set_read_timeout(Some(Duration::from_secs(20))).expect("a timeout");
+    let silent: Vec<_> = starts.into_iter().map(open).collect();
+    let is_closed = |mut stream: &TcpStream| {
+        stream.set_read_timeout(Some(2 * PATIENCE)).expect("a timeout");
         let ended = stream.read_to_end(&mut Vec::new());
         assert!(!ended.is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock), "still open");
-        assert!(began.elapsed() < Duration::from_secs(14), "{:?}", began.elapsed());
-    }
-    assert!(began.elapsed() > Duration::from_secs(9), "{:?}", began.elapsed());
+    };
+    // Half a header of HTTP/2, and one that says nothing after a request: they do not reply to the ping.
+    let half = [&call[..20], &call].map(|part| {
+        let mut stream = connect(&service);
+        stream.write_all(part).expect("sent");
+        stream
+    });
+    silent.iter().for_each(is_closed);
+    let first = began.elapsed();
+    half.iter().for_each(is_closed);
+    let (first, last) = (first.as_secs(), began.elapsed().as_secs());
+    assert!((9..14).contains(&first) && (29..36).contains(&last), "{first} {last}");
     let closed = "rlaas_connections_closed{reason=\"silent\"} 9";
     until("all are counted", || service.metrics("rlaas_connections_closed") == [closed]);
 }

@@ -1,13 +1,9 @@
 //! What a request gets: the features of the protocol and of the rules.
 
-use std::time::Duration;
-
-use ::http::{HeaderMap, HeaderName, HeaderValue, Request};
 use envoy_types::pb::envoy::service::ratelimit::v3::rate_limit_response::{Code, RateLimit};
-use prost::Message as _;
 use serde_json::{Value, json};
 
-use super::process::{Rlaas, http, request};
+use super::process::{Rlaas, http};
 use super::steps::{check, counted};
 use super::{block_on, for_each_server, one_server};
 use crate::support::*;
@@ -386,80 +382,6 @@ fn wrong_requests_are_invalid_arguments() {
         assert!(status.message().contains(text), "{status}");
     }
     assert_eq!(service.code(&*many(64)), OK);
-}
-
-/// What a call gets whose body comes in these pieces: the header, the body and the trailers.
-async fn call(service: &Rlaas, headers: &HeaderMap, pieces: &[&[u8]]) -> (HeaderMap, Vec<u8>, Option<HeaderMap>) {
-    let stream =
-        tokio::net::TcpStream::connect(format!("127.0.0.1:{}", service.grpc_port())).await.expect("a connection");
-    let (mut client, connection) = h2::client::handshake(stream).await.expect("HTTP/2");
-    tokio::spawn(connection);
-    let path = "http://service/envoy.service.ratelimit.v3.RateLimitService/ShouldRateLimit";
-    let mut request = Request::post(path).body(()).expect("a request");
-    request.headers_mut().clone_from(headers);
-    let (response, mut body) = client.send_request(request, pieces.is_empty()).expect("a stream");
-    for (i, piece) in pieces.iter().enumerate() {
-        // It is read before the next comes. The service may have replied meanwhile.
-        tokio::time::sleep(Duration::from_millis(if i == 0 { 0 } else { 20 })).await;
-        if body.send_data(piece.to_vec().into(), i + 1 == pieces.len()).is_err() {
-            break;
-        }
-    }
-    let (header, mut body) = response.await.expect("a response").into_parts();
-    let mut bytes = Vec::new();
-    while let Some(Ok(part)) = body.data().await {
-        bytes.extend_from_slice(&part);
-    }
-    (header.headers, bytes, body.trailers().await.expect("trailers"))
-}
-
-/// tonic reads the message that comes in pieces, or has the header `grpc-encoding`.
-#[test]
-fn a_message_has_one_reply_whoever_reads_it() {
-    let server = one_server();
-    let rules = "domain: d\ndescriptors: [{key: k, rate_limit: {unlimited: true}}]\n";
-    let service = Rlaas::start(&server, rules);
-    let framed = |flag: u8, length: usize, message: &[u8]| {
-        [&[flag][..], &u32::try_from(length).expect("a length").to_be_bytes(), message].concat()
-    };
-    let valid = request("d", &[&[("k", "x")]]).encode_to_vec();
-    let whole = framed(0, valid.len(), &valid);
-    let plain =
-        HeaderMap::from_iter([("content-type", "application/grpc"), ("te", "trailers")].map(|(name, value)| {
-            (name.parse::<HeaderName>().expect("a name"), value.parse::<HeaderValue>().expect("a value"))
-        }));
-    let encoded = |how: &str| {
-        let mut headers = plain.clone();
-        headers.insert("grpc-encoding", how.parse().expect("a value"));
-        headers
-    };
-    block_on(async {
-        for (what, body, code) in [
-            ("a request", whole.clone(), "0"),
-            ("one without descriptors", framed(0, 3, b"\x0a\x01d"), "3"),
-            ("an empty message", framed(0, 0, b""), "3"),
-            ("no protobuf", framed(0, 3, b"\xff\xff\xff"), "13"),
-            ("compressed without a word", framed(1, valid.len(), &valid), "13"),
-            ("another flag", framed(9, valid.len(), &valid), "13"),
-            ("too long for its length", framed(0, valid.len() - 1, &valid), "13"),
-            ("too short for it", framed(0, valid.len() + 1, &valid), "13"),
-            ("a part of the length", whole[..4].to_vec(), "13"),
-            ("two requests", [whole.clone(), whole.clone()].concat(), "0"),
-            ("more than 4 MiB", framed(0, (4 << 20) + 1, &valid), "11"),
-        ] {
-            let (first, second) = body.split_at(body.len() / 2);
-            let expected = call(&service, &encoded("identity"), &[&body]).await;
-            for pieces in [&[&body[..]][..], &[&body[..], b""], &[first, second]] {
-                assert_eq!(call(&service, &plain, pieces).await, expected, "{what} in {}", pieces.len());
-            }
-            let (header, _, trailers) = expected;
-            let status = trailers.as_ref().unwrap_or(&header).get("grpc-status");
-            assert_eq!(status.map(HeaderValue::as_bytes), Some(code.as_bytes()), "{what}");
-        }
-        let (nothing, unknown) = (call(&service, &plain, &[]).await, call(&service, &encoded("gzip"), &[&whole]).await);
-        assert_eq!(nothing.0["grpc-status"], "13");
-        assert_eq!(unknown.0["grpc-status"], "12");
-    });
 }
 
 #[test]
