@@ -156,7 +156,8 @@ mod tests {
     /// Each row: at this millisecond, this happens, and then it is open or not.
     #[test]
     fn it_opens_by_silence_and_closes_by_a_reply() {
-        let cases: [(&str, &[(u64, &str, bool)]); 7] = [
+        type Step = (u64, &'static str, bool);
+        let cases: [(&str, &[Step]); 7] = [
             ("replies keep it closed", &[(0, "request", false), (1, "reply", false), (60_000, "looks", false)]),
             (
                 "it runs from the oldest request without a reply",

@@ -48,7 +48,9 @@ impl Proxy {
                 let target = shared.target.load(Ordering::Relaxed);
                 let Ok(server) = TcpStream::connect(("127.0.0.1", target)) else { continue };
                 // Small pieces do not wait for the acknowledgement of others.
-                [&client, &server].map(|stream| stream.set_nodelay(true).expect("an option"));
+                for stream in [&client, &server] {
+                    stream.set_nodelay(true).expect("an option");
+                }
                 let clone = |stream: &TcpStream| stream.try_clone().expect("a clone");
                 shared.open.lock().expect("no panic").push(clone(&client));
                 for (from, to) in [(clone(&client), clone(&server)), (server, client)] {
