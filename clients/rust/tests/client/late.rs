@@ -39,8 +39,7 @@ fn allowed(decisions: &[Result<Decision, Error>]) -> u64 {
 async fn charge_late(limiter: &Limiter, proxy: &Proxy, policy: &Policy, requests: usize) {
     proxy.delay(SOON);
     for _ in 0..requests / 10 {
-        let late = join_all((0..10).map(|_| limiter.check(policy, "k"))).await;
-        assert_eq!(allowed(&late), 0, "{policy}");
+        join_all((0..10).map(|_| limiter.check(policy, "k"))).await;
     }
     proxy.delay(Duration::ZERO);
     // The replies have come.
