@@ -243,7 +243,7 @@ fn the_documented_permissions_are_enough() {
         let server = Server::options(bin).without_module().start();
         let mut con = server.con();
         for line in &lines {
-            ok(redis::cmd("ACL").arg(&line.split(' ').skip(1).collect::<Vec<_>>()).query(&mut con));
+            ok(redis::cmd("ACL").arg(line.split(' ').skip(1).collect::<Vec<_>>()).query(&mut con));
         }
         let mut user = server.con();
         ok(cmd!(user, "AUTH", "app", "secret"));

@@ -3,6 +3,7 @@
 
 mod nodes;
 mod open;
+mod place;
 mod sentinel;
 mod server;
 
@@ -21,7 +22,7 @@ use crate::error::Error;
 use crate::protocol::Commands;
 use crate::stats::Gauge;
 use nodes::Nodes;
-use open::Place;
+use place::Place;
 use server::{Replies, Server};
 
 /// A connection that is opened when it is needed. Clones share it, and its circuit breaker.

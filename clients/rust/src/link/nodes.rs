@@ -11,7 +11,7 @@ use parking_lot::Mutex;
 use redis::{Client, ConnectionAddr, ConnectionInfo, ErrorKind, RedisError};
 use tokio::time::{sleep, timeout};
 
-use super::open::Place;
+use super::place::Place;
 use super::server::{Replies, Server};
 use super::value;
 use crate::address::routing::{self, Node, Range};

@@ -16,20 +16,11 @@ use tokio::net::{TcpStream, lookup_host};
 use tokio::task::AbortHandle;
 use tokio::time::timeout;
 
-use super::sentinel;
-use crate::address::{CONNECT_TIMEOUT, OPEN_TIMEOUT, Sentinels, Trust};
+use crate::address::{CONNECT_TIMEOUT, Trust};
 use crate::error::is_connection_error;
 
 /// How many commands may wait for the connection to write them. With more, requests wait for room.
 const QUEUE: usize = 65_536;
-
-/// Where a connection leads to.
-#[derive(Clone, Debug)]
-pub enum Place {
-    Server(Box<ConnectionInfo>, Trust),
-    /// The master that Sentinels name.
-    Sentinel(Box<Sentinels>, Trust),
-}
 
 /// A connection that was opened.
 #[derive(Clone, Debug)]
@@ -40,20 +31,8 @@ pub struct Connection {
     pub opened: Instant,
 }
 
-impl Place {
-    /// Opens a connection. The server has replied to PING then, if only with an error.
-    pub async fn open(&self) -> RedisResult<Connection> {
-        let opening = async {
-            match self {
-                Self::Server(info, trust) => connect(info, trust).await,
-                Self::Sentinel(sentinels, trust) => sentinel::master(sentinels, trust).await,
-            }
-        };
-        in_time(OPEN_TIMEOUT, opening).await
-    }
-}
-
-async fn in_time<T>(limit: Duration, opening: impl Future<Output = RedisResult<T>>) -> RedisResult<T> {
+/// With a time limit.
+pub async fn in_time<T>(limit: Duration, opening: impl Future<Output = RedisResult<T>>) -> RedisResult<T> {
     let too_late = || io::Error::new(io::ErrorKind::TimedOut, "no connection in time");
     timeout(limit, opening).await.unwrap_or_else(|_| Err(too_late().into()))
 }

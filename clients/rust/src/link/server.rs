@@ -10,7 +10,8 @@ use parking_lot::Mutex;
 use redis::{ErrorKind, RedisError, RedisResult, Value};
 use tokio::time::{sleep, timeout};
 
-use super::open::{Connection, Place};
+use super::open::Connection;
+use super::place::Place;
 use super::{give_turns, within};
 use crate::error::{Error, is_connection_error};
 use crate::protocol::Commands;
