@@ -64,7 +64,7 @@ servers: ## fetch the servers that the tests run against into target/servers
 .PHONY: test
 test: build $(if $(SERVERS),,servers) ## run the tests of the module against real servers; SERVERS="path path" names others
 	@rm -f "$(TARGET)/headers/module" && mkdir -p "$(TARGET)/headers"
-	HEADERS_LOG="$(TARGET)/headers/module" $(call tests,,module docs lua_library) $(if $(PACKAGES),--lib --bins)
+	HEADERS_LOG="$(TARGET)/headers/module" $(call tests,,module docs) $(if $(PACKAGES),--lib --bins)
 	$(if $(PACKAGES),cargo test --quiet --locked $(PACKAGES) --doc)
 
 .PHONY: test-headers

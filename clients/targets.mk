@@ -13,7 +13,7 @@ test-client: $(own_module) $(if $(SERVERS),,servers) ## test the Rust client and
 	scripts/failure-table --check "$(TARGET)/failure/client" rust 'tower layer'
 	cargo build --quiet --locked $(or $(PACKAGES),$(CLIENT)) --example axum
 	@clients/examples.py "$(TARGET)/debug/examples/axum"
-	cargo package --locked $(CLIENT) --allow-dirty --list | grep -qx src/protocol/scripts/token.lua
+	cargo package --locked $(CLIENT) --allow-dirty --list | grep -qx src/protocol/scripts/bucket.lua
 
 playground = scripts/with-server "$(SERVER)" "$(RL_MODULE)" clients/playground/playground.py
 # Where the page is.
