@@ -201,6 +201,11 @@ local function reply(algorithm, r, state, charged, allowed, count, change, after
   if remaining >= capacity then
     next_ms, reset = 0, 0
   end
+  if reset >= 2 ^ 63 then
+    -- As the module says of a time that no integer holds: never.
+    reset, next_ms = -1, next_ms < 2 ^ 63 and next_ms or -1
+    retry = retry and retry < 2 ^ 63 and retry or -1
+  end
   if not ttl then
     -- In seconds: until the whole limit is free or, on a denial, until the same request is allowed.
     local ms = allowed and reset or retry
@@ -364,14 +369,14 @@ local function shared(name, record, of_policy)
           end
         end
         if at then
-          redis.call('SET', key, text, 'PXAT', string.format('%d', math.max(1, at)))
+          redis.call('SET', key, text, 'PXAT', at < 2 ^ 63 and string.format('%d', math.max(1, at)) or '9223372036854775807')
         else
           redis.call('SET', key, text, 'KEEPTTL')
         end
       elseif held then
         local _, needed = record(r, before)
         if held < needed then
-          redis.call('PEXPIREAT', key, string.format('%d', needed + 5000))
+          redis.call('PEXPIREAT', key, needed < 2 ^ 62 and string.format('%d', needed + 5000) or '9223372036854775807')
         end
       end
     end

@@ -295,7 +295,7 @@ fn has_large_total((_, value, _): &Key) -> bool {
 }
 
 /// Whether a script multiplies a time and an amount whose product a double does not hold.
-fn rounds(call: &Call, before: &Keys) -> bool {
+pub fn rounds(call: &Call, before: &Keys) -> bool {
     let (mut window, mut amount) = (1, 1);
     for (_, words) in &call.limits {
         let words: Vec<String> = words.iter().map(|word| text(word)).collect();
@@ -330,7 +330,7 @@ fn rounds(call: &Call, before: &Keys) -> bool {
 }
 
 /// Whether every figure of two replies is the same, but for one and a billionth.
-fn is_near(native: &Answer, script: &Answer) -> bool {
+pub fn is_near(native: &Answer, script: &Answer) -> bool {
     fn figures(reply: &Value) -> Vec<f64> {
         match reply {
             Value::Array(parts) => parts.iter().flat_map(figures).collect(),

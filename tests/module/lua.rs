@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use redis::{Connection, Value};
 use serde_json::Value as Json;
 
+use crate::differential;
 use crate::random::calls::*;
 use crate::random::dump::*;
 use crate::random::random_calls::*;
@@ -218,16 +219,23 @@ fn module_and_scripts_share_the_keys() {
             let word = case.random.pick(&words(|_| true));
             let key = format!("{word}-a");
             [&mut alone, &mut shared].into_iter().for_each(|con| _ = ok(cmd!(*con, "FLUSHALL")));
+            let mut rounds = false;
             for n in 0..12 {
                 clock.set(case.next_time());
                 let call = case.call(&[&key]);
+                rounds |= differential::rounds(&call, &Keys::new());
                 let expected = answer(call.native().query(&mut alone));
                 let command = if n % 2 == 0 { call.native() } else { call.script().expect("a script") };
                 let reply = answer(command.query(&mut shared));
                 if reply.needs_module() {
                     break;
                 }
-                assert!(reply.is_that_of(&expected) || reply == expected, "SEED={seed} {}", shown(&call.native()));
+                let is_exact = reply.is_that_of(&expected) || reply == expected;
+                let is_right = is_exact || rounds && differential::is_near(&expected, &reply);
+                assert!(is_right, "SEED={seed} {}: {expected:?} {reply:?}", shown(&call.native()));
+                if !is_exact {
+                    break;
+                }
             }
         }
     });

@@ -8,7 +8,6 @@ import os
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar
 from weakref import WeakSet

@@ -51,7 +51,7 @@ def kind_of(text: str) -> str | None:
         (asyncio.TimeoutError(), "timeout", True),
         (redis.ConnectionError("Connection refused"), "connection", True),
         (ConnectionResetError(), "connection", True),
-        (guard.CircuitOpen(), "circuit open", True),
+        (errors.CircuitOpen(), "circuit open", True),
         (ValueError("x"), "ValueError", False),
         (redis.DataError("Invalid input"), "DataError", False),
         (SlotNotCoveredError("Slot 7 is not covered by the cluster"), "connection", True),
@@ -72,7 +72,7 @@ def test_which_errors_mean_what(error: Exception, kind: str | None, is_unavailab
         redis.exceptions.MaxConnectionsError("Too many connections"),
         redis.ConnectionError("Too many connections"),
         redis.ConnectionError("No connection available."),
-        guard.Overloaded("no connection was free"),
+        errors.Overloaded("no connection was free"),
     ],
     ids=repr,
 )
