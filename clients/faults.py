@@ -208,26 +208,6 @@ class IoRedis(NodeRedis):
         return re.sub(r"const client = .*?\n\n", lambda _: client + "\n", super().code(), count=1, flags=re.DOTALL)
 
 
-class Nginx(Client):
-    name = "nginx"
-    open = 503
-    prefix = "no decision, deny: "
-    connection = "connection refused"
-    timeout = "timeout"
-    breaker = "opens after 250 ms of silence, or without a connection, for each worker"
-    breaker_log = "circuit open"
-    wrong = {'"1m", 60': '"1min", 60'}
-    patient = {"$rl_timeout 100": "$rl_timeout 5000"}
-
-    def start(self, port, changes):
-        sys.path.insert(0, str(CLIENTS / "nginx"))
-        from test_configuration import COMMAND, configuration
-
-        http_port, upstream = free_port(), free_port()
-        text = replaced(configuration(port, http_port, upstream), changes)
-        return App(COMMAND, {"nginx.conf": text}, http_port)
-
-
 class Go(Client):
     name = "go"
     open = 503
@@ -486,7 +466,7 @@ class Run:
             self.report("wrong-policy", client.fault, log + "…", REPLIES, recovery="never: correct the policy")
 
 
-ALL = {client.name: client for client in (Asgi, FlaskLimiter, SlowApi, Go, NodeRedis, IoRedis, Nginx)}
+ALL = {client.name: client for client in (Asgi, FlaskLimiter, SlowApi, Go, NodeRedis, IoRedis)}
 
 
 def main():

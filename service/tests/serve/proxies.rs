@@ -48,16 +48,80 @@ fn is_limited(proxy: &Front) {
     assert_eq!(proxy.status("/free", &[("X-Api-Key", "other")]), 200);
 }
 
+/// The configuration of nginx that docs/service.md prints, with addresses of the test, and what is around it.
+fn nginx(service: &Rlaas, changes: &[(&str, &str)]) -> Front {
+    let page = include_str!("../../../docs/service.md");
+    let (_, text) = page.split_once("```nginx\n").expect("a configuration");
+    let (text, _) = text.split_once("```").expect("its end");
+    let site = format!("127.0.0.1:{}", free_port());
+    let addresses = [
+        ("127.0.0.1:3000", site.as_str()),
+        ("listen 80;", "listen <FRONT>;"),
+        ("127.0.0.1:8080", "<RLAAS>"),
+        // The rules trust this address, and the client has another one.
+        ("internal;", "internal; proxy_bind 127.0.0.9;"),
+        // The limits of the page are too short for a busy machine.
+        ("proxy_connect_timeout 100ms;", "proxy_connect_timeout 10s;"),
+        ("proxy_read_timeout 100ms;", "proxy_read_timeout 10s;"),
+    ];
+    let mut text = text.to_owned();
+    for (printed, ours) in addresses.iter().chain(changes) {
+        assert_eq!(text.matches(printed).count(), 1, "{printed}");
+        text = text.replace(printed, ours);
+    }
+    let temporary =
+        ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map(|kind| format!("{kind}_temp_path <DIR>/{kind};\n"));
+    let config = format!(
+        "daemon off; master_process off; pid <DIR>/pid; error_log stderr; events {{}}
+http {{
+access_log off;
+{}{text}
+server {{ listen {site}; location / {{ return 200 \"the site\\n\"; }} }}
+}}
+",
+        temporary.concat()
+    );
+    start("nginx", &["-c"], &config, service)
+}
+
 #[test]
 fn nginx_limits() {
     let server = one_server();
     let service = Rlaas::start(&server, &rules("127.0.0.9", 403));
-    let nginx = start("nginx", &["-c"], include_str!("nginx.conf"), &service);
+    let nginx = nginx(&service, &[]);
     is_limited(&nginx);
     // The address is the one that nginx saw, not one that the client sends.
     for forged in ["192.0.2.9", "no address", "\u{e9}"] {
         assert_eq!(nginx.status("/login", &[("X-Forwarded-For", forged)]), 429, "{forged}");
     }
+    let denied = nginx.get("/login", &[]);
+    assert_ne!(denied.header("retry-after").expect("a time").parse::<u32>(), Ok(0), "{denied:?}");
+    assert!(denied.header("ratelimit").is_some() && denied.header("ratelimit-policy").is_some(), "{denied:?}");
+    let allowed = nginx.get("/free", &[("X-Api-Key", "a third")]);
+    assert!(allowed.header("ratelimit").is_some() && allowed.header("retry-after").is_none(), "{allowed:?}");
+}
+
+/// Both ways of the page: without the line it denies, with it it allows.
+#[test]
+fn nginx_while_rlaas_is_away() {
+    let server = one_server();
+    let service = Rlaas::start(&server, &rules("127.0.0.9", 403));
+    let denies = nginx(&service, &[]);
+    let allows = nginx(&service, &[("# error_page 502 504", "error_page 502 504")]);
+    assert_eq!([&denies, &allows].map(|nginx| nginx.status("/free", &[])), [200, 200]);
+    drop(service);
+    let denied = denies.get("/free", &[]);
+    assert_eq!((denied.status, denied.header("retry-after")), (503, Some("1")));
+    assert_eq!(allows.status("/free", &[]), 200);
+}
+
+/// A reply that is no decision, here 404 since the domain has no such part, is not `rlaas` being away.
+#[test]
+fn nginx_allows_no_rejected_request() {
+    let server = one_server();
+    let service = Rlaas::start(&server, "domain: web\n");
+    let allows = nginx(&service, &[("# error_page 502 504", "error_page 502 504")]);
+    assert_eq!(allows.status("/free", &[]), 503);
 }
 
 #[test]
