@@ -214,7 +214,8 @@ impl Limiter {
     /// Sends commands together.
     pub(super) fn fly(&self, flights: Vec<Flight>) {
         if !flights.is_empty() {
-            drop(tokio::spawn(self.clone().run(flights)));
+            // In a box: the runtime moves what it is given several times.
+            drop(tokio::spawn(Box::pin(self.clone().run(flights))));
         }
     }
 
