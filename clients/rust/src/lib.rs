@@ -82,7 +82,7 @@ mod fallback;
 mod key;
 mod policy;
 
-pub use decision::{Decision, Decisions, RetryAfter, Source};
+pub use decision::{Decision, Decisions, RetryAfter, Shared, Source};
 pub use fallback::Fallback;
 pub use key::{bounded, bounded_after};
 pub use policy::{Algorithm, Calendar, InvalidPolicy, Policy, Request, Rules, Traits, Window};

@@ -45,7 +45,7 @@ impl Kind {
             }
             Self::RateLimit => {
                 "unit requests_per_unit unlimited name replaces algorithm window anchor limit burst block max charge \
-                grants unit_scale else"
+                grants unit_scale else share"
             }
             Self::Replaces => "name",
             Self::Pool => "name rate_limit",

@@ -57,6 +57,7 @@ impl Limit {
             replaces,
             rate,
             otherwise,
+            shares,
             shadow,
             quota,
             detailed_metric,
@@ -72,7 +73,7 @@ impl Limit {
         } = self;
         write!(text, "limit {name:?} {replaces:?} {shadow} {quota} {detailed_metric} {metadata:?} ")?;
         if let Some(pool) = otherwise {
-            write!(text, "else {:?} ", pool.name)?;
+            write!(text, "{} {:?} ", if *shares { "share" } else { "else" }, pool.name)?;
         }
         match rate {
             None => text.write_str("unlimited "),

@@ -313,7 +313,7 @@ impl Loader<'_, '_> {
         let mut rate = rate::read(self.reporter, node.at, fields, self.options, defaults, false)?;
         let mut otherwise = None;
         if let Some(rate) = &mut rate {
-            self.check_slot(here, at);
+            self.check_slot(here, at, fields);
             let of_pools = of_pools(&domain, self.options, self.settings);
             otherwise = pools::otherwise(self.reporter, fields, of_pools, self.pools);
             otherwise = otherwise.filter(|pool| pools::fits(self.reporter, fields, rate, pool));
@@ -328,6 +328,7 @@ impl Loader<'_, '_> {
             replaces: replaces.into(),
             key_start: rate.map(|rate| key_start(&domain, &rate)).unwrap_or_default(),
             rate,
+            shares: otherwise.is_some() && pools::key_of(fields) == "share",
             otherwise,
             is_pool: false,
             shadow,
@@ -338,19 +339,25 @@ impl Loader<'_, '_> {
         }))
     }
 
-    /// All keys of a request must be in one slot if it is charged as a whole.
-    fn check_slot(&mut self, here: Above, at: Mark) {
-        if !self.settings.cluster || !self.options.all_or_nothing {
+    /// All keys that one command charges must be in one slot: those of a request with `all_or_nothing`, or of a limit and
+    /// the pools that it shares.
+    fn check_slot(&mut self, here: Above, at: Mark, fields: &Entries<'_>) {
+        let what = match (self.options.all_or_nothing, pools::key_of(fields)) {
+            (true, _) => "all_or_nothing",
+            (_, "share") => "share",
+            _ => return,
+        };
+        if !self.settings.cluster {
             return;
         }
         match &self.options.hash_tag {
-            None => self.reporter.error(at, "all_or_nothing needs a hash_tag in a cluster"),
+            None => self.reporter.error(at, format!("{what} needs a hash_tag in a cluster")),
             Some(tag) if !self.keys.iter().any(|key| **key == **tag) => {
-                let text = format!("all_or_nothing needs the entry '{tag}' of hash_tag in every rule in a cluster");
+                let text = format!("{what} needs the entry '{tag}' of hash_tag in every rule in a cluster");
                 self.reporter.error(at, text);
             }
             Some(tag) if here.shares_hash_tag => {
-                let text = format!("all_or_nothing in a cluster: the entry '{tag}' of hash_tag cannot share_threshold");
+                let text = format!("{what} in a cluster: the entry '{tag}' of hash_tag cannot share_threshold");
                 self.reporter.error(at, text);
             }
             Some(_) => {}

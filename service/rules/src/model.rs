@@ -30,7 +30,7 @@ pub type Pools = BTreeMap<Box<str>, Arc<Limit>>;
 #[derive(Debug, Default)]
 pub struct Domain {
     pub options: Options,
-    /// What limits name by `else`.
+    /// What limits name by `else` or `share`.
     pub pools: Pools,
     pub root: Level,
     /// Whether the keys of its rules are those of the two Lua scripts.
@@ -145,6 +145,8 @@ pub struct Limit {
     pub rate: Option<Rate>,
     /// The pool that is asked if this limit denies.
     pub otherwise: Option<Arc<Self>>,
+    /// Whether this limit is a part of that pool: one RL.SHARE asks both, and those that the pool shares.
+    pub shares: bool,
     pub is_pool: bool,
     /// How its keys begin, after the prefix; of a pool, its key.
     pub key_start: Box<str>,
@@ -287,7 +289,8 @@ impl fmt::Display for Limit {
             }
         }
         if let Some(pool) = &self.otherwise {
-            write!(f, ", else {}", Printable(&pool.name))?;
+            let word = if self.shares { "share" } else { "else" };
+            write!(f, ", {word} {}", Printable(&pool.name))?;
         }
         match &self.place {
             Some(place) => write!(f, ", at {place}"),

@@ -1,4 +1,5 @@
-//! The pools of a domain: limits that are asked and charged if those that name them deny.
+//! The pools of a domain: limits that are asked and charged if those that name them by `else` deny, or of which those that
+//! name them by `share` are a part.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -101,6 +102,7 @@ impl<'b> Builder<'b, '_> {
         let pool = rate.flatten().map(|mut rate| {
             rate.policy = rate.policy.try_name(&policy_name(name, &path)).unwrap_or(rate.policy);
             let otherwise = otherwise.filter(|next_pool| fits(&mut reporter, fields, &rate, next_pool));
+            let shares = otherwise.is_some() && key_of(fields) == "share";
             // No rule has these names: the last one is empty.
             let names = [domain.name, "pools", name, ""].map(Into::into).into();
             Arc::new(Limit {
@@ -111,6 +113,7 @@ impl<'b> Builder<'b, '_> {
                 name: name.into(),
                 rate: Some(rate),
                 otherwise,
+                shares,
                 is_pool: true,
                 key_start: pool_key(domain.name, &rate, name),
                 ..Limit::default()
@@ -121,22 +124,28 @@ impl<'b> Builder<'b, '_> {
     }
 }
 
-/// What `else` names. `find` knows the pools of the domain, and says what is wrong with one.
+/// The key by which a limit names its pool.
+pub fn key_of(fields: &Entries<'_>) -> &'static str {
+    if field(fields, "share").is_some() { "share" } else { "else" }
+}
+
+/// What `else` or `share` names. `find` knows the pools of the domain, and says what is wrong with one.
 fn named<T>(
     reporter: &mut Reporter<'_>,
     fields: &Entries<'_>,
     domain: Domain<'_>,
     find: impl FnOnce(&str) -> Option<Result<T, String>>,
 ) -> Option<T> {
-    let name = reporter.text(fields, "else");
-    let at = field(fields, "else")?.at;
+    let key = key_of(fields);
+    let name = reporter.text(fields, key);
+    let at = field(fields, key)?.at;
     if domain.in_cluster && domain.options.all_or_nothing {
-        reporter.error(at, "invalid else: with all_or_nothing in a cluster, all keys are in one slot");
+        reporter.error(at, format!("invalid {key}: with all_or_nothing in a cluster, all keys are in one slot"));
     }
     match find(name) {
         Some(Ok(found)) => return Some(found),
-        Some(Err(text)) => reporter.error(at, format!("invalid else: {text}")),
-        None => reporter.error(at, format!("invalid else: the domain has no pool {}", quoted(name))),
+        Some(Err(text)) => reporter.error(at, format!("invalid {key}: {text}")),
+        None => reporter.error(at, format!("invalid {key}: the domain has no pool {}", quoted(name))),
     }
     None
 }
@@ -154,13 +163,19 @@ pub fn otherwise(
 /// Whether a pool can stand in for a limit with this rate.
 pub fn fits(reporter: &mut Reporter<'_>, fields: &Entries<'_>, rate: &Rate, pool: &Limit) -> bool {
     let is_lease = |rate: &Rate| rate.policy.algorithm().traits().id;
+    let (key, of_pool) = (key_of(fields), pool.rate.as_ref());
+    let shares = key == "share";
     let text = if pool.pools().count() >= MAX_POOLS {
         TOO_MANY
-    } else if pool.rate.as_ref().is_some_and(|of_pool| is_lease(of_pool) != is_lease(rate)) {
+    } else if pool.otherwise.is_some() && pool.shares != shares {
+        "of pools that follow each other, all are named by else, or all by share"
+    } else if shares && of_pool.is_some_and(|rate| !rate.policy.algorithm().traits().always || rate.grants.is_some()) {
+        "the pool has grants, or an algorithm that cannot count beyond its limit"
+    } else if of_pool.is_some_and(|of_pool| is_lease(of_pool) != is_lease(rate)) {
         "a lease and another limit cannot stand in for each other"
     } else {
         return true;
     };
-    reporter.error(at_of(fields, "else"), format!("invalid else: {text}"));
+    reporter.error(at_of(fields, key), format!("invalid {key}: {text}"));
     false
 }

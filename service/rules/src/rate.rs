@@ -89,9 +89,8 @@ fn unlimited(reporter: &mut Reporter<'_>, fields: &Entries<'_>) {
         reporter.error(at_of(fields, "unit"), "an unlimited rate_limit has no unit");
     }
     reporter.number(fields, "requests_per_unit", 0);
-    for name in
-        ["algorithm", "window", "anchor", "limit", "burst", "block", "max", "charge", "grants", "unit_scale", "else"]
-    {
+    let not_taken = "algorithm window anchor limit burst block max charge grants unit_scale else share";
+    for name in not_taken.split(' ') {
         if let Some(node) = field(fields, name) {
             reporter.error(node.at, format!("an unlimited rate_limit has no {name}"));
         }
@@ -157,14 +156,34 @@ fn limited(
     }
     let grants = grants(reporter, fields, &policy, options);
     // Of the limits that are asked one after the other, only the one that allows is charged.
-    let is_tried = is_pool || field(fields, "else").is_some();
+    let shares = field(fields, "share").is_some();
+    let is_tried = is_pool || shares || field(fields, "else").is_some();
+    if shares {
+        share(reporter, fields, algorithm, options);
+    }
     let charge = charge(reporter, fields, (algorithm, default.is_some()), options, [grants.is_some(), is_tried]);
     Some(Rate { policy, unit: unit_or(fields, window), charge, grants, unit_scale })
 }
 
+/// Rejects what a part of a pool cannot have.
+fn share(reporter: &mut Reporter<'_>, fields: &Entries<'_>, algorithm: Algorithm, options: &Options) {
+    let at = at_of(fields, "share");
+    if !algorithm.traits().always {
+        reporter.error(at, format!("invalid share: {}", only(|can| can.always)));
+    }
+    if options.all_or_nothing {
+        reporter.error(at, "invalid share: all_or_nothing charges every limit");
+    }
+    for name in ["charge", "grants", "else"] {
+        if let Some(node) = field(fields, name) {
+            reporter.error(node.at, format!("a limit with share has no {name}"));
+        }
+    }
+}
+
 /// How many may be inside at once.
 fn lease(reporter: &mut Reporter<'_>, at: Mark, fields: &Entries<'_>) -> Option<Rate> {
-    for name in ["unit", "window", "anchor", "burst", "block", "max", "charge", "grants", "unit_scale"] {
+    for name in ["unit", "window", "anchor", "burst", "block", "max", "charge", "grants", "unit_scale", "share"] {
         if let Some(node) = field(fields, name) {
             reporter
                 .error(node.at, format!("invalid {name}: a lease has a limit alone, and each Reserve says its time"));

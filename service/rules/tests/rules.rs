@@ -375,6 +375,24 @@ domain: d|descriptors: [{key: k, rate_limit: {unlimited: true, else: nix}}]
   :2:60: an unlimited rate_limit has no else
 domain: d|pools: [{name: a, rate_limit: {unit: day, limit: 1}}]|descriptors: [{key: k, rate_limit: {unit: day, limit: 1, charge: always, else: a}}]
   :3:66: invalid charge: of a limit and its pools, only the one that allows is charged
+domain: d|descriptors: [{key: k, rate_limit: {unit: day, limit: 1, share: nix}}]
+  :2:65: invalid share: the domain has no pool 'nix'
+domain: d|pools: [{name: a, rate_limit: {unit: day, limit: 1}}]|descriptors: [{key: k, rate_limit: {algorithm: gcra, unit: day, limit: 1, share: a}}]
+  :3:82: invalid share: only fixed, window, counter, token and rolling take it
+domain: d|pools: [{name: a, rate_limit: {unit: day, limit: 1}}]|descriptors: [{key: k, rate_limit: {algorithm: lease, limit: 1, share: a}}]
+  :3:72: invalid share: a lease has a limit alone, and each Reserve says its time
+domain: d|pools: [{name: a, rate_limit: {unit: day, limit: 9, grants: 2}}]|descriptors: [{key: k, rate_limit: {unit: day, limit: 1, share: a}}]
+  :3:65: invalid share: the pool has grants, or an algorithm that cannot count beyond its limit
+domain: d|pools: [{name: a, rate_limit: {unit: day, limit: 1}}]|descriptors: [{key: k, rate_limit: {unit: day, limit: 1, charge: allowed, share: a}}]
+  :3:66: a limit with share has no charge
+domain: d|pools: [{name: a, rate_limit: {unit: day, limit: 1}}]|descriptors: [{key: k, rate_limit: {unit: day, limit: 1, grants: 1, share: a}}]
+  :3:66: a limit with share has no grants
+domain: d|pools: [{name: a, rate_limit: {unit: day, limit: 1}}]|descriptors: [{key: k, rate_limit: {unit: day, limit: 1, else: a, share: a}}]
+  :3:64: a limit with share has no else
+domain: d|pools: [{name: a, rate_limit: {unit: day, limit: 1}}, {name: b, rate_limit: {unit: day, limit: 1, else: a}}]|descriptors: [{key: k, rate_limit: {unit: day, limit: 1, share: b}}]
+  :3:65: invalid share: of pools that follow each other, all are named by else, or all by share
+domain: d|all_or_nothing: true|pools: [{name: a, rate_limit: {unit: day, limit: 1}}]|descriptors: [{key: k, rate_limit: {unit: day, limit: 1, share: a}}]
+  :4:65: invalid share: all_or_nothing charges every limit
 ";
 
 #[test]
@@ -479,7 +497,7 @@ fn files_of_one_domain_are_merged_only_if_told_to() {
 }
 
 #[test]
-fn all_or_nothing_in_a_cluster_needs_one_slot() {
+fn what_one_command_charges_is_in_one_slot_of_a_cluster() {
     let cluster = Settings { cluster: true, ..Settings::default() };
     let rules = |head: &str, keys: &str| {
         format!(
@@ -492,6 +510,13 @@ fn all_or_nothing_in_a_cluster_needs_one_slot() {
     assert!(errors_of(&[&rules("hash_tag: tenant", "path")], &cluster)[0].contains("needs the entry 'tenant'"));
     let shared = rules("hash_tag: tenant", "tenant, value: a*, share_threshold: true");
     assert!(errors_of(&[&shared], &cluster)[0].contains("cannot share_threshold"));
+    let of_pool = |text: String| {
+        let pools = "pools: [{name: p, rate_limit: {unit: day, limit: 9}}]";
+        text.replace("all_or_nothing: true", pools).replace("requests_per_unit: 1", "limit: 1, share: p")
+    };
+    assert_eq!(errors_of(&[&of_pool(rules("hash_tag: tenant", "tenant"))], &cluster), [""; 0]);
+    assert_eq!(errors_of(&[&of_pool(rules("", "tenant"))], &Settings::default()), [""; 0]);
+    assert!(errors_of(&[&of_pool(rules("", "tenant"))], &cluster)[0].contains("share needs a hash_tag"));
 }
 
 #[test]

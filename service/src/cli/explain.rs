@@ -67,7 +67,14 @@ impl Explain {
             let entries = descriptor.entries.iter().map(|Entry { key, value }| format!("({key}, {value})"));
             writeln!(out, "descriptor {}", Printable(&entries.collect::<Vec<_>>().join(", ")))?;
             show_slot(name, slot, out)?;
-            plan.pools(i).iter().try_for_each(|pool| show_pool(pool, out))?;
+            let shares = slot.limit().is_some_and(|limit| limit.shares);
+            plan.pools(i).iter().try_for_each(|pool| show_pool(pool, shares, out))?;
+            if shares {
+                writeln!(
+                    out,
+                    "  one RL.SHARE has these limits: the first that allows is charged, and each one after it"
+                )?;
+            }
         }
         if plan.all_or_nothing {
             writeln!(out, "all_or_nothing: one RL.MULTI has these limits; if one denies, none is charged")?;

@@ -5,10 +5,10 @@ use std::time::{Duration, Instant};
 
 use futures_util::future::{join, join_all};
 use redis_rl_client::{Decision, Error, Fallback, Limiter, Request, Source};
-use rlaas_rules::MAX_POOLS;
+use rlaas_rules::{Charge, MAX_POOLS};
 
 use super::outcomes::{Decided, Outcomes};
-use super::plan::{Hits, Numbered, Plan};
+use super::plan::{Check, Hits, Numbered, Plan};
 use super::state::Snapshot;
 use super::together::Merged;
 
@@ -48,9 +48,32 @@ pub async fn ask(plan: &mut Plan, outcomes: &mut Outcomes, limiter: &Limiter, sn
         return;
     }
     // In a box, so that other requests take less.
-    for (slot, pool) in Box::pin(with_pools(plan, asked, limiter, snapshot, how, outcomes)).await {
+    for (slot, pool) in Box::pin(with_pools_and_shares(plan, asked, limiter, snapshot, how, outcomes)).await {
         plan.put_pool(slot, pool);
     }
+}
+
+/// Asks about limits that share their pools, by one command each, and meanwhile about the others, as [`with_pools`].
+async fn with_pools_and_shares<'p>(
+    plan: &'p Plan,
+    asked: Vec<Numbered<'p>>,
+    limiter: &Limiter,
+    snapshot: &Snapshot,
+    how: How,
+    outcomes: &mut Outcomes,
+) -> Vec<(usize, usize)> {
+    let is_shared = |(slot, check): &Numbered<'_>| check.limit.shares && !plan.pools(*slot).is_empty();
+    let (shared, others): (Vec<_>, Vec<_>) = asked.into_iter().partition(is_shared);
+    let asker = Asker::new(limiter, snapshot, how);
+    let shares = join_all(shared.iter().map(|&(slot, check)| asker.share(check, plan.pools(slot))));
+    let (mut moved, shares) = join(with_pools(plan, others, limiter, snapshot, how, outcomes), shares).await;
+    for ((slot, _), (place, outcome)) in shared.into_iter().zip(shares) {
+        moved.extend(place.checked_sub(1).map(|pool| (slot, pool)));
+        if let Some(known) = outcomes.get_mut(slot) {
+            *known = Some(outcome);
+        }
+    }
+    moved
 }
 
 /// Which limit of a slot is asked, and of which one the outcome is kept: 0 is that of the rule, then its pools.
@@ -206,6 +229,28 @@ impl<'s> Asker<'s> {
             false => self.limiter.check_request(request).await,
         });
         join_all(each).await
+    }
+
+    /// Asks about a limit and the pools that it shares, by one command. The place of the limit that paid, 0 for its own,
+    /// and its decision; of a denial that of the one that allows first.
+    async fn share(&self, own: &Check, pools: &[Check]) -> (usize, Result<Decision, Error>) {
+        let requests: Vec<_> = [own].into_iter().chain(pools).map(Check::request_of_share).collect();
+        if own.charge == Charge::Always {
+            // Report charges all of them, whatever they say.
+            let always: Vec<_> = requests.into_iter().map(Request::always).collect();
+            return (0, self.limiter.check_each(&always).await.swap_remove(0));
+        }
+        let shared = match self.how.overloaded {
+            true => self.limiter.share_without_server(&requests, self.how.fallback),
+            false => self.limiter.share(&requests).await,
+        };
+        match shared {
+            Ok(shared) => {
+                let place = shared.paid.or_else(|| shared.soonest()).unwrap_or_default();
+                (place, shared.limits.get(place).copied().ok_or(Error::UnknownReply))
+            }
+            Err(error) => (0, Err(error)),
+        }
     }
 
     /// Gives units back, or takes them of a grant.

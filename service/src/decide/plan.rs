@@ -150,8 +150,7 @@ impl Plan {
                 // What is given back was charged to the limit, as far as is known.
                 && !matches!(check.hits, Hits::GiveBack(_))
             {
-                let of_pool = |pool| Check::of_pool(pool, check.hits, prefix);
-                pools.push((slots.len(), check.limit.pools().filter_map(of_pool).collect()));
+                pools.push((slots.len(), check.pools(prefix)));
             }
             slots.push(slot);
         }
@@ -268,7 +267,8 @@ fn slot(
         false => Some(parts(entries)),
     };
     let hits = any_hits.bounded(&rate);
-    let policy = if limit.shadow { rate.policy.shadow() } else { rate.policy };
+    // Of limits that share, the widest says what happens to a request that none allows.
+    let policy = if limit.shadow && !limit.shares { rate.policy.shadow() } else { rate.policy };
     let Rate { unit, charge, grants, .. } = rate;
     Ok(Slot::Check(Box::new(Check {
         limit,
@@ -286,8 +286,13 @@ fn slot(
 
 /// The part of a key that says its slot in a cluster: what is in the first braces, else the whole key.
 fn hashed(key: &str) -> &str {
+    hash_tag(key).unwrap_or(key)
+}
+
+/// What is in the first braces, if anything is.
+fn hash_tag(key: &str) -> Option<&str> {
     let tag = key.split_once('{').and_then(|(_, rest)| rest.split_once('}')).map(|(tag, _)| tag);
-    tag.filter(|tag| !tag.is_empty()).unwrap_or(key)
+    tag.filter(|tag| !tag.is_empty())
 }
 
 /// What a descriptor does: its own hits win over those of the request, where 0 means 1.
@@ -343,13 +348,23 @@ fn parts(entries: &[Entry<'_>]) -> Vec<String> {
 }
 
 impl Check {
-    /// So many hits of a pool, which is limited.
-    fn of_pool(pool: &Arc<Limit>, hits: Hits, prefix: &str) -> Option<Self> {
-        let rate = pool.rate?;
-        let Rate { policy, unit, charge, grants, .. } = rate;
-        let (hits, key) = (hits.bounded(&rate), format!("{prefix}{}", pool.key_start));
-        let (reservation, metric, instead_of) = (None, None, None);
-        Some(Self { limit: pool.clone(), policy, unit, charge, grants, hits, key, reservation, metric, instead_of })
+    /// The same hits of the pools that follow the limit, in their order.
+    fn pools(&self, prefix: &str) -> Vec<Self> {
+        // What one command charges is in one slot, that of the hash tag: such a pool has a counter for each of its values.
+        let own = self.key.strip_prefix(prefix).filter(|_| self.limit.shares).and_then(hash_tag);
+        let tag = own.map(|tag| format!(":{{{tag}}}")).unwrap_or_default();
+        let of_pool = |pool: &Arc<Limit>| {
+            let rate = pool.rate?;
+            let Rate { policy, unit, charge, grants, .. } = rate;
+            let (hits, key) = (self.hits.bounded(&rate), format!("{prefix}{}{tag}", pool.key_start));
+            let (reservation, metric, instead_of) = (None, None, None);
+            Some(Self { limit: pool.clone(), policy, unit, charge, grants, hits, key, reservation, metric, instead_of })
+        };
+        let mut pools: Vec<_> = self.limit.pools().filter_map(of_pool).collect();
+        if let Some(widest) = pools.last_mut().filter(|_| self.limit.shares && self.limit.shadow) {
+            widest.policy = widest.policy.shadow();
+        }
+        pools
     }
 
     /// The limit of the rule, also where one of its pools is charged.
@@ -377,6 +392,12 @@ impl Check {
         }
         let (cost, always) = self.hits.cost(self.charge, self.policy.algorithm());
         if always { request.cost(cost).always() } else { request.cost(cost) }
+    }
+
+    /// The request that asks for it as one of limits that share.
+    pub fn request_of_share(&self) -> Request<'_> {
+        let cost = if let Hits::Charge(hits) = self.hits { hits } else { 0 };
+        self.policy.request(&self.key).with_key_as_it_is().cost(cost)
     }
 
     /// The command that is sent for it: part of RL.MULTI with `all_or_nothing`, and not sent if it is known without.

@@ -69,6 +69,10 @@ impl Service {
         let request = with_hits(request, wanted.amount.max(1));
         let has_own_id = !wanted.reservation_id.is_empty();
         let prepare = |plan: Plan, domain: Option<&Domain>| {
+            if let Some(shared) = plan.checks().map(|(_, check)| check).find(|check| check.limit.shares) {
+                let text = format!("{}: a limit with share has no reservations", shared.policy.label());
+                return Err(Status::failed_precondition(text));
+            }
             // Sent again, it could charge a pool besides the limit that knows the id.
             match has_own_id && !plan.pools.is_empty() {
                 true => Err(Status::failed_precondition("a limit with else takes no reservation_id of the caller")),
@@ -244,7 +248,8 @@ fn reservable(plan: &mut Plan) -> Result<(), Status> {
 fn reported(plan: Plan) -> Result<Plan, Status> {
     let mut plan = without_leases(plan)?;
     plan.all_or_nothing = false;
-    plan.pools.clear();
+    let shares = |slot: &usize| plan.slots.get(*slot).and_then(Slot::limit).is_some_and(|limit| limit.shares);
+    plan.pools.retain(|(slot, _)| shares(slot));
     for check in checks(&mut plan) {
         if !check.policy.algorithm().traits().always {
             return Err(unable(check, "cannot count beyond its limit"));

@@ -75,10 +75,11 @@ pub fn show_slot(domain: &str, slot: &Slot, out: &mut impl Write) -> io::Result<
     Ok(())
 }
 
-/// Prints what is asked if the limit before it denies.
-pub fn show_pool(check: &Check, out: &mut impl Write) -> io::Result<()> {
+/// Prints a pool: what is asked if the limit before it denies, or what that limit shares.
+pub fn show_pool(check: &Check, shares: bool, out: &mut impl Write) -> io::Result<()> {
     let place = check.limit.place.as_ref().map(|place| format!(" at {place}")).unwrap_or_default();
-    writeln!(out, "  else     {}{place}", Printable(&check.limit.path))?;
+    let word = if shares { "share" } else { "else" };
+    writeln!(out, "  {word:<8} {}{place}", Printable(&check.limit.path))?;
     writeln!(out, "  key      {}", Printable(&check.key))?;
     writeln!(out, "  command  {}", Printable(&check.command()))
 }

@@ -46,7 +46,8 @@ async fn each(service: &Service, body: &Bytes, resets: bool) -> Result<String, R
         }
         // Others are charged there, too: it is not reset.
         for pool in plan.pools(i).iter().filter(|_| !resets) {
-            _ = show_pool(pool, &mut text);
+            let shares = slot.limit().is_some_and(|limit| limit.shares);
+            _ = show_pool(pool, shares, &mut text);
             text.extend(holds(service, pool).await.into_bytes());
         }
     }

@@ -1,6 +1,7 @@
-//! A quota of its own, else a pool: only the limit that allows is charged.
+//! A quota of its own, else a pool: only the limit that allows is charged. A part of a pool: what is idle is lent.
 
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use envoy_types::pb::envoy::service::ratelimit::v3::rate_limit_response::Code;
 use serde_json::{Value, json};
@@ -376,4 +377,103 @@ descriptors: [{key: k, rate_limit: {unit: year, requests_per_unit: 1, else: spar
     assert_eq!(pools(), (200, "-".to_owned(), false));
     assert_eq!(pools(), (200, "[\"spare\"]".to_owned(), false));
     assert_eq!(pools(), (429, "-".to_owned(), true));
+}
+
+#[test]
+fn the_first_limit_that_allows_is_charged_and_each_one_after_it() {
+    const SHARES: &str = "domain: d
+hash_tag: model
+pools:
+  - {name: model, rate_limit: {unit: year, limit: 6, share: all}}
+  - {name: all, rate_limit: {algorithm: window, unit: year, limit: 7}}
+descriptors:
+  - {key: team, rate_limit: {unit: year, limit: 2, share: model}}
+  - {key: try, shadow_mode: true, rate_limit: {unit: year, limit: 0, share: all}}
+  - {key: model, descriptors: [{key: team, rate_limit: {unit: year, limit: 1, share: all}}]}
+";
+    const MODEL: &str = "GET rl:d:fixed:31536000:model";
+    const ALL: &str = "GET rl:d:window:31536000:all";
+    let server = one_server();
+    let service = Rlaas::with_env(&server, SHARES, &[("RESPONSE_DYNAMIC_METADATA", "true")]);
+    check(
+        &server,
+        &service,
+        &[
+            ("team=a +2", "ok 0: ok"),
+            (MODEL, "2"),
+            (ALL, "2"),
+            // What the others leave: of the model, then of all.
+            ("team=a +3", "ok 1: ok"),
+            ("team=a", "ok 0: ok"),
+            (MODEL, "6"),
+            ("team=a", "ok 0: ok"),
+            ("GET rl:d:fixed:31536000:team=a", "2"),
+            (MODEL, "6"),
+            (ALL, "7"),
+            // A part of one's own is never denied because others borrow.
+            ("team=b", "ok 1: ok"),
+            (MODEL, "7"),
+            (ALL, "8"),
+            // A denial charges nothing, a look neither.
+            ("team=a", "over 0: over"),
+            ("team=b ?", "ok 1: ok"),
+            (ALL, "8"),
+            // What is given back is the limit's own.
+            ("team=b -1", "ok 2: ok"),
+            (ALL, "8"),
+            // The widest limit denies, and shadow mode allows it.
+            ("try=x", "ok 0: ok"),
+            (ALL, "8"),
+            ("METRIC ratelimit_service_rate_limit_shadow_mode{domain=\"d\",key1=\"pools\",key2=\"all\"", "1"),
+            // With a hash tag there is a pool for each of its values.
+            ("model=m,team=a", "ok 0: ok"),
+            ("model=m,team=a", "ok 5: ok"),
+            ("GET rl:d:window:31536000:all:{m}", "2"),
+        ],
+    );
+    let body = r#"{"domain": "d", "descriptors": [{"entries": [{"key": "team", "value": "c"}]}]}"#;
+    let ask = |path: &str, body: &str| http(&service.http, &format!("POST {path}"), &[], body);
+    let charged = || {
+        let reply: Value = serde_json::from_str(&ask("/json", body).body).expect("JSON");
+        reply["dynamicMetadata"]["chargedPools"].clone()
+    };
+    redis::cmd("FLUSHALL").exec(&mut server.con()).expect("FLUSHALL");
+    assert_eq!([charged(), charged(), charged()], [Value::Null, Value::Null, json!(["model"])]);
+    let why = http(&service.debug, "POST /why", &[], body).body;
+    assert_eq!(why.lines().filter(|line| line.starts_with("  share ")).count(), 2, "{why}");
+    // What a dead worker reserved could not come back.
+    let reserved = ask("/reserve", &body.replacen('{', "{\"amount\": 1, ", 1));
+    assert!(reserved.status == 400 && reserved.body.contains("a limit with share has no reservations"), "{reserved:?}");
+}
+
+/// One team asks for a little less than its part while another takes all it can.
+#[test]
+fn whoever_is_within_its_own_part_is_never_denied_and_the_whole_is_never_exceeded() {
+    let server = one_server();
+    let rules = "domain: d
+pools: [{name: model, rate_limit: {algorithm: token, window: 1s, limit: 200, burst: 20}}]
+descriptors: [{key: team, rate_limit: {algorithm: token, window: 1s, limit: 100, burst: 10, share: model}}]
+";
+    let service = Rlaas::with_env(&server, rules, &[("RLAAS_TIMEOUT", "5s")]);
+    let (began, length) = (Instant::now(), Duration::from_secs(2));
+    let take = |team: &str, pause: Duration| {
+        let (mut allowed, mut denied) = (0_u32, 0_u32);
+        while began.elapsed() < length {
+            let code = service.code(team);
+            *(if code == Code::Ok { &mut allowed } else { &mut denied }) += 1;
+            thread::sleep(pause);
+        }
+        (allowed, denied, began.elapsed())
+    };
+    let ((modest, denied, _), (greedy, _, took)) = thread::scope(|scope| {
+        let modest = scope.spawn(|| take("team=a", Duration::from_millis(11)));
+        let greedy = take("team=b", Duration::ZERO);
+        (modest.join().expect("team a"), greedy)
+    });
+    assert_eq!(denied, 0, "of {modest}");
+    // The bursts of the whole and of the two parts, and what the last replies took.
+    let most = (200.0 * took.as_secs_f64()) as u32 + 20 + 10 + 10;
+    assert!(modest + greedy <= most, "{modest} + {greedy}, at most {most}");
+    // What the other leaves idle is lent: more than a part of 100 a second.
+    assert!(greedy >= 205, "{greedy}");
 }

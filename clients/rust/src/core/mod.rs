@@ -16,7 +16,7 @@ pub use settings::{Settings, at_most_a_year};
 
 use crate::account::{Form, Sent};
 use crate::accounts::Accounts;
-use crate::decision::{Decision, Decisions, RetryAfter, Source};
+use crate::decision::{Decision, Decisions, RetryAfter, Shared, Source};
 use crate::error::{Error, is_connection_error};
 use crate::fallback::Fallback;
 use crate::local;
@@ -215,6 +215,16 @@ impl Core {
         Ok(decisions)
     }
 
+    /// Takes notice of a reply of RL.SHARE. Nothing is remembered of its limits: what one denies another may allow.
+    pub fn shared(&self, reply: Value, requests: &[Request<'_>]) -> Result<Shared, Error> {
+        let shared = reply::shared(reply, requests)?;
+        self.decided(shared.allowed());
+        if let Some(decision) = shared.limits.last() {
+            self.server.set_clock(decision.now_ms);
+        }
+        Ok(shared)
+    }
+
     fn learn(&self, mut begun: Begun<'_>, decisions: &[Decision]) {
         let (now, recheck) = (Instant::now(), self.accounts.recheck);
         for ((request, sent), decision) in begun.sent.drain(..).zip(decisions) {
@@ -329,6 +339,27 @@ impl Core {
         Ok(Decisions { allowed, limits })
     }
 
+    /// [`Core::fall_back`] of limits that share: the first that allows pays, and those after it are charged too.
+    pub fn fall_back_shared(
+        &self,
+        requests: &[Request<'_>],
+        fallback: Fallback,
+        error: Error,
+    ) -> Result<Shared, Error> {
+        if !error.is_unavailable() {
+            self.rejected(&error);
+            return Err(error);
+        }
+        let mut shared = Shared { paid: None, limits: Vec::with_capacity(requests.len()) };
+        for (at, request) in requests.iter().enumerate() {
+            let request = if shared.paid.is_some() { &request.always() } else { request };
+            let decision = self.by_fallback(request, fallback, error.clone())?;
+            shared.paid = shared.paid.or(decision.allowed.then_some(at));
+            shared.limits.push(decision);
+        }
+        Ok(shared)
+    }
+
     /// Decides on requests that do not depend on each other without the server.
     pub fn without_server(&self, requests: &[Request<'_>], fallback: Fallback) -> Vec<Result<Decision, Error>> {
         requests.iter().map(|request| self.fall_back(request, fallback, Error::Overloaded)).collect()
@@ -369,6 +400,23 @@ mod tests {
         let denied = decide(1);
         assert_eq!((denied.allowed, denied.charged), (false, 1));
         assert!(!decide(0).allowed, "a look");
+    }
+
+    #[test]
+    fn what_is_idle_of_the_whole_is_lent_locally() {
+        let (core, fallback) = (core(), Fallback::Local { instances: 2 });
+        const TEAM: Policy = Policy::counter(Duration::from_secs(86_400), 4);
+        let share = |key: &str| {
+            let requests = [TEAM.request(key), POLICY.request("whole")];
+            core.fall_back_shared(&requests, fallback, Error::CircuitOpen).map(|shared| shared.paid)
+        };
+        let paid = ["a", "a", "a", "a", "a", "a", "b", "b", "b"].map(|key| share(key).unwrap());
+        // 2 of its own, and the 3 that are idle of the 5; then the other's own.
+        let [own, lent] = [Some(0), Some(1)];
+        assert_eq!(paid, [own, own, lent, lent, lent, None, own, own, None]);
+        let wrong = redis::RedisError::from((redis::ErrorKind::Client, "a fault of the configuration"));
+        let requests = [TEAM.request("a"), POLICY.request("whole")];
+        assert!(core.fall_back_shared(&requests, Fallback::Allow, wrong.into()).is_err());
     }
 
     /// A denial of the server that ends after an hour.

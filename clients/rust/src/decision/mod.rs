@@ -194,6 +194,40 @@ impl Decisions {
     }
 }
 
+/// What a request gets from limits that share: see [`Limiter::share`](crate::Limiter::share).
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Shared {
+    /// The place of the limit that paid, from 0: it is charged, and each one after it. `None` if the request is denied and
+    /// nothing is charged.
+    pub paid: Option<usize>,
+    /// The decision of each limit, in the order of the requests. Those after the one that paid are charged whatever they
+    /// say, so they may deny.
+    pub limits: Vec<Decision>,
+}
+
+impl Shared {
+    /// Whether one of the limits paid.
+    pub const fn allowed(&self) -> bool {
+        self.paid.is_some()
+    }
+
+    /// The decision of the limit that paid; of a denial that of the limit that allows the request first. `None` if there
+    /// are no limits.
+    pub fn decision(&self) -> Option<&Decision> {
+        match self.paid {
+            Some(paid) => self.limits.get(paid),
+            None => self.limits.get(self.soonest()?),
+        }
+    }
+
+    /// The place of the limit that allows the same request first.
+    pub fn soonest(&self) -> Option<usize> {
+        let each = self.limits.iter().map(Decision::allowed_at_ms).enumerate();
+        each.min_by_key(|(_, allowed_at_ms)| *allowed_at_ms).map(|(place, _)| place)
+    }
+}
+
 impl From<Decision> for Decisions {
     fn from(decision: Decision) -> Self {
         Self { allowed: decision.allowed, limits: vec![decision] }

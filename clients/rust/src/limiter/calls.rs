@@ -11,7 +11,7 @@ use super::shared::Asking;
 use super::{Builder, Limiter};
 use crate::account::Form;
 use crate::accounts::TopDenial;
-use crate::decision::{Decision, Decisions, Source};
+use crate::decision::{Decision, Decisions, Shared, Source};
 use crate::error::Error;
 use crate::fallback::Fallback;
 use crate::link::Link;
@@ -66,6 +66,14 @@ impl Limiter {
         self.core.fall_back_all(requests, fallback, Error::Overloaded)
     }
 
+    /// [`decide_without_server`](Self::decide_without_server) of limits that share, as [`share`](Self::share).
+    ///
+    /// # Errors
+    /// [`Error::Overloaded`], with [`Fallback::Error`].
+    pub fn share_without_server(&self, requests: &[Request<'_>], fallback: Fallback) -> Result<Shared, Error> {
+        self.core.fall_back_shared(requests, fallback, Error::Overloaded)
+    }
+
     /// The keys whose [remembered denials](crate::Builder::denials) denied the most requests, the first the most; at most
     /// `most`. Looks at all that are remembered: a few milliseconds for 10,000.
     pub fn top_denials(&self, most: usize) -> Vec<TopDenial> {
@@ -111,6 +119,29 @@ impl Limiter {
     pub async fn check_all(&self, requests: &[Request<'_>]) -> Result<Decisions, Error> {
         let decisions = self.check_all_on_server(requests).await;
         decisions.or_else(|error| self.core.fall_back_all(requests, self.fallback, error))
+    }
+
+    /// Checks a request under a part of its own and what others leave of the whole: the first limit that allows it pays. It
+    /// is charged, and each one after it is charged too, whatever it says. 2 to 8 limits, the narrowest first, of FIXED,
+    /// WINDOW, COUNTER, ROLLING or TOKEN. In a cluster all keys must be in one slot.
+    ///
+    /// ```no_run
+    /// # async fn example(limiter: redis_rl_client::Limiter) -> Result<(), redis_rl_client::Error> {
+    /// # use redis_rl_client::Policy;
+    /// # use std::time::Duration;
+    /// let team = Policy::token(Duration::from_secs(60), 500).burst(50);
+    /// let model = Policy::token(Duration::from_secs(60), 1000).burst(100);
+    /// let shared = limiter.share(&[team.request("{model}:team:a"), model.request("{model}")]).await?;
+    /// assert!(shared.allowed());
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`check`](Self::check).
+    pub async fn share(&self, requests: &[Request<'_>]) -> Result<Shared, Error> {
+        let shared = self.call(Call::share(requests)).await.and_then(|reply| self.core.shared(reply, requests));
+        shared.or_else(|error| self.core.fall_back_shared(requests, self.fallback, error))
     }
 
     /// [`check_request`](Self::check_request), of which a denial counts nothing: FIXED, whose command would count it, is

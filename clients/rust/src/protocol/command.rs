@@ -25,6 +25,8 @@ pub enum Verb<'a> {
     Check,
     /// `RL.MULTI`
     CheckAll,
+    /// `RL.SHARE`
+    Share,
     /// `RL.PEEK`
     Peek,
     /// `RL.REFUND`
@@ -52,6 +54,16 @@ impl<'a> Call<'a> {
         Self { verb: Verb::CheckAll, requests }
     }
 
+    /// A check of requests of which the first that is allowed pays: two or more, the narrowest limit first.
+    pub const fn share(requests: &'a [Request<'a>]) -> Self {
+        Self { verb: Verb::Share, requests }
+    }
+
+    /// Whether the call says how many limits it has.
+    const fn is_of_several(&self) -> bool {
+        matches!(self.verb, Verb::CheckAll | Verb::Share)
+    }
+
     /// The key whose slot decides which node of a cluster gets the call.
     pub fn key(&self) -> Bounded<'a> {
         self.requests.first().map_or(Bounded::new(b""), Request::bounded_key)
@@ -60,7 +72,7 @@ impl<'a> Call<'a> {
     /// Adds the command of the module.
     pub fn native(&self, commands: &mut Commands) {
         commands.word(self.name());
-        if matches!(self.verb, Verb::CheckAll) {
+        if self.is_of_several() {
             commands.number(self.requests.len() as u64);
         }
         for request in self.requests {
@@ -78,7 +90,9 @@ impl<'a> Call<'a> {
     pub fn script(&self) -> Option<&'static Script> {
         let first = self.requests.first()?;
         Some(match self.verb {
-            Verb::CheckAll => Script::of_several(self.requests.iter().map(|request| request.policy.algorithm())),
+            Verb::CheckAll | Verb::Share => {
+                Script::of_several(self.requests.iter().map(|request| request.policy.algorithm()))
+            }
             _ => Script::of(first.policy.algorithm()),
         })
     }
@@ -106,14 +120,14 @@ impl<'a> Call<'a> {
             Verb::Check => commands.word("CHECK"),
             _ => commands.word(self.name().trim_start_matches("RL.")),
         };
-        if matches!(self.verb, Verb::CheckAll) {
+        if self.is_of_several() {
             commands.number(self.requests.len() as u64);
         }
         for request in self.requests {
             // What is reserved is charged, and settled as any other charge. The script rejects what takes no RESERVE.
             let takes_none = |_: &_| !request.policy.algorithm().traits().reserve;
             let request = &Request { reserve: request.reserve.filter(takes_none), ..*request };
-            if matches!(self.verb, Verb::CheckAll) {
+            if self.is_of_several() {
                 self.algorithm(commands, request);
             }
             match self.verb {
@@ -132,6 +146,7 @@ impl<'a> Call<'a> {
         match self.verb {
             Verb::Check => self.requests.first().map_or("", |request| request.policy.algorithm().command()),
             Verb::CheckAll => "RL.MULTI",
+            Verb::Share => "RL.SHARE",
             Verb::Peek => "RL.PEEK",
             Verb::Refund => "RL.REFUND",
             Verb::Settle(_) | Verb::SettleReservation { .. } => "RL.SETTLE",
@@ -151,7 +166,7 @@ impl<'a> Call<'a> {
     /// What follows the key.
     fn words(&self, commands: &mut Commands, request: &Request<'_>) {
         match self.verb {
-            Verb::Check | Verb::CheckAll | Verb::Peek => limit_and_options(commands, request),
+            Verb::Check | Verb::CheckAll | Verb::Share | Verb::Peek => limit_and_options(commands, request),
             Verb::Refund => {
                 limit(commands, request.policy);
                 cost(commands, request);

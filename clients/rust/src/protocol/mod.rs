@@ -260,6 +260,7 @@ mod tests {
             let requests: Vec<_> = requests.iter().map(Owned::request).collect();
             let call = match verb {
                 Verb::CheckAll => Call::all(&requests),
+                Verb::Share => Call::share(&requests),
                 verb => Call::of(verb, &requests[0]),
             };
             let (in_cluster, mut commands) = (vector["cluster"].as_bool().unwrap_or(false), Commands::default());
@@ -361,12 +362,13 @@ mod tests {
                 let key = [rest[0].clone(), "60".to_owned()];
                 return Some((Verb::Release(rest[1].as_bytes()), vec![Owned::of("LEASE", &key)?]));
             }
-            "MULTI" => {
+            "MULTI" | "SHARE" => {
                 let begins = |at: &usize| redis_rl_algorithm::Name::ALL.iter().any(|name| name.word() == rest[*at]);
                 let begins: Vec<_> = (1..rest.len()).filter(begins).collect();
                 let ends = begins.iter().skip(1).copied().chain([rest.len()]);
                 let limits = begins.iter().zip(ends).map(|(&at, end)| Owned::of(&rest[at], &rest[at + 1..end]));
-                return Some((Verb::CheckAll, limits.collect::<Option<_>>()?));
+                let verb = if name == "SHARE" { Verb::Share } else { Verb::CheckAll };
+                return Some((verb, limits.collect::<Option<_>>()?));
             }
             word => return Some((Verb::Check, vec![Owned::of(word, rest)?])),
         };

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use redis::Value;
 
-use crate::decision::{Decision, Decisions, RetryAfter, Source};
+use crate::decision::{Decision, Decisions, RetryAfter, Shared, Source};
 use crate::error::Error;
 use crate::policy::Request;
 
@@ -35,13 +35,28 @@ pub fn decision(reply: &Value, request: &Request<'_>) -> Result<Decision, Error>
 
 /// The LINE reply of RL.MULTI.
 pub fn decisions(reply: Value, requests: &[Request<'_>]) -> Result<Decisions, Error> {
+    let (allowed, limits) = several(reply, requests)?;
+    Ok(Decisions { allowed: allowed != 0, limits })
+}
+
+/// The LINE reply of RL.SHARE.
+pub fn shared(reply: Value, requests: &[Request<'_>]) -> Result<Shared, Error> {
+    let (paid, limits) = several(reply, requests)?;
+    let paid = usize::try_from(paid).ok().filter(|paid| *paid <= limits.len()).ok_or(Error::UnknownReply)?;
+    Ok(Shared { paid: paid.checked_sub(1), limits })
+}
+
+/// The number that a command of several limits replies first, and the decision of each limit.
+fn several(reply: Value, requests: &[Request<'_>]) -> Result<(i64, Vec<Decision>), Error> {
     let Value::Array(parts) = reply else { return Err(Error::UnknownReply) };
-    let Ok([allowed, Value::Array(limits)]) = <[Value; 2]>::try_from(parts) else { return Err(Error::UnknownReply) };
+    let Ok([Value::Int(first), Value::Array(limits)]) = <[Value; 2]>::try_from(parts) else {
+        return Err(Error::UnknownReply);
+    };
     if limits.len() != requests.len() {
         return Err(Error::UnknownReply);
     }
     let each = limits.into_iter().zip(requests).map(|(reply, request)| decision(&reply, request));
-    Ok(Decisions { allowed: flag(allowed)?, limits: each.collect::<Result<_, Error>>()? })
+    Ok((first, each.collect::<Result<_, Error>>()?))
 }
 
 /// 1 or 0, as RL.RESET and RL.RELEASE reply.

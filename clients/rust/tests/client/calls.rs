@@ -112,6 +112,29 @@ fn options_reach_the_server() {
 }
 
 #[test]
+fn the_first_limit_that_allows_pays_and_each_one_after_it() {
+    for_each_way(async |limiter, _, way| {
+        if way == Way::Library {
+            return;
+        }
+        let (team, model) = (Policy::counter(HOUR, 2).name("team"), Policy::token(HOUR, 4).name("model"));
+        let share = async |key: &str, cost| {
+            let shared = limiter.share(&[team.request(key).cost(cost), model.request("{m}").cost(cost)]).await.unwrap();
+            (shared.paid, shared.decision().map(|one| one.policy().label().to_owned()), shared.limits[1].remaining)
+        };
+        let team_pays = |left| (Some(0), Some("team".to_owned()), left);
+        assert_eq!(share("{m}:a", 2).await, team_pays(2));
+        assert_eq!(share("{m}:a", 2).await, (Some(1), Some("model".to_owned()), 0));
+        let denied = share("{m}:a", 1).await;
+        assert_eq!((denied.0, denied.2), (None, 0), "the model allows it first: {denied:?}");
+        assert_eq!(denied.1.as_deref(), Some("model"));
+        assert_eq!(share("{m}:b", 1).await, team_pays(0));
+        let one = limiter.share(&[team.request("k")]).await;
+        assert!(matches!(one, Err(redis_rl_client::Error::Redis(_))), "{one:?}");
+    });
+}
+
+#[test]
 fn wait_is_as_long_as_the_limit_says_and_not_longer() {
     for_each_way(async |limiter, _, _| {
         let policy = Policy::gcra(Duration::from_millis(300), 1);
