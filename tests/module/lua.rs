@@ -241,10 +241,10 @@ fn module_and_scripts_share_the_keys() {
     });
 }
 
-/// The permissions in docs/lua.md are enough for every call.
+/// The permissions in docs/hosted.md are enough for every call.
 #[test]
 fn the_documented_permissions_are_enough() {
-    const PAGE: &str = include_str!("../../docs/lua.md");
+    const PAGE: &str = include_str!("../../docs/hosted.md");
     let lines: Vec<_> = PAGE.lines().filter(|line| line.starts_with("ACL SETUSER app ")).collect();
     assert_eq!(lines.len(), 3);
     for_each_server(|bin| {

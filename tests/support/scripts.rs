@@ -1,4 +1,4 @@
-//! The Lua scripts for servers without the module, put together as docs/lua.md says.
+//! The Lua scripts for servers without the module, put together as docs/hosted.md says.
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -166,7 +166,7 @@ fn a_caller_in_another_region_waits_for_the_first_lot_only() {
     two_regions(Duration::from_secs(1));
 }
 
-/// The figures of docs/regions.md.
+/// The figures of docs/scale.md.
 #[test]
 #[ignore = "it takes half a minute"]
 fn a_link_that_is_cut_for_ten_seconds() {

@@ -115,7 +115,7 @@ impl Core {
         {
             self.log.warn(
                 Kind::Library,
-                format_args!("no module: the Lua scripts decide, which take more of the server's time: docs/lua.md"),
+                format_args!("no module: the Lua scripts decide, which take more of the server's time: docs/hosted.md"),
             );
         }
     }

@@ -1,4 +1,4 @@
-//! The Lua scripts for servers without the module: docs/lua.md. In the repository `scripts/` is a link to `lua/`; cargo
+//! The Lua scripts for servers without the module: docs/hosted.md. In the repository `scripts/` is a link to `lua/`; cargo
 //! packs the files themselves.
 
 use std::sync::OnceLock;
