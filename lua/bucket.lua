@@ -145,6 +145,13 @@ do
       return now_units + now_parts == 0 and 'delete' or 'refund', after
     end
 
+    -- RL.SHARE lends no more than the limit beyond the capacity, so whoever comes after a load waits for no longer than a
+    -- window.
+    algorithms.TOKEN.lent = function(r, level, cost)
+      local units, parts = level_at(r, level, now)
+      return math.max(0, math.min(cost, (r.BURST or r.limit) + r.limit - units - (parts > 0 and 1 or 0)))
+    end
+
     algorithms.TOKEN.overcharge = function(r, level, _, cost)
       if cost == 0 or r.limit == 0 then
         return nil

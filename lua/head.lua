@@ -94,13 +94,13 @@ local options
 if not is_plain then
   options = function(algorithm, r, words, at)
     local word = words[at] and string.upper(words[at])
-    if word == 'LINE' and what ~= 'MULTI' and what ~= 'RESET' then
+    if word == 'LINE' and what ~= 'MULTI' and what ~= 'SHARE' and what ~= 'RESET' then
       r.LINE = not r.LINE or fail('syntax error')
       is_line = true
       return options(algorithm, r, words, at + 1)
     end
     -- Which calls take an option, and whether that depends on the algorithm.
-    local requests = 'CHECK PEEK MULTI '
+    local requests = 'CHECK PEEK MULTI SHARE '
     local takers = {
       COST = requests .. 'REFUND', PARTIAL = 'CHECK PEEK', ALWAYS = 'CHECK PEEK', ID = requests,
       BURST = requests .. 'REFUND SETTLE', ANCHOR = requests .. 'REFUND SETTLE RESET',
@@ -174,8 +174,9 @@ if not is_plain then
     local allowed, count, change, after = algorithm.decide(r, state, r.ALWAYS and 0 or cost)
     if r.ALWAYS then
       -- Charged whatever the limit says, and allowed if no more than the limit is counted then.
-      if cost > 0 then
-        change, after = algorithm.overcharge(r, state, nil, cost)
+      r.units = r.lent or cost
+      if r.units > 0 then
+        change, after = algorithm.overcharge(r, state, nil, r.units)
       end
       local _, wait = algorithm.figures(r, not change and state or after, 0)
       allowed = r.limit > 0 and wait == 0
@@ -247,7 +248,7 @@ local function answer(word, key, words)
     algorithm.commit(r, state, change, after)
     return text
   elseif algorithm[what] then
-    return algorithm[what](key, words) -- RENEW, RELEASE and MULTI
+    return algorithm[what](key, words) -- RENEW, RELEASE, MULTI and SHARE
   elseif not string.find(' CHECK PEEK REFUND SETTLE RESET ', ' ' .. (what or '') .. ' ', 1, true) then
     fail('invalid command: expected CHECK, PEEK, REFUND, SETTLE or RESET first')
   elseif words[3] and (what == 'REFUND' and not algorithm.refund or what == 'SETTLE' and not algorithm.overcharge) then

@@ -1,16 +1,18 @@
--- The end of a script for several limits: RL.MULTI. If every limit allows the request, all are charged; if one denies, none
--- is. A script is lua/head.lua, the algorithms that the call names, in the order of the alphabet, and this file:
+-- The end of a script for several limits. RL.MULTI: if every limit allows the request, all are charged; if one denies, none
+-- is. RL.SHARE: the first limit that allows pays; it is charged, and each one after it, whatever it says. A script is lua/head.lua, the algorithms that the call names, in the order of the alphabet, and this file:
 --
 --   (cat lua/head.lua lua/bucket.lua lua/fixed.lua lua/several.lua) | redis-cli -x SCRIPT LOAD
 --   redis-cli EVALSHA <the reply> 2 user:42 user:42:day MULTI 2 TOKEN 1m 60 COST 2 FIXED 1d 1000 LINE
 --
--- There is a key for each limit, in the order of the limits. The reply is {allowed, {reply of limit 1, ...}}.
+-- There is a key for each limit, in the order of the limits. The reply is {allowed, {reply of limit 1, ...}}, where RL.SHARE
+-- says which limit paid, 0 for none.
 
-local function multi(_, words)
+local function several(_, words)
+  local shares = what == 'SHARE'
   local count = string.match(words[2] or '', '^[1-9]%d?$')
-  if not words[5] then
+  if not words[shares and 8 or 5] then
     fail('wrong number of arguments')
-  elseif not count or count + 0 > 64 then
+  elseif not count or count + 0 > (shares and 8 or 64) or shares and count + 0 < 2 then
     fail('invalid numlimits')
   end
   local requests, seen, members, at = {}, {}, 0, 3
@@ -22,7 +24,7 @@ local function multi(_, words)
       fail(word and 'syntax error' or 'invalid numlimits')
     end
     local algorithm = algorithms[word]
-    if not algorithm or not algorithm.load then
+    if not algorithm or not algorithm.load or shares and not string.find(algorithm.takes, 'ALWAYS') then
       fail('invalid algorithm')
     elseif not words[at + 2] then
       fail('syntax error')
@@ -46,24 +48,39 @@ local function multi(_, words)
   elseif members > 1000 then
     fail('invalid COST')
   end
-  local allowed, replies = true, {}
+  for n = 1, shares and count - 1 or 0 do
+    if requests[n][2].SHADOW then
+      fail('invalid SHADOW')
+    end
+  end
+  -- The first limit that is charged: of RL.MULTI that is limit 1, unless one denies. The others follow.
+  local first, replies = not shares and 1 or nil, {}
   for n, request in ipairs(requests) do
     limit_number = n
     local algorithm, r = request[1], request[2]
     local state = algorithm.load(r)
+    if shares and first then
+      r.ALWAYS, r.SHADOW, r.lent = true, nil, algorithm.lent and algorithm.lent(r, state, r.COST or 1)
+    end
     requests[n] = { algorithm, r, state or false, decide(algorithm, r, state) }
-    allowed = allowed and requests[n][4]
+    if shares then
+      first = first or requests[n][4] and n
+    else
+      first = requests[n][4] and first
+    end
   end
   limit_number = nil
+  -- What only shadow mode allows is charged nowhere.
+  local charged = first and not (shares and requests[first][2].shadowed) and first or 65
   for n, one in ipairs(requests) do
-    replies[n] = reply(one[1], one[2], one[3] or nil, not allowed and 0 or nil, one[4], one[5], one[6], one[7])
+    replies[n] = reply(one[1], one[2], one[3] or nil, n < charged and 0 or nil, one[4], one[5], one[6], one[7])
   end
-  for _, one in ipairs(requests) do
-    local change = (allowed or one[6] ~= 'charge') and one[6] or nil
+  for n, one in ipairs(requests) do
+    local change = (n >= charged or one[6] ~= 'charge') and one[6] or nil
     one[1].commit(one[2], one[3] or nil, change, one[7])
   end
-  return { allowed and 1 or 0, replies }
+  return { first or 0, replies }
 end
 
-algorithms.SEVERAL = { MULTI = multi }
+algorithms.SEVERAL = { MULTI = several, SHARE = several }
 return run('SEVERAL')

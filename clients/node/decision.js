@@ -59,6 +59,16 @@ export function decisions(allowed, limits) {
 }
 
 /**
+ * What a request gets from limits that share. `paid` is the place of the one that paid, from 1; 0 is a denial.
+ * @type {(paid: number, limits: Decision[]) => import('./index.js').Shared}
+ */
+export function shared(paid, limits) {
+  const wait = (/** @type {Figures} */ { retryAfterMs = Infinity }) => retryAfterMs
+  const deciding = limits[paid - 1] ?? limits.reduce((first, next) => (wait(next) < wait(first) ? next : first))
+  return { allowed: paid > 0, paid, limits, retryAfterMs: paid > 0 ? 0 : deciding.retryAfterMs, headers: () => headers(limits, deciding) }
+}
+
+/**
  * Denied before allowed, then the longest wait, then the least remaining.
  * @type {(a: Figures, b: Figures) => number}
  */
@@ -70,10 +80,10 @@ function strictness(a, b) {
 
 /**
  * The headers of a response to a request under these limits: all policies are listed, and the other figures are those of
- * the strictest limit.
+ * one of them, the strictest if none is named.
  * @param {Figures[]} limits
  */
-function headers(limits) {
+function headers(limits, deciding = [...limits].sort(strictness)[0]) {
   /** @type {string[]} */
   const names = []
   for (const { policy } of limits) {
@@ -81,8 +91,7 @@ function headers(limits) {
     for (let n = 2; names.includes(name); n += 1) name = `${policy.label}-${n}`
     names.push(name)
   }
-  const [strictest] = [...limits].sort(strictness)
-  const { allowed, limit, remaining, retryAfterMs, nextMs, resetMs, at, source } = strictest
+  const { allowed, limit, remaining, retryAfterMs, nextMs, resetMs, at, source } = deciding
   /** @type {Record<string, string>} */
   const found = {}
   const isKnown = source !== 'allow' && source !== 'deny'
@@ -94,7 +103,7 @@ function headers(limits) {
   found['RateLimit-Policy'] = limits.map((each, i) => item(each, names[i])).join(', ')
   if (isKnown) {
     const more = nextMs === undefined ? '' : `;t=${Math.min(seconds(nextMs), MAX_INTEGER)}`
-    found.RateLimit = `"${names[limits.indexOf(strictest)]}";r=${Math.min(remaining, MAX_INTEGER)}${more}`
+    found.RateLimit = `"${names[limits.indexOf(deciding)]}";r=${Math.min(remaining, MAX_INTEGER)}${more}`
   }
   if (!allowed && retryAfterMs !== undefined) found['Retry-After'] = String(seconds(retryAfterMs))
   return found

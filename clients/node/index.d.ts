@@ -43,6 +43,14 @@ export interface Decisions {
   headers(): Record<string, string>
 }
 
+/** What a request gets from limits that share. Those after the one that paid are charged whatever they say. */
+export interface Shared extends Decisions {
+  /** The place of the limit that paid, from 1; 0 is a denial, which charged nothing. */
+  readonly paid: number
+  /** The shortest wait of those that deny; undefined for never. */
+  readonly retryAfterMs: number | undefined
+}
+
 /**
  * Checks requests against limits.
  *
@@ -58,6 +66,11 @@ export declare class Limiter {
   check(policy: AnyPolicy, who: string | number, options?: CheckOptions): Promise<Decision>
   /** Charges all limits, or none, in one decision. In a cluster the prefix needs a hash tag. */
   checkAll(limits: [policy: AnyPolicy, who: string | number, options?: CheckOptions][]): Promise<Decisions>
+  /**
+   * A part of one's own, and what others leave of the whole: 2 to 8 limits, the narrowest first, of FIXED, WINDOW, COUNTER,
+   * ROLLING or TOKEN. The first that allows pays: it is charged, and each one after it.
+   */
+  share(limits: [policy: AnyPolicy, who: string | number, options?: CheckOptions][]): Promise<Shared>
   /** What `check` would reply. Changes nothing. */
   peek(policy: AnyPolicy, who: string | number, options?: CheckOptions): Promise<Decision>
   /** Checks until the request is allowed. A RangeError if it never is, or not within `timeout` milliseconds. */

@@ -2,7 +2,7 @@
 // Checks, and what belongs to them: the same words on every framework and outside of one.
 import { createHmac, randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { decided, decisions, undecided } from './decision.js'
+import { decided, decisions, shared, undecided } from './decision.js'
 import { RateLimitError, isUnavailable } from './errors.js'
 import { bounded } from './keys.js'
 import { Link } from './link.js'
@@ -14,6 +14,8 @@ import { Policy, milliseconds } from './policy.js'
 const LONGEST_TIMER = 2 ** 31 - 1
 /** What several limits of one call may be. */
 const MOST_LIMITS = 64
+/** What those that share may be. */
+const MOST_SHARED = 8
 
 /** @typedef {import('./decision.js').Decision} Decision */
 /** @typedef {import('./decision.js').Decisions} Decisions */
@@ -134,6 +136,12 @@ export class Limiter {
     return this.decide('MULTI', limits.map((each) => this.limit(...each)))
   }
 
+  /** @type {(limits: [AnyPolicy, string | number, CheckOptions?][]) => Promise<import('./index.js').Shared>} */
+  async share(limits) {
+    if (limits.length < 2 || limits.length > MOST_SHARED) throw new TypeError(`limits: expected 2 to ${MOST_SHARED}`)
+    return /** @type {any} */ (await this.decide('SHARE', limits.map((each) => this.limit(...each))))
+  }
+
   /** @type {(policy: AnyPolicy, who: string | number, options?: CheckOptions) => Promise<Decision>} */
   async peek(policy, who, options) {
     return (await this.decide('PEEK', [this.limit(policy, who, options)])).limits[0]
@@ -208,7 +216,7 @@ export class Limiter {
   /**
    * The decision of the server or, where it cannot decide, of what `unavailable` says. `allowsErrors`: the framework allows a
    * request if this throws.
-   * @type {(verb: 'CHECK' | 'PEEK' | 'REFUND' | 'MULTI', limits: Limit[], allowsErrors?: boolean) => Promise<Decisions>}
+   * @type {(verb: 'CHECK' | 'PEEK' | 'REFUND' | 'MULTI' | 'SHARE', limits: Limit[], allowsErrors?: boolean) => Promise<Decisions>}
    */
   async decide(verb, limits, allowsErrors = false) {
     let reply
@@ -219,11 +227,13 @@ export class Limiter {
     }
     if (this.#isAway) this.log.line('warn', 'the server decides again')
     this.#isAway = false
-    const lines = verb === 'MULTI' ? /** @type {any[]} */ (reply)[1] : [reply]
+    const isOfSeveral = verb === 'MULTI' || verb === 'SHARE'
+    const lines = isOfSeveral ? /** @type {any[]} */ (reply)[1] : [reply]
     const found = limits.map(({ policy, cost, words }, i) => decided(lines[i], policy, cost, words.includes('PARTIAL')))
-    const allowed = verb === 'MULTI' ? Number(/** @type {any[]} */ (reply)[0]) === 1 : found[0].allowed
-    if (verb === 'CHECK' || verb === 'MULTI') this.counters[allowed ? 'allowed' : 'denied'] += 1
-    return decisions(allowed, found)
+    // RL.MULTI says 1 or 0, RL.SHARE which limit paid.
+    const first = isOfSeveral ? Number(/** @type {any[]} */ (reply)[0]) : Number(found[0].allowed)
+    if (verb === 'CHECK' || isOfSeveral) this.counters[first > 0 ? 'allowed' : 'denied'] += 1
+    return verb === 'SHARE' ? shared(first, found) : decisions(first > 0, found)
   }
 
   /** @type {(verb: import('./link.js').Call['verb'], limits: Limit[]) => Promise<unknown>} */
@@ -257,8 +267,9 @@ export class Limiter {
       const now = performance.now()
       if (verb === 'REFUND') this.#local.refund(limits[0])
       else this.counters.local += 1
-      const found = this.#local.decide(limits, now, verb === 'CHECK' || verb === 'MULTI')
       this.log.tell('warn', 'no decision, the limit of this process decides', error, 'local')
+      if (verb === 'SHARE') return this.#local.share(limits, now)
+      const found = this.#local.decide(limits, now, verb === 'CHECK' || verb === 'MULTI')
       return decisions(found.every(({ allowed }) => allowed), found)
     }
     const isError = this.#unavailable === 'error'
@@ -266,7 +277,8 @@ export class Limiter {
     this.counters[allowed ? 'failedOpen' : 'failedClosed'] += 1
     this.log.tell('warn', `no decision, failing ${allowed ? 'open' : 'closed'}`, error, allowed ? 'failedOpen' : 'failedClosed')
     if (isError) throw new RateLimitError(503, error)
-    return decisions(allowed, limits.map(({ policy }) => undecided(allowed, policy)))
+    const found = limits.map(({ policy }) => undecided(allowed, policy))
+    return verb === 'SHARE' ? shared(Number(allowed), found) : decisions(allowed, found)
   }
 
   /** Counts and logs an error about a request, which is never allowed. @param {unknown} error */

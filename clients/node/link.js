@@ -15,7 +15,7 @@ const LOOK_AGAIN = 5000
 
 /**
  * A call of the module or of a script: the same words in another order.
- * @typedef {{verb: 'CHECK' | 'PEEK' | 'REFUND' | 'SETTLE' | 'RESET' | 'RENEW' | 'RELEASE' | 'MULTI', limits: Limit[]}} Call
+ * @typedef {{verb: 'CHECK' | 'PEEK' | 'REFUND' | 'SETTLE' | 'RESET' | 'RENEW' | 'RELEASE' | 'MULTI' | 'SHARE', limits: Limit[]}} Call
  */
 
 /**
@@ -28,7 +28,8 @@ export function command({ verb, limits }) {
     case 'CHECK':
       return [`RL.${policy.algorithm}`, key, ...words]
     case 'MULTI':
-      return ['RL.MULTI', String(limits.length), ...limits.flatMap((each) => [each.policy.algorithm, each.key, ...each.words]), 'LINE']
+    case 'SHARE':
+      return [`RL.${verb}`, String(limits.length), ...limits.flatMap((each) => [each.policy.algorithm, each.key, ...each.words]), 'LINE']
     case 'RENEW':
     case 'RELEASE':
       return [`RL.${verb}`, key, ...words]

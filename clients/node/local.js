@@ -1,10 +1,11 @@
 // @ts-check
 // The limit of this process while the server cannot decide: a plain counter for each key.
-import { decision } from './decision.js'
+import { decision, shared } from './decision.js'
 
 const MOST_KEYS = 10_000
 
 /** @typedef {import('./link.js').Limit} Limit */
+/** @typedef {{limit: Limit, allowed: boolean, most: number, used: number, end: number}} Found */
 
 export class Local {
   /**
@@ -28,16 +29,29 @@ export class Local {
   decide(limits, now, charges = true) {
     const asked = limits.map((limit) => this.#look(limit, now))
     const charged = charges && asked.every(({ limit, allowed }) => allowed || limit.policy.isShadow)
-    return asked.map(({ limit, allowed, most, used, end }) => {
-      const units = charged && allowed ? limit.cost : 0
-      if (units > 0) this.#counts.set(limit.key, { used: used + units, end })
-      const left = Math.max(most - used - units, 0)
-      const wait = Math.ceil(end - now)
-      return decision({
-        allowed: allowed || limit.policy.isShadow, count: used, limit: most, remaining: left,
-        retryAfterMs: allowed ? 0 : limit.cost > most ? undefined : wait, nextMs: wait, resetMs: wait, delayMs: 0, at: Date.now(),
-        isShadow: !allowed && limit.policy.isShadow, charged: units, source: 'local', policy: limit.policy,
-      })
+    return asked.map((found) => this.#charge(found, charged && found.allowed ? found.limit.cost : 0, now))
+  }
+
+  /**
+   * The first limit that allows pays, and those after it are charged too.
+   * @type {(limits: Limit[], now: number) => import('./index.js').Shared}
+   */
+  share(limits, now) {
+    const asked = limits.map((limit) => this.#look(limit, now))
+    const payer = asked.findIndex(({ allowed }) => allowed)
+    const found = asked.map((each, at) => this.#charge(each, payer >= 0 && payer <= at ? each.limit.cost : 0, now))
+    const widest = found.length - 1
+    return shared(payer < 0 && found[widest].isShadow ? widest + 1 : payer + 1, found)
+  }
+
+  /** @type {(found: Found, units: number, now: number) => import('./decision.js').Decision} */
+  #charge({ limit, allowed, most, used, end }, units, now) {
+    if (units > 0) this.#counts.set(limit.key, { used: used + units, end })
+    const wait = Math.ceil(end - now)
+    return decision({
+      allowed: allowed || limit.policy.isShadow, count: used, limit: most, remaining: Math.max(most - used - units, 0),
+      retryAfterMs: allowed ? 0 : limit.cost > most ? undefined : wait, nextMs: wait, resetMs: wait, delayMs: 0, at: Date.now(),
+      isShadow: !allowed && limit.policy.isShadow, charged: units, source: 'local', policy: limit.policy,
     })
   }
 
@@ -50,7 +64,7 @@ export class Local {
     if (found) found.used = Math.max(found.used - cost, 0)
   }
 
-  /** @type {(limit: Limit, now: number) => {limit: Limit, allowed: boolean, most: number, used: number, end: number}} */
+  /** @type {(limit: Limit, now: number) => Found} */
   #look(limit, now) {
     const { policy, key, cost } = limit
     const most = Math.min(policy.limit, Math.max(1, Math.floor(policy.limit / this.#instances)))

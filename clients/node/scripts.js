@@ -38,11 +38,11 @@ function script(files, end) {
 export function scripted({ verb, limits }) {
   const keys = [String(limits.length), ...limits.map(({ key }) => key)]
   const file = (/** @type {import('./policy.js').Algorithm} */ name) => FILES[/** @type {'TOKEN'} */ (name)] ?? name.toLowerCase()
-  if (verb !== 'MULTI') {
+  if (verb !== 'MULTI' && verb !== 'SHARE') {
     const { policy, words } = limits[0]
     return { ...script([file(policy.algorithm)], `return run('${policy.algorithm}')\n`), words: [...keys, verb, ...words] }
   }
   const files = [...new Set(limits.map(({ policy }) => file(policy.algorithm)))].sort()
   const words = limits.flatMap(({ policy, words }) => [policy.algorithm, ...words])
-  return { ...script([...files, 'several'], ''), words: [...keys, 'MULTI', String(limits.length), ...words, 'LINE'] }
+  return { ...script([...files, 'several'], ''), words: [...keys, verb, String(limits.length), ...words, 'LINE'] }
 }

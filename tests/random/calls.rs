@@ -60,22 +60,21 @@ impl Call {
     /// The call of a script; `None` if there is none for it.
     pub fn script(&self) -> Option<Cmd> {
         let (first, skipped) = match self.name {
-            "rl_share" => return None,
             "rl" => ("CHECK", 1),
             "rl_release" | "rl_renew" => (&*self.name[3..].to_uppercase(), 0),
-            name => (&*name[3..].to_uppercase(), usize::from(name != "rl_multi")),
+            name => (&*name[3..].to_uppercase(), usize::from(!matches!(name, "rl_multi" | "rl_share"))),
         };
         let known = |words: &Vec<Vec<u8>>| Name::from_word(words.first()?);
         let algorithms = self.limits.iter().filter_map(|(_, words)| known(words)).map(Name::word);
         let source = match self.name {
-            "rl_multi" => script_of_several(algorithms),
+            "rl_multi" | "rl_share" => script_of_several(algorithms),
             "rl_release" | "rl_renew" => script("LEASE"),
             _ => script(known(&self.limits[0].1)?.word()),
         };
         let mut command = redis::cmd("EVAL");
         command.arg(source).arg(self.limits.len()).arg(self.limits.iter().map(|(key, _)| key).collect::<Vec<_>>());
         command.arg(first);
-        if self.name == "rl_multi" {
+        if matches!(self.name, "rl_multi" | "rl_share") {
             command.arg(self.limits.len());
         }
         self.limits.iter().for_each(|(_, words)| _ = command.arg(&words[skipped..]));

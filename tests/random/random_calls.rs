@@ -283,7 +283,8 @@ impl Case {
         } else {
             self.random.pick(&NAMES)
         };
-        let name = if name == "rl_share" && self.for_scripts { "rl_multi" } else { name };
+        // With one key there is nothing to share.
+        let name = if name == "rl_share" && keys.len() < 2 { "rl_multi" } else { name };
         let key_bytes = key.as_bytes().to_vec();
         let mut limits: Vec<(Vec<u8>, Vec<String>)> = match name {
             "rl_multi" => (0..1 + self.random.below(3))

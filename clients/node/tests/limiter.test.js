@@ -58,6 +58,20 @@ for (const module of [true, false]) {
       assert.equal((await limiter.checkAll([['GCRA 1h 2 SHADOW', 'b', { cost: 3 }], ['GCRA 1h 2 AS b', 'b']])).limits[0].isShadow, true)
     })
 
+    test('a part of its own, and what others leave of the whole', async () => {
+      const limiter = limiterOf(client)
+      const share = (team, cost) => limiter.share([['COUNTER 1h 2 AS team', team, { cost }], ['TOKEN 1h 4 AS model', 'm', { cost }]])
+      const found = []
+      for (const cost of [2, 2, 1]) found.push(await share('a', cost))
+      assert.deepEqual(found.map(({ allowed, paid }) => [allowed, paid]), [[true, 1], [true, 2], [false, 0]])
+      assert.deepEqual(found[1].limits.map(({ charged }) => charged), [0, 2])
+      assert.match(found[2].headers().RateLimit, /^"model";r=0/)
+      assert.ok(found[2].retryAfterMs > 0 && found[2].retryAfterMs <= 900_000)
+      // Whoever is within its own part is allowed, whatever others have borrowed.
+      assert.deepEqual([(await share('b', 2)).paid, (await share('b', 1)).paid], [1, 0])
+      await assert.rejects(limiter.share([['TOKEN 1h 4', 'm']]), TypeError)
+    })
+
     test('a lease, and waiting', async () => {
       const limiter = limiterOf(client)
       const held = await limiter.lease('LEASE 30s 1', 'jobs')
@@ -135,6 +149,9 @@ test('a server that stops: each process keeps its part, and the log says when th
       }
       const both = [['FIXED 1h 4 AS a', 'ann'], ['FIXED 1h 2 AS b', 'ann']]
       assert.deepEqual([(await limiter.checkAll(both)).allowed, (await limiter.checkAll(both)).allowed], [true, false])
+      const paid = []
+      for (let i = 0; i < 4; i++) paid.push((await limiter.share([['FIXED 1h 2 AS own', 'ann'], ['FIXED 1h 6 AS whole', 'w']])).paid)
+      assert.deepEqual(paid, [1, 2, 2, 0])
       assert.equal((await limiter.peek('FIXED 1h 4 AS a', 'ann')).remaining, 1)
       assert.equal((await limiter.refund('FIXED 1h 4 AS a', 'ann')).remaining, 2)
       await assert.rejects(limiter.reset('FIXED 1h 4 AS a', 'ann'), { status: 503 })

@@ -48,7 +48,7 @@ test('the error replies of vectors/errors.json', () => {
 function callOf([command, ...words]) {
   const verb = command.slice(3)
   const limit = (algorithm, key, rest) => ({ policy: { algorithm }, key, words: rest })
-  if (verb === 'MULTI') {
+  if (verb === 'MULTI' || verb === 'SHARE') {
     const [count, ...rest] = words.slice(0, -1)
     const begins = rest.flatMap((word, at) => (/^[A-Z]{4,}$/.test(word) && read('capabilities').algorithms[word] ? [at] : []))
     assert.equal(begins.length, Number(count))
