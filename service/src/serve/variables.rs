@@ -9,12 +9,13 @@ use super::tls::TlsFiles;
 use super::traces::{Protocol, TraceSettings};
 use crate::env::Env;
 
-/// The variables of envoyproxy/ratelimit, and what each does here: `docs/variables.md`.
-const VARIABLES: &str = include_str!("variables.txt");
+/// `docs/service.md`. Its last table has the variables of envoyproxy/ratelimit, and what each does here.
+const PAGE: &str = include_str!("variables.txt");
 
 /// Those of them that have no effect here.
 pub fn no_effect() -> impl Iterator<Item = &'static str> {
-    let rows = VARIABLES.lines().filter_map(|row| row.trim_matches(['|', ' ']).split_once(" | "));
+    let table = PAGE.lines().skip_while(|line| !line.starts_with("| variable |"));
+    let rows = table.filter_map(|row| row.trim_matches(['|', ' ']).split_once(" | "));
     let rows = rows.filter(|(_, rest)| rest.rsplit("| ").next().is_some_and(|here| here.starts_with("no effect")));
     rows.flat_map(|(names, _)| names.split('`').skip(1).step_by(2))
 }
