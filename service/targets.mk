@@ -16,13 +16,14 @@ service-build: $(own_module)
 	@scripts/install run
 	cargo build --profile service --locked --package rlaas
 
+# Most of its tests wait: for six of them two processors are enough.
 .PHONY: test-service
 test-service: $(own_module) $(if $(SERVERS),,servers) ## test rlaas: its rules, real servers, and real proxies in front
 	@scripts/install test proxies
 	@scripts/envoy >/dev/null
 	@scripts/xds >/dev/null
 	@rm -f "$(TARGET)/headers/service" && mkdir -p "$(TARGET)/headers"
-	HEADERS_LOG="$(TARGET)/headers/service" \
+	HEADERS_LOG="$(TARGET)/headers/service" RUST_TEST_THREADS=6 \
 	  SERVERS="$${SERVERS:-$$(ls $(CURDIR)/target/servers/*/*-server | grep -v /redis-6 | xargs)}" \
 	  $(call tests,$(SERVICE),cli matching page rules serve) --quiet
 

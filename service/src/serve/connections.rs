@@ -212,7 +212,42 @@ fn about(age: Duration) -> Duration {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
+    use clap::{Args as _, Command, FromArgMatches as _};
+    use redis_rl_client::{Limiter, Link};
+    use tokio::io::{AsyncWriteExt as _, duplex};
+
     use super::*;
+    use crate::decide::{Metrics, Traces};
+    use crate::serve::Flags;
+
+    /// With a clock that goes to the next timer when nothing else is to do.
+    #[tokio::test(start_paused = true)]
+    async fn a_connection_that_says_nothing_is_closed() {
+        let flags = Flags::augment_args(Command::new("serve").no_binary_name(true)).get_matches_from([""; 0]);
+        let settings = Flags::from_arg_matches(&flags).expect("flags").settings(&BTreeMap::new()).expect("settings");
+        let limiter = Limiter::new(Link::open(&settings.redis).expect("a link"));
+        let metrics = Metrics::new(0.8).expect("metrics");
+        let service = Arc::new(Service::new(limiter, settings.service, metrics, Traces::new(None)));
+        let (routes, stops) = (Routes::default(), CancellationToken::new());
+        let grpc = Arc::new(Grpc::new(routes, settings.bounds, Messages::default(), service, stops));
+        let empty_settings = b"\0\0\0\x04\0\0\0\0\0";
+        // What replies to no ping: after the settings, and in the middle of a header.
+        let begun = [&PREFACE[..], empty_settings].concat();
+        let half = [&begun[..], b"\0\0\x10\x01\x04\0\0\0\x01\x83"].concat();
+        for (sent, seconds) in [(&b""[..], 10), (&PREFACE[..16], 10), (&begun, 30), (&half, 30)] {
+            let (mut client, server) = duplex(1 << 16);
+            tokio::spawn(grpc.clone().serve(server));
+            client.write_all(sent).await.expect("sent");
+            let opened = tokio::time::Instant::now();
+            client.read_to_end(&mut Vec::new()).await.expect("the end");
+            assert_eq!(opened.elapsed().as_secs(), seconds, "{sent:?}");
+        }
+        let Service { metrics, limiter, load, .. } = &*grpc.service;
+        let closed = metrics.text(&limiter.stats(), load).expect("a text");
+        assert!(closed.contains("rlaas_connections_closed{reason=\"silent\"} 4"), "{closed}");
+    }
 
     #[test]
     fn the_ages_of_connections_differ_by_a_tenth() {

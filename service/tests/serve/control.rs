@@ -3,7 +3,6 @@
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
 use std::process::{Child, ChildStdin, Command, Stdio};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -16,7 +15,6 @@ use envoy_types::pb::ratelimit::config::ratelimit::v3::{
 use prost::{Message as _, Name as _};
 use serde_json::{Value, json};
 
-use super::envoy::in_front_of;
 use super::process::{Rlaas, get, until};
 use super::security::Certificates;
 use super::{block_on, one_server};
@@ -32,7 +30,7 @@ const IN_A_HURRY: [(&str, &str); 4] = [
 ];
 
 /// A control plane, which ends with the test.
-pub struct ControlPlane {
+struct ControlPlane {
     child: Child,
     commands: ChildStdin,
     events: Arc<Mutex<Vec<Value>>>,
@@ -40,7 +38,7 @@ pub struct ControlPlane {
 }
 
 impl ControlPlane {
-    pub fn start() -> Self {
+    fn start() -> Self {
         Self::with(0, &[])
     }
 
@@ -107,7 +105,7 @@ impl ControlPlane {
     }
 
     /// Sends rules, which are accepted.
-    pub fn accepts(&mut self, version: &str, resources: &[RateLimitConfig]) {
+    fn accepts(&mut self, version: &str, resources: &[RateLimitConfig]) {
         self.send(version, resources);
         let reply = self.reply(version);
         assert_eq!((reply["version_info"].as_str(), reply.get("error_detail")), (Some(version), None), "{reply}");
@@ -121,7 +119,7 @@ impl ControlPlane {
     }
 
     /// A service with rules of this control plane.
-    pub fn service(&self, server: &Server, more: &[(&str, &str)]) -> Rlaas {
+    fn service(&self, server: &Server, more: &[(&str, &str)]) -> Rlaas {
         let url = format!("localhost:{}", self.port);
         let variables = [&IN_A_HURRY, &[("CONFIG_GRPC_XDS_SERVER_URL", url.as_str())][..], more].concat();
         Rlaas::with_env(server, "", &variables)
@@ -138,17 +136,17 @@ impl Drop for ControlPlane {
     }
 }
 
-pub fn limited(key: &str, value: &str, limit: u32) -> RateLimitDescriptor {
+fn limited(key: &str, value: &str, limit: u32) -> RateLimitDescriptor {
     let policy =
         RateLimitPolicy { unit: RateLimitUnit::Year.into(), requests_per_unit: limit, ..RateLimitPolicy::default() };
     RateLimitDescriptor { rate_limit: Some(policy), ..descriptor(key, value, Vec::new()) }
 }
 
-pub fn descriptor(key: &str, value: &str, descriptors: Vec<RateLimitDescriptor>) -> RateLimitDescriptor {
+fn descriptor(key: &str, value: &str, descriptors: Vec<RateLimitDescriptor>) -> RateLimitDescriptor {
     RateLimitDescriptor { key: key.to_owned(), value: value.to_owned(), descriptors, ..RateLimitDescriptor::default() }
 }
 
-pub fn config(name: &str, domain: &str, descriptors: Vec<RateLimitDescriptor>) -> RateLimitConfig {
+fn config(name: &str, domain: &str, descriptors: Vec<RateLimitDescriptor>) -> RateLimitConfig {
     RateLimitConfig { name: name.to_owned(), domain: domain.to_owned(), descriptors }
 }
 
@@ -380,7 +378,7 @@ fn a_stream_that_ends_or_is_wrong_again_and_again_is_not_asked_without_pause() {
     plane.command(&json!({"end_streams": true}));
     until("it tries again", || plane.events("stream").len() >= 3);
     let (begun, before) = (Instant::now(), plane.events("stream").len());
-    thread::sleep(Duration::from_secs(3));
+    thread::sleep(Duration::from_secs(2));
     let streams = plane.events("stream").len() - before;
     // From half a second to a second, once it has grown.
     assert!(streams <= begun.elapsed().as_secs() as usize * 4 + 2, "{streams}");
@@ -390,8 +388,8 @@ fn a_stream_that_ends_or_is_wrong_again_and_again_is_not_asked_without_pause() {
     plane.send("2", &[config("wrong", "", vec![])]);
     plane.rejects("2", "");
     let before = plane.events("request").len();
-    thread::sleep(Duration::from_secs(3));
-    assert!(plane.events("request").len() - before <= 7, "{}", plane.events("request").len() - before);
+    thread::sleep(Duration::from_secs(2));
+    assert!(plane.events("request").len() - before <= 5, "{}", plane.events("request").len() - before);
     plane.accepts("3", &[one("d", 4)]);
     assert_eq!(passing(&service, "d", "y", 5), 4);
     // Half of a message: the stream ends, and the rules stay.
@@ -449,40 +447,6 @@ fn the_control_plane_and_the_service_check_each_other() {
     plane.reply("1");
     assert_eq!(passing(&service, "d", "x", 2), 1);
     assert!(service.metrics("rlaas_certificate_ends_seconds").iter().any(|line| line.contains(&client)));
-}
-
-#[test]
-fn behind_envoy_no_request_fails_while_rules_change_over_the_stream() {
-    let server = one_server();
-    let mut plane = ControlPlane::start();
-    let service = plane.service(&server, &[]);
-    // Each set denies by one of its two limits. Half of one and half of the other would deny nothing.
-    let set = |n: u32| {
-        let [one, two] = if n.is_multiple_of(2) { [0, u32::MAX] } else { [u32::MAX, 0] };
-        config("web", "web", vec![limited("one", "", one), limited("two", "", two)])
-    };
-    plane.accepts("0", &[set(0)]);
-    let envoy = in_front_of(&[&service], "");
-    until("the service is healthy", || envoy.status("/free", &[]) == 200);
-    let done = AtomicBool::new(false);
-    let seen: Vec<u16> = thread::scope(|scope| {
-        let ask = || {
-            let mut seen = Vec::new();
-            while !done.load(Ordering::Relaxed) {
-                seen.push(envoy.status("/", &[("x-one", "a"), ("x-two", "a")]));
-            }
-            seen
-        };
-        let threads: Vec<_> = (0..4).map(|_| scope.spawn(ask)).collect();
-        for n in 1..=20 {
-            plane.accepts(&n.to_string(), &[set(n)]);
-            thread::sleep(Duration::from_millis(50));
-        }
-        done.store(true, Ordering::Relaxed);
-        threads.into_iter().flat_map(|thread| thread.join().expect("statuses")).collect()
-    });
-    assert!(seen.len() > 100 && seen.iter().all(|status| *status == 429), "{seen:?}");
-    assert_eq!(service.metrics("rlaas_rules_generation"), ["rlaas_rules_generation 21"]);
 }
 
 /// What Envoy Gateway sets, but for the addresses and paths of its pod.

@@ -6,7 +6,7 @@ use envoy_types::pb::envoy::service::ratelimit::v3::rate_limit_response::Code;
 use futures_util::future::join_all;
 
 use super::process::{Client, Rlaas};
-use super::{block_on, one_server};
+use super::{alone, block_on, one_server};
 use crate::support::{PATIENCE, Paused};
 
 /// How many calls wait at the same time.
@@ -30,7 +30,7 @@ async fn in_time(client: &Client, ask: &str, deadline: Duration) -> usize {
 
 #[test]
 fn calls_are_answered_before_their_deadlines() {
-    let server = one_server();
+    let (_alone, server) = (alone(), one_server());
     let limit = "algorithm: token, unit: second, requests_per_unit: 1000000";
     let rules = format!(
         "domain: d\non_unavailable: deny\ndescriptors: [{{key: k, rate_limit: {{{limit}}}}}, {{key: granted, rate_limit: {{{limit}, grants: 1}}}}]\n"

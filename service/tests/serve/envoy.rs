@@ -1,17 +1,14 @@
 //! With a real Envoy in front.
 
 use std::env;
-use std::io::{Read as _, Write as _};
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpStream;
 use std::path::Path;
 use std::process::Command;
 use std::thread;
-use std::time::Duration;
 
 use super::front::Front;
 use super::one_server;
 use super::process::{Rlaas, until};
-use super::security::Certificates;
 use super::steps::counted;
 use crate::support::{Paused, free_port};
 
@@ -26,26 +23,9 @@ fn program() -> String {
     String::from_utf8(output.stdout).expect("a path").trim().to_owned()
 }
 
-/// Envoy with these copies of the service, and what their cluster in the configuration has besides.
-pub fn in_front_of(services: &[&Rlaas], cluster: &str) -> Front {
-    configured(services, cluster, "")
-}
-
-/// What is next to the name of its listener then.
-const BELIEVES: &str = "stat_prefix: front
-                use_remote_address: true
-                xff_num_trusted_hops: 1";
-
-/// Envoy that believes X-Forwarded-For, with more routes before its own.
-pub fn with_routes(service: &Rlaas, routes: &str) -> Front {
-    configured(&[service], "", routes)
-}
-
-fn configured(services: &[&Rlaas], cluster: &str, routes: &str) -> Front {
+/// Envoy with these copies of the service.
+fn in_front_of(services: &[&Rlaas]) -> Front {
     let (port, mock) = (free_port(), free_port());
-    let of_silent = silent();
-    // By the name of the path.
-    let domains = ["together", "allow", "deny", "error"].map(|name| route(name, name, "")).concat();
     let endpoint = |service: &&Rlaas| {
         let port = service.grpc_port();
         format!("{{endpoint: {{address: {{socket_address: {{address: 127.0.0.1, port_value: {port}}}}}}}}}")
@@ -53,43 +33,11 @@ fn configured(services: &[&Rlaas], cluster: &str, routes: &str) -> Front {
     let config = include_str!("envoy.yaml")
         .replace("<FRONT>", &port.to_string())
         .replace("<MOCK>", &mock.to_string())
-        .replace("<SILENT>", &of_silent.to_string())
-        .replace("# <TLS>", cluster)
-        .replace("                        # <ROUTES>\n", &(routes.to_owned() + &domains))
-        .replace("stat_prefix: front", if routes.is_empty() { "stat_prefix: front" } else { BELIEVES })
         .replace("<RLAAS>", &services.iter().map(endpoint).collect::<Vec<_>>().join(", "));
     let envoy = start(&config, port);
     until("Envoy listens", || TcpStream::connect(("127.0.0.1", mock)).is_ok());
+    until("the services are healthy", || envoy.status("/free", &[]) == 200);
     envoy
-}
-
-/// A server that never ends a reply. To `…/half` it says what was not used and sends half of the body, to others nothing.
-fn silent() -> u16 {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
-    let port = listener.local_addr().expect("an address").port();
-    thread::spawn(move || {
-        for mut stream in listener.incoming().map_while(Result::ok) {
-            thread::spawn(move || {
-                let mut start = [0; 64];
-                let read = stream.read(&mut start).unwrap_or(0);
-                if start[..read].windows(5).any(|part| part == b"/half") {
-                    _ = stream.write_all(b"HTTP/1.1 200 OK\r\nx-unused: 30\r\ncontent-length: 10\r\n\r\nhalf.");
-                }
-                // Until Envoy closes it.
-                while stream.read(&mut start).is_ok_and(|read| read > 0) {}
-            });
-        }
-    });
-    port
-}
-
-/// The route of the paths that begin with a name, whose limits are those of a domain: one in the list of routes.
-pub fn route(name: &str, domain: &str, more: &str) -> String {
-    format!(
-        "                        - {{match: {{prefix: /{name}}}, route: {{cluster: mock{more}}}, \
-         typed_per_filter_config: {{envoy.filters.http.ratelimit: {{\"@type\": \
-         type.googleapis.com/envoy.extensions.filters.http.ratelimit.v3.RateLimitPerRoute, domain: {domain}}}}}}}\n"
-    )
 }
 
 /// Envoy with a configuration, in which it listens on this port.
@@ -116,8 +64,7 @@ const ENABLED: [(&str, &str); 2] = [("LIMIT_RESPONSE_HEADERS_ENABLED", "true"), 
 fn limits_descriptors_and_hits_after_the_response() {
     let server = one_server();
     let service = Rlaas::with_env(&server, RULES, &ENABLED);
-    let envoy = in_front_of(&[&service], "");
-    until("the service is healthy", || envoy.status("/free", &[]) == 200);
+    let envoy = in_front_of(&[&service]);
     for remaining in ["2", "1", "0"] {
         let response = envoy.get("/path", &[]);
         assert_eq!(response.status, 200, "{response:?}");
@@ -156,42 +103,6 @@ fn limits_descriptors_and_hits_after_the_response() {
 }
 
 #[test]
-fn what_an_estimate_did_not_use_comes_back_when_the_stream_is_done() {
-    let server = one_server();
-    let rules = "domain: web
-descriptors: [{key: route, value: estimate, rate_limit: {algorithm: counter, window: 365d, limit: 100}}]
-";
-    let service = Rlaas::start(&server, rules);
-    let envoy = in_front_of(&[&service], "");
-    until("the service is healthy", || envoy.status("/free", &[]) == 200);
-    let used = || 100 - service.try_ask("web: route=estimate ?").expect("a reply").statuses[0].limit_remaining;
-    assert_eq!(envoy.status("/estimate", &[("x-unused", "30")]), 200);
-    until("what was not used is back", || used() == 20);
-    // Nothing was used.
-    assert_eq!(envoy.status("/estimate", &[("x-unused", "50")]), 200);
-    until("all of it is back", || used() == 20);
-    let open = |path: &str| {
-        let mut open = TcpStream::connect(envoy.address()).expect("a connection");
-        open.write_all(format!("GET {path} HTTP/1.1\r\nHost: test\r\n\r\n").as_bytes()).expect("sent");
-        open
-    };
-    // Who hangs up in the middle of the response pays what was counted until then.
-    let mut half = open("/estimate/silent/half");
-    until("it is charged", || used() == 70);
-    half.read_exact(&mut [0; 12]).expect("the response has begun");
-    drop(half);
-    until("what was not used is back", || used() == 40);
-    // While it is open, the estimate counts. Who hangs up before the count is known pays the estimate.
-    let silent = open("/estimate/silent");
-    until("it is charged", || used() == 90);
-    assert_eq!(envoy.status("/estimate", &[("x-unused", "50")]), 429);
-    drop(silent);
-    // Envoy has no number to send.
-    thread::sleep(Duration::from_millis(500));
-    assert_eq!(used(), 90);
-}
-
-#[test]
 fn the_features_of_the_rules_and_of_the_protocol() {
     const RULES: &str = "domain: web
 descriptors:
@@ -211,7 +122,7 @@ descriptors:
     let server = one_server();
     let service = Rlaas::start(&server, RULES);
     service.add_rules(&[("together", TOGETHER)]);
-    let envoy = in_front_of(&[&service], "");
+    let envoy = in_front_of(&[&service]);
     let counted = |key| counted(&server, key).unwrap_or(0);
 
     // shadow_mode: counted, and never denied.
@@ -247,69 +158,6 @@ descriptors:
     assert!(calls.is_some_and(|calls| calls <= 6), "{calls:?}");
 }
 
-#[test]
-fn without_redis_the_domain_decides_or_envoy() {
-    let mut server = one_server();
-    // A denial where requests are allowed without the server, and the other way round.
-    let rules = |on_unavailable: &str, limits: [u32; 2]| {
-        let [k, wide] = limits;
-        format!(
-            "on_unavailable: {on_unavailable}\ndescriptors: [{{key: k, rate_limit: {{unit: year, requests_per_unit: {k}}}}}, \
-             {{key: wide, rate_limit: {{unit: year, requests_per_unit: {wide}}}}}]\n"
-        )
-    };
-    let service = Rlaas::with_env(&server, RULES, &[("RLAAS_DENIALS", "0")]);
-    let [allow, deny, error] = [rules("allow", [0; 2]), rules("deny", [u32::MAX; 2]), rules("error", [0, u32::MAX])];
-    service.add_rules(&[("allow", &allow), ("deny", &deny), ("error", &error)]);
-    let envoy = in_front_of(&[&service], "");
-    let limit = [("x-k", "a")];
-    // The filters of the last two differ in failure_mode_deny.
-    let statuses = || {
-        let status = |path, headers: &[_]| envoy.status(path, headers);
-        let error = status("/error", &[("x-wide", "a")]);
-        [status("/allow", &limit), status("/deny", &limit), error, status("/passes", &limit)]
-    };
-    let decided = [429, 200, 200, 429];
-    assert_eq!(statuses(), decided);
-    server.kill();
-    for _ in 0..10 {
-        assert_eq!(statuses(), [200, 429, 500, 200]);
-    }
-    server.start_again();
-    until("the server decides again", || statuses() == decided);
-}
-
-#[test]
-fn envoy_and_the_service_check_each_other() {
-    let (server, files) = (one_server(), Certificates::new());
-    let rules = "domain: web\ndescriptors: [{key: k, rate_limit: {unit: year, requests_per_unit: 1}}]\n";
-    let (service, ca) = (files.service(&server, rules), files.path("ca.pem"));
-    // The name that Envoy expects, its certificate, and what its requests get.
-    for (name, client, expected) in [
-        ("127.0.0.1", Some("client"), [200, 429]),
-        ("127.0.0.1", Some("other"), [500; 2]),
-        ("127.0.0.1", None, [500; 2]),
-        ("127.0.0.2", Some("client"), [500; 2]),
-    ] {
-        let own = client.map(|client| {
-            let [cert, key] = ["pem", "key"].map(|kind| files.path(&format!("{client}.{kind}")));
-            format!("{{certificate_chain: {{filename: {cert}}}, private_key: {{filename: {key}}}}}")
-        });
-        let context = format!(
-            "tls_certificates: [{}], validation_context: {{trusted_ca: {{filename: {ca}}}, \
-             match_typed_subject_alt_names: [{{san_type: IP_ADDRESS, matcher: {{exact: {name}}}}}]}}",
-            own.unwrap_or_default()
-        );
-        let socket = format!(
-            "transport_socket: {{name: envoy.transport_sockets.tls, typed_config: {{\"@type\": \
-             type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.UpstreamTlsContext, \
-             common_tls_context: {{{context}}}}}}}"
-        );
-        let envoy = in_front_of(&[&service], &socket);
-        assert_eq!(envoy.statuses("/", &[("x-k", "a")]), expected, "{name}, {client:?}");
-    }
-}
-
 /// Envoy learns how many streams a connection may have after it has sent what waits for a connection.
 #[test]
 fn many_requests_at_once_on_new_connections_are_all_decided() {
@@ -317,7 +165,7 @@ fn many_requests_at_once_on_new_connections_are_all_decided() {
     let rules =
         "domain: web\ndescriptors: [{key: route, value: path, rate_limit: {unit: year, requests_per_unit: 1000}}]\n";
     let service = Rlaas::start(&server, rules);
-    let envoy = in_front_of(&[&service], "");
+    let envoy = in_front_of(&[&service]);
     // None of them ends before all are there.
     let paused = Paused::new(&server);
     thread::scope(|scope| {
@@ -340,7 +188,7 @@ fn no_request_fails_while_one_of_two_copies_drains() {
     let copy = || Rlaas::with_env(&server, rules, &[("RLAAS_DRAIN_DELAY", "3s")]);
     let (mut first, second) = (copy(), copy());
     second.add_rules(&[("error", "descriptors: [{key: k, rate_limit: {unit: year, requests_per_unit: 0}}]\n")]);
-    let envoy = in_front_of(&[&first, &second], "");
+    let envoy = in_front_of(&[&first, &second]);
     let requests = |service: &Rlaas| service.metrics("ratelimit_service_total_requests");
     // Envoy denies what it cannot ask for.
     let passes = || assert_eq!(envoy.statuses("/", &[("x-k", "a")]), [200]);

@@ -9,7 +9,7 @@ use envoy_types::pb::envoy::service::ratelimit::v3::rate_limit_response::Code;
 use tokio::time::{sleep, sleep_until, timeout};
 
 use super::process::{Options, Rlaas, url};
-use super::{block_on, one_server};
+use super::{alone, block_on, one_server};
 use crate::support::{Cluster, PATIENCE, Server, servers, signal};
 
 /// Requests come at this rate.
@@ -53,7 +53,7 @@ fn stalled(service: &Rlaas, process: u32, stall: Duration, patience: Duration) -
 
 #[test]
 fn a_stall_of_redis_costs_its_length_and_no_more() {
-    let server = one_server();
+    let (_alone, server) = (alone(), one_server());
     let service = serve(&server, "15ms");
     for stall in [30, 60, 100, 300].map(Duration::from_millis) {
         let most = ((stall + Duration::from_millis(50)).as_micros() / EVERY.as_micros()) as usize;
@@ -66,7 +66,7 @@ fn a_stall_of_redis_costs_its_length_and_no_more() {
 
 #[test]
 fn a_stall_of_rlaas_lifts_no_limit() {
-    let server = one_server();
+    let (_alone, server) = (alone(), one_server());
     // Longer than Redis waits for the processor on a busy machine, and shorter than the stalls.
     let service = serve(&server, "100ms");
     // Envoy gives up after 20 ms, and then has cancelled more calls than h2 takes by itself.

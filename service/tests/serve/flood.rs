@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::fs;
-use std::io::{self, Read as _, Write as _};
+use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -17,7 +17,7 @@ use futures_util::stream;
 use super::process::{Client, Options, Rlaas, get, hits, http, request, until, url};
 use super::promises::frame;
 use super::steps::check;
-use super::{block_on, one_server, steps};
+use super::{alone, block_on, one_server, steps};
 use crate::support::*;
 use Code::{Ok as OK, OverLimit as OVER};
 
@@ -89,12 +89,13 @@ fn that_says(server: &Server, limit: u32) -> Rlaas {
 /// Requests of so many users, over 50 connections with 100 under way on each, also while other programs have the cores.
 /// `local` allows at most the limit twice: what Redis allowed, and what this copy allowed while it was too busy.
 fn flood_of(users: u32, limit: u32) {
+    let _alone = alone();
     let server = one_server();
     let service = that_says(&server, limit);
-    for (says, is_busy) in [("local", false), ("local", true), ("deny", false), ("error", false)] {
+    for (says, is_busy) in [("local", true), ("deny", false), ("error", false)] {
         let busy = is_busy.then(Busy::new);
         let ask = |n: u32| steps::request(&format!("{says}: user={is_busy}-{}", n % users));
-        let outcomes = block_on(flood(&service, 50, 5_000, &ask));
+        let outcomes = block_on(flood(&service, 50, 3_000, &ask));
         drop(busy);
         let most = if says == "local" { 2 * limit } else { limit };
         let mut allowed = BTreeMap::<u32, u32>::new();
@@ -122,6 +123,7 @@ fn a_flood_over_many_keys_lifts_no_limit() {
 /// A call that Redis does not answer in time is overload while it replies to others, and an outage if it replies to none.
 #[test]
 fn a_time_out_under_load_is_overload() {
+    let _alone = alone();
     let server = one_server();
     let rules = "domain: d\non_unavailable: allow\non_overload: deny\ndescriptors: [{key: k, rate_limit: {unit: year, requests_per_unit: 100}}]\n";
     // It is never too late by itself.
@@ -324,6 +326,7 @@ fn outcomes(stream: &mut TcpStream, until: u32) -> (u32, u32) {
 #[test]
 fn open_streams_take_little_memory_and_none_fails() {
     const STREAMS: u32 = 200 * 100;
+    let _alone = alone();
     let server = one_server();
     let patient = ["RLAAS_REQUEST_TIMEOUT", "RLAAS_TIMEOUT", "RLAAS_MAX_LAG"].map(|name| (name, "600s"));
     let service = Rlaas::with_env(&server, RULES, &[&patient[..], &[("RLAAS_MAX_REQUESTS", "0")]].concat());
@@ -376,25 +379,12 @@ fn requests_that_are_not_whole_end_and_hold_up_nobody() {
     }
 }
 
-/// The headers of many calls, and only then their messages, as some clients send them.
-#[test]
-fn messages_that_come_late_are_all_read() {
-    let server = one_server();
-    let service = Rlaas::start(&server, RULES);
-    let (headers, messages) = parts_of_calls(100, Some("x"));
-    let (headers, messages) = (headers.concat(), messages.concat());
-    let mut streams: Vec<_> = (0..50).map(|_| connect(&service)).collect();
-    streams.iter_mut().for_each(|stream| stream.write_all(&headers).expect("sent"));
-    streams.iter_mut().for_each(|stream| stream.write_all(&messages).expect("sent"));
-    let ended: u32 = streams.iter_mut().map(|stream| outcomes(stream, 100).0).sum();
-    assert_eq!(ended, 50 * 100, "{:?}", service.metrics("rlaas_"));
-}
-
-/// Eight messages of 4 MiB that are not whole hold all that messages may. A short one that is whole does not wait.
+/// Eight messages of 4 MiB that are not whole hold all that messages may. A short one that is whole does not wait. Of those
+/// that wait there are at most 1,024.
 #[test]
 fn a_long_message_waits_until_others_are_read() {
     let server = one_server();
-    let service = Rlaas::with_env(&server, RULES, &[("RLAAS_REQUEST_TIMEOUT", "8s")]);
+    let service = Rlaas::with_env(&server, RULES, &[("RLAAS_REQUEST_TIMEOUT", "6s")]);
     let (headers, messages) = parts_of_calls(8, Some(&"x".repeat(4 * 1024 * 1024 - 100)));
     let mut stream = connect(&service);
     // Until the service says that the connection may send more, 64 KiB are all.
@@ -413,11 +403,23 @@ fn a_long_message_waits_until_others_are_read() {
     let began = Instant::now();
     assert_eq!(service.code("k=short"), OK);
     assert!(began.elapsed() < Duration::from_secs(1), "{:?}", began.elapsed());
+    let (headers, messages) = parts_of_calls(1_024, Some(&"x".repeat(50_000)));
+    let first_frames = |n: usize| -> Vec<u8> {
+        let parts = headers.iter().zip(&messages).take(n);
+        parts.flat_map(|(header, message)| [header, &message[..16_393]].concat()).collect()
+    };
+    let [mut waiting, mut rejected] = [(); 2].map(|()| connect(&service));
+    waiting.write_all(&first_frames(1_024)).expect("sent");
+    until("as many wait as may", || under_way(&service) >= 1_024.0 + 8.0);
+    rejected.write_all(&first_frames(100)).expect("sent");
+    assert_eq!(outcomes(&mut rejected, 90), (0, 90));
+    assert!(began.elapsed() < Duration::from_secs(4), "they have waited: {:?}", began.elapsed());
+    drop((waiting, rejected));
     // It has the second half of their time, and its own.
-    thread::sleep(Duration::from_secs(4));
+    thread::sleep(Duration::from_secs(3).saturating_sub(began.elapsed()));
     let long = block_on(async { service.client().await.try_ask(&*format!("k={}", "y".repeat(100_000))).await });
     assert_eq!(long.expect("a reply").overall_code(), OK);
-    assert!(began.elapsed() > Duration::from_millis(6_500), "{:?}", began.elapsed());
+    assert!(began.elapsed() > Duration::from_millis(4_500), "{:?}", began.elapsed());
     assert_eq!(outcomes(&mut stream, 8), (0, 8));
 }
 
@@ -443,6 +445,7 @@ fn more_streams_than_a_connection_may_have_are_refused() {
     assert_eq!(next(reset), (2 * 1_024 + 1, vec![0, 0, 0, 7]));
 }
 
+/// HTTP/1 says so: 431.
 #[test]
 fn a_header_has_at_most_16_kib() {
     let server = one_server();
@@ -450,60 +453,13 @@ fn a_header_has_at_most_16_kib() {
     block_on(async {
         let mut client = service.client().await;
         for (length, is_decided) in [(15_000, true), (17_000, false)] {
-            let reply = client.try_ask_with(("x-long", &"x".repeat(length)), "k=x").await;
+            let header = "x".repeat(length);
+            let reply = client.try_ask_with(("x-long", &header), "k=x").await;
             assert_eq!(reply.is_ok(), is_decided, "{length}: {reply:?}");
+            let status = get(&service.http, "/healthcheck", &[("X-Long", &header)]).status;
+            assert_eq!(status, if is_decided { 200 } else { 431 });
         }
     });
-}
-
-/// Half requests of HTTP, and half handshakes.
-#[test]
-fn half_requests_take_little_and_keep_nobody_out() {
-    let (server, files) = (one_server(), super::security::Certificates::new());
-    let half = |header: usize, body: usize| {
-        let length = if body > 0 { format!("Content-Length: {}\r\n\r\n", 2 * body) } else { String::new() };
-        let field = format!("X: {}{}", "x".repeat(header), if body > 0 { "\r\n" } else { "" });
-        format!("POST /json HTTP/1.1\r\nHost: x\r\n{field}{length}{}", "x".repeat(body)).into_bytes()
-    };
-    let hello = [&b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"[..], &[b'r'; 200]].concat();
-    for (what, bytes, is_closed) in [
-        ("a header of 60 KB", half(60_000, 0), true),
-        ("a header of 8 KB", half(8_000, 0), false),
-        ("nothing", Vec::new(), false),
-        ("a body of 15 KB", half(1, 15_000), false),
-        ("half a ClientHello", hello, false),
-    ] {
-        let with_tls = what.contains("Hello");
-        let service = if with_tls { files.service(&server, RULES) } else { Rlaas::start(&server, RULES) };
-        let address = if with_tls { &service.address } else { &service.http };
-        let begun = |_| {
-            let mut stream = TcpStream::connect(address).expect("a connection");
-            // It may be closed before all is sent.
-            _ = stream.write_all(&bytes);
-            assert!(!is_closed || is_answered(&mut stream), "{what}");
-            stream
-        };
-        let _streams: Vec<_> = (0..300).map(begun).collect();
-        let memory = service.memory("VmHWM");
-        assert_eq!(get(&service.http, "/healthcheck", &[]).status, 200, "{what}");
-        if with_tls {
-            assert!(block_on(files.connects(&service, Some("client"))));
-        } else {
-            assert_eq!(json(&service, "d"), 200, "{what}");
-        }
-        assert!(memory < 128 * 1024, "{what}: {memory} KiB, {:?}", service.metrics("rlaas_connections"));
-    }
-}
-
-/// Whether a response comes: that the header is too long.
-fn is_answered(stream: &mut TcpStream) -> bool {
-    stream.set_read_timeout(Some(PATIENCE)).expect("a timeout");
-    let mut start = [0; 12];
-    match stream.read_exact(&mut start) {
-        Ok(()) => start == *b"HTTP/1.1 431",
-        // It had been sent when the rest came.
-        Err(error) => error.kind() == io::ErrorKind::ConnectionReset,
-    }
 }
 
 fn under_way(service: &Rlaas) -> f64 {
@@ -525,18 +481,14 @@ fn what_a_caller_sends_decides_no_size() {
     fs::write(service.dir.path().join("rules/scripts.yaml"), script).expect("a file");
     until("the rules are in force", || get(&service.debug, "/rlconfig", &[]).body.contains("userId"));
     let before = service.memory("VmHWM");
-    let requests = 300;
+    let requests = 120;
     block_on(async {
-        let clients = join_all((0..10).map(|_| service.client())).await;
-        let each = clients.into_iter().enumerate().map(|(at, client)| async move {
-            let calls = (0..requests / 10).map(|n| {
-                let mut client = client.clone();
-                let value = format!("{at}-{n}-{}", "x".repeat(LONG));
-                async move { client.code(&*format!("k={value}")).await }
-            });
-            stream::iter(calls).buffer_unordered(50).collect::<Vec<_>>().await
+        let client = service.client().await;
+        let calls = (0..requests).map(|n| {
+            let mut client = client.clone();
+            async move { client.code(&*format!("k={n}-{}", "x".repeat(LONG))).await }
         });
-        assert!(join_all(each).await.into_iter().flatten().all(|code| code == OVER));
+        assert!(stream::iter(calls).buffer_unordered(8).all(async |code| code == OVER).await);
         // Two of them have not the same key, and neither has one that looks so already.
         let mut client = service.client().await;
         let user = |user: &str| request("rlaas", &[&[("userId", user)]]);
@@ -549,7 +501,8 @@ fn what_a_caller_sends_decides_no_size() {
     let keys: Vec<String> = redis::cmd("KEYS").arg("*").query(&mut server.con()).expect("KEYS");
     let longest = keys.iter().map(String::len).max().expect("keys");
     let metrics = service.metrics("").join("\n").len();
-    assert!(after < 128 * 1024, "{before} KiB, then {after} KiB");
+    // The values have 45 MB.
+    assert!(after < before + 30 * 1024, "{before} KiB, then {after} KiB");
     assert!(longest < 200 && metrics < requests * 1_000, "{longest} {metrics}");
     assert!(
         keys.iter().all(|key| key.starts_with("app:rl:d:token:") || key.starts_with("rlaas:rate_limit:")),
@@ -557,46 +510,6 @@ fn what_a_caller_sends_decides_no_size() {
     );
     assert!(keys.iter().all(|key| !key.ends_with(":reserved")) && keys.len() >= 5, "{keys:?}");
     assert!(service.log().lines().all(|line| line.len() < 1_000));
-}
-
-#[test]
-fn connections_that_say_nothing_are_closed() {
-    let server = one_server();
-    let service = Rlaas::with_env(&server, RULES, &[("RLAAS_HTTP_TIMEOUT", "10s")]);
-    let (call, began) = (calls(1, Some("x")), Instant::now());
-    let starts: [(&str, &[u8]); 7] = [
-        (&service.address, b""),
-        (&service.address, b"PRI * HTTP/2.0\r\n"),
-        (&service.http, b""),
-        (&service.http, b"GET /healthcheck HTTP/1.1\r\nHost: x\r\n"),
-        (&service.metrics, b"GET /met"),
-        (&service.debug, b""),
-        (&service.debug, b"GET /rlconfig HTTP/1.1\r\n"),
-    ];
-    let open = |(address, bytes): (&str, &[u8])| {
-        let mut stream = TcpStream::connect(address).expect("a connection");
-        stream.write_all(bytes).expect("sent");
-        stream
-    };
-    let silent: Vec<_> = starts.into_iter().map(open).collect();
-    let is_closed = |mut stream: &TcpStream| {
-        stream.set_read_timeout(Some(2 * PATIENCE)).expect("a timeout");
-        let ended = stream.read_to_end(&mut Vec::new());
-        assert!(!ended.is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock), "still open");
-    };
-    // Half a header of HTTP/2, and one that says nothing after a request: they do not reply to the ping.
-    let half = [&call[..20], &call].map(|part| {
-        let mut stream = connect(&service);
-        stream.write_all(part).expect("sent");
-        stream
-    });
-    silent.iter().for_each(is_closed);
-    let first = began.elapsed();
-    half.iter().for_each(is_closed);
-    let (first, last) = (first.as_secs(), began.elapsed().as_secs());
-    assert!((9..14).contains(&first) && (29..36).contains(&last), "{first} {last}");
-    let closed = "rlaas_connections_closed{reason=\"silent\"} 9";
-    until("all are counted", || service.metrics("rlaas_connections_closed") == [closed]);
 }
 
 /// One more connection than there may be is closed at once. HTTP, and operators, have some of their own.

@@ -45,10 +45,6 @@ impl Front {
         fs::read_to_string(self.dir.path().join("log")).unwrap_or_default()
     }
 
-    pub fn address(&self) -> &str {
-        &self.address
-    }
-
     pub fn get(&self, path: &str, headers: &[(&str, &str)]) -> Response {
         get(&self.address, path, headers)
     }

@@ -11,7 +11,6 @@ mod flood;
 mod front;
 mod http;
 mod operation;
-mod pairs;
 mod pools;
 mod process;
 mod promises;
@@ -25,9 +24,17 @@ mod steps;
 mod traces;
 mod why;
 
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
 use tokio::runtime::Builder;
 
 use support::*;
+
+/// One at a time: those that take the processors for themselves, and those that measure how long something takes.
+fn alone() -> MutexGuard<'static, ()> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// Runs a test in a runtime of its own.
 fn block_on<T>(test: impl Future<Output = T>) -> T {

@@ -6,11 +6,10 @@ use std::time::{Duration, Instant};
 use envoy_types::pb::envoy::service::ratelimit::v3::rate_limit_response::Code;
 use serde_json::{Value, json};
 
-use super::envoy::in_front_of;
-use super::one_server;
 use super::process::{Options, Rlaas, http, until};
 use super::regions::Link;
 use super::steps::check;
+use super::{alone, one_server};
 use crate::support::*;
 
 const RULES: &str = "domain: d
@@ -357,29 +356,6 @@ descriptors:
 }
 
 #[test]
-fn a_gateway_knows_which_requests_are_beyond_the_own_quota() {
-    let server = one_server();
-    let rules = "domain: web
-pools: [{name: spare, rate_limit: {algorithm: rolling, unit: year, limit: 1}}]
-descriptors: [{key: k, rate_limit: {unit: year, requests_per_unit: 1, else: spare}}]
-";
-    let service = Rlaas::with_env(&server, rules, &[("RESPONSE_DYNAMIC_METADATA", "true")]);
-    let envoy = in_front_of(&[&service], "");
-    until("the service is healthy", || envoy.status("/free", &[]) == 200);
-    let pools = || {
-        let response = envoy.get("/", &[("x-k", "a")]);
-        (
-            response.status,
-            response.header("x-pools").unwrap_or("-").to_owned(),
-            response.header("retry-after").is_some(),
-        )
-    };
-    assert_eq!(pools(), (200, "-".to_owned(), false));
-    assert_eq!(pools(), (200, "[\"spare\"]".to_owned(), false));
-    assert_eq!(pools(), (429, "-".to_owned(), true));
-}
-
-#[test]
 fn the_first_limit_that_allows_is_charged_and_each_one_after_it() {
     const SHARES: &str = "domain: d
 hash_tag: model
@@ -449,7 +425,7 @@ descriptors:
 /// One team asks for a little less than its part while another takes all it can.
 #[test]
 fn whoever_is_within_its_own_part_is_never_denied_and_the_whole_is_never_exceeded() {
-    let server = one_server();
+    let (_alone, server) = (alone(), one_server());
     let rules = "domain: d
 pools: [{name: model, rate_limit: {algorithm: token, window: 1s, limit: 200, burst: 20}}]
 descriptors: [{key: team, rate_limit: {algorithm: token, window: 1s, limit: 100, burst: 10, share: model}}]

@@ -13,7 +13,7 @@ use futures_util::future::join;
 use tokio::time::sleep_until;
 
 use super::process::{Options, Rlaas};
-use super::{block_on, one_server};
+use super::{alone, block_on, one_server};
 
 /// How long one direction takes.
 const DELAY: Duration = Duration::from_millis(40);
@@ -118,7 +118,7 @@ fn quantile(answers: &[Answer], part: f64) -> Duration {
 fn two_regions(each: Duration) {
     let requests = u32::try_from(each.as_millis() / EVERY.as_millis()).expect("a number");
     let (both, limit) = (2 * requests, requests as usize);
-    let server = one_server();
+    let (_alone, server) = (alone(), one_server());
     let links = [(); 2].map(|()| Link::new(server.port(), DELAY));
     let rules = format!(
         "domain: d

@@ -15,7 +15,7 @@ type Case =
 
 const NO_MEMORY: &[(&str, &str)] = &[("RLAAS_DENIALS", "0")];
 
-const CASES: [Case; 11] = [
+const CASES: [Case; 12] = [
     (
         "each algorithm, no limit, and no rule",
         "domain: d
@@ -68,6 +68,27 @@ descriptors:
             // No number of hits is too large for the counters of the server.
             ("always=w +9223372036854775807 | always=w", "over 0 | over 0: over"),
             ("always=w +9223372036854775807 | always=w", "over 0 | over 0: over"),
+        ],
+    ),
+    (
+        "what is given back ends a remembered denial; a lockout",
+        "domain: d
+descriptors:
+  - {key: k, rate_limit: {algorithm: counter, unit: year, requests_per_unit: 2}}
+  - {key: login, rate_limit: {algorithm: lockout, window: 24h, limit: 1, block: 1h, max: 4h}}
+",
+        &[],
+        &[
+            ("k=x +2", "ok 0: ok"),
+            ("k=x", "over 0: over"),
+            ("METRIC rlaas_remembered_denials ", "0"),
+            ("k=x", "over 0: over"),
+            ("METRIC rlaas_remembered_denials ", "1"),
+            ("k=x -1", "ok 1: ok"),
+            ("k=x", "ok 0: ok"),
+            ("login=ann", "ok 0: ok"),
+            ("login=ann", "over 0: over"),
+            ("login=bob", "ok 0: ok"),
         ],
     ),
     (

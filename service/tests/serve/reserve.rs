@@ -318,7 +318,7 @@ fn while_redis_is_away_nothing_is_reserved() {
 ";
         (word, format!("on_unavailable: {word}\n{limits}"))
     });
-    let service = Rlaas::with_env(&server, "domain: d\n", &[("RLAAS_TIMEOUT", "1s")]);
+    let service = Rlaas::with_env(&server, "domain: d\n", &[("RLAAS_TIMEOUT", "300ms")]);
     service.add_rules(&rules.each_ref().map(|(name, rules)| (*name, rules.as_str())));
     let gateway = Gateway(&service);
     let id = gateway.reserve("allow: k=a", 30, 0);

@@ -37,7 +37,7 @@ impl Certificates {
         params.distinguished_name.push(DnType::CommonName, "authority");
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
         let issuer = CertifiedIssuer::self_signed(params, KeyPair::generate().expect("a key")).expect("an authority");
-        self.write("ca.pem", &issuer.pem());
+        ["ca.pem", "ca-of-clients.pem"].into_iter().for_each(|name| self.write(name, &issuer.pem()));
         for (file, name) in [("server", "127.0.0.1"), ("client", "envoy.example"), ("other", "other.example")] {
             let key = KeyPair::generate().expect("a key");
             let params = CertificateParams::new(vec![name.to_owned()]).expect("parameters");
@@ -58,7 +58,7 @@ impl Certificates {
 
     /// A service that shows one of these, and wants that of `client`.
     pub fn service(&self, server: &Server, rules: &str) -> Rlaas {
-        let [cert, key, ca] = ["server.pem", "server.key", "ca.pem"].map(|name| self.path(name));
+        let [cert, key, ca] = ["server.pem", "server.key", "ca-of-clients.pem"].map(|name| self.path(name));
         let variables = [
             ("GRPC_SERVER_USE_TLS", "true"),
             ("GRPC_SERVER_TLS_CERT", cert.as_str()),
@@ -100,7 +100,7 @@ fn certificates_say_when_they_end() {
         service.metrics(&prefix)[0].strip_prefix(&prefix).and_then(|seconds| seconds.parse().ok()).expect("a number")
     };
     let year = 365 * 86_400;
-    assert!(seconds("server.pem") < -5 * year && seconds("ca.pem") > 5 * year);
+    assert!(seconds("server.pem") < -5 * year && seconds("ca-of-clients.pem") > 5 * year);
     // A new certificate whose key was forgotten is not served.
     let other = KeyPair::generate().expect("a key");
     params.not_after = rcgen::date_time_ymd(2090, 1, 2);
@@ -134,11 +134,18 @@ fn certificates_are_checked_and_read_again() {
         assert!(files.connects(&service, Some("client")).await);
         files.write("server.pem", &before);
         files.renew();
-        let ends = Instant::now() + PATIENCE;
-        while !files.connects(&service, Some("client")).await {
-            assert!(Instant::now() < ends, "the new certificates are never used");
-            tokio::time::sleep(std::time::Duration::from_millis(100)).await;
-        }
+        let is_served = async |served: bool| {
+            let ends = Instant::now() + PATIENCE;
+            while files.connects(&service, Some("client")).await != served {
+                assert!(Instant::now() < ends, "the new certificates are never used");
+                tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+            }
+        };
+        is_served(true).await;
+        // The authority of clients by itself.
+        let other = fs::read_to_string(Certificates::new().path("ca.pem")).expect("a file");
+        files.write("ca-of-clients.pem", &other);
+        is_served(false).await;
     });
 }
 

@@ -1,5 +1,7 @@
 //! What the start says of Redis, and what is said later.
 
+use std::thread;
+
 use super::one_server;
 use super::process::{Options, Rlaas, until};
 use super::security::Certificates;
@@ -20,7 +22,7 @@ fn the_start_says_what_it_finds() {
     let with_tls = certificates.service(&server, RULES);
     let with_tls = with_tls.grpc_port();
     let (locked, closed) = (with_password.port(), free_port());
-    for (redis, shown, expected) in [
+    let rows = [
         (format!("redis://127.0.0.1:{plain}"), plain, "reachable, "),
         (format!("redis://127.0.0.1:{closed}"), closed, "connection refused: no server listens there"),
         (format!("redis://:secret@127.0.0.1:{locked}"), locked, "the user or the password is wrong"),
@@ -31,14 +33,16 @@ fn the_start_says_what_it_finds() {
         (format!("redis://127.0.0.1:{with_tls}"), with_tls.parse().expect("a port"), "a port with TLS takes rediss://"),
         (format!("redis://127.0.0.1:{}", without_module.port()), without_module.port(), "without the module redis-rl"),
         ("redis://no-such-host.invalid:1".to_owned(), 1, "no such host"),
-    ] {
+    ];
+    let says = |(redis, shown, expected): (String, u16, &str)| {
         let service = Rlaas::with(&Options { redis, rules: RULES, env: &[] });
         let said = || service.log().lines().find(|line| line.contains(" --redis redis")).map(str::to_owned);
         until("the start says what it finds", || said().is_some());
         let line = said().expect("a line");
         assert!(line.contains(expected) && line.contains(&format!(":{shown}: ")), "{expected}: {line}");
         assert!(!service.log().contains("secret") && !service.log().contains("right"), "{}", service.log());
-    }
+    };
+    thread::scope(|scope| rows.into_iter().for_each(|row| _ = scope.spawn(|| says(row))));
 }
 
 #[test]
