@@ -5,7 +5,7 @@
 use std::borrow::Cow;
 use std::ffi::{CStr, CString};
 
-use redis_rl_algorithm::Unrepresentable;
+use redis_rl_algorithm::{Name, Traits, Unrepresentable};
 
 /// An error reply: its code, a blank, and the message.
 #[derive(Clone, Copy, Debug)]
@@ -17,7 +17,7 @@ pub struct Error {
 
 /// A text, or what it is made from.
 #[derive(Clone, Copy, Debug)]
-enum Message {
+pub enum Message {
     Text(&'static CStr),
     /// Too few words for this command, or too many.
     Arity {
@@ -45,13 +45,20 @@ enum Message {
     NoCalendar {
         algorithm: &'static str,
     },
-    /// A rule about these words.
+    /// A correction that this algorithm does not take.
+    NoCorrection {
+        algorithm: &'static str,
+        instead: &'static str,
+    },
+    /// A limit of RL.SHARE whose algorithm does not take ALWAYS.
+    NotShared,
+    /// A rule about these words, which the text joins by "and" or "or".
     OfWords {
         words: &'static [&'static str],
         joined_by: &'static str,
         rule: &'static str,
     },
-    /// A word that is none of these options.
+    /// A word that is none of these options, which come after an argument.
     Usage {
         after: &'static str,
         options: &'static [&'static str],
@@ -59,19 +66,8 @@ enum Message {
 }
 
 impl Error {
-    /// An error with this text, which begins with its code.
-    pub const fn new(text: &'static CStr) -> Self {
-        Self { message: Message::Text(text), limit: 0 }
-    }
-
-    /// The error for a key with a state of this algorithm, which is another one than that of the call.
-    pub const fn held_by(algorithm: &'static str) -> Self {
-        Self { message: Message::HeldBy { algorithm }, limit: 0 }
-    }
-
-    /// The error for a word that is nearly `option`.
-    pub const fn meant(option: &'static str) -> Self {
-        Self { message: Message::Meant { option }, limit: 0 }
+    pub const fn new(message: Message) -> Self {
+        Self { message, limit: 0 }
     }
 
     /// The same error of a command, which a wrong number of arguments names. `example` begins with the name.
@@ -85,29 +81,14 @@ impl Error {
         }
     }
 
-    /// The error for an option of other commands, which are `takers`.
-    pub const fn only_for(option: &'static str, takers: &'static [&'static str]) -> Self {
-        Self { message: Message::OnlyFor { option, takers }, limit: 0 }
-    }
-
-    /// The error for an option of other algorithms.
-    pub const fn taken_by_none(option: &'static str, algorithm: &'static str) -> Self {
-        Self { message: Message::TakenByNone { option, algorithm }, limit: 0 }
-    }
-
-    /// The error for a window of the calendar.
-    pub const fn no_calendar(algorithm: &'static str) -> Self {
-        Self { message: Message::NoCalendar { algorithm }, limit: 0 }
-    }
-
-    /// The error for a word that is none of `options`, which come after the argument `after`.
-    pub const fn usage(after: &'static str, options: &'static [&'static str]) -> Self {
-        Self { message: Message::Usage { after, options }, limit: 0 }
-    }
-
-    /// The error for a call that breaks a rule about `words`, which the text joins by "and" or "or".
-    pub const fn of_words(words: &'static [&'static str], joined_by: &'static str, rule: &'static str) -> Self {
-        Self { message: Message::OfWords { words, joined_by, rule }, limit: 0 }
+    /// The error for a correction of an algorithm that takes none.
+    pub const fn no_correction(algorithm: Name) -> Self {
+        let instead = match algorithm.traits() {
+            Traits { refund: true, .. } => "RL.REFUND gives back what it charged",
+            Traits { id: true, .. } => "RL.RELEASE ends a lease",
+            _ => "RL.RESET forgets what it charged",
+        };
+        Self::new(Message::NoCorrection { algorithm: algorithm.word(), instead })
     }
 
     /// The same error, with the number of the limit that it is about.
@@ -136,6 +117,14 @@ impl Error {
             Message::NoCalendar { algorithm } => {
                 format!("ERR invalid window: {algorithm} takes no windows of the calendar")
             }
+            Message::NoCorrection { algorithm, instead } => {
+                format!("ERR invalid algorithm: this command does not take {algorithm}; {instead}")
+            }
+            Message::NotShared => {
+                let shared: Vec<_> =
+                    Name::ALL.iter().filter(|name| name.traits().always).map(|name| name.word()).collect();
+                format!("ERR invalid algorithm: RL.SHARE takes those that take ALWAYS: {}", shared.join(", "))
+            }
             Message::OfWords { words, joined_by, rule } => {
                 format!("ERR syntax error: {} {rule}", in_words(words, joined_by))
             }
@@ -162,14 +151,13 @@ fn in_words(words: &[&str], and: &str) -> String {
     }
 }
 
-impl Error {
-    /// [`Error::of_command`] names the command.
-    pub const ARITY: Self = Self { message: Message::Arity { command: "RL.HELP" }, limit: 0 };
-}
-
 macro_rules! errors {
     ($($(#[$doc:meta])* $name:ident = $text:literal;)*) => {
-        impl Error { $($(#[$doc])* pub const $name: Self = Self::new($text);)* }
+        impl Error {
+            /// [`Error::of_command`] names the command.
+            pub const ARITY: Self = Self::new(Message::Arity { command: "RL.HELP" });
+            $($(#[$doc])* pub const $name: Self = Self::new(Message::Text($text));)*
+        }
     };
 }
 
@@ -187,21 +175,19 @@ errors! {
     /// The same, of FIXED.
     CALENDAR_WINDOW = c"ERR invalid window: expected a positive integer of seconds, or one with a unit ms, s, m, h or d, up to 10^12 seconds; or day, week, month or year";
     LIMIT = c"ERR invalid limit: expected an integer from 0 to 9223372036854775807";
+    /// A window where the limit is expected.
+    WINDOW_FIRST = c"ERR invalid limit: expected an integer from 0 to 9223372036854775807; the window comes first, then the limit";
     ID = c"ERR invalid id: expected 1 to 512 bytes";
     TOO_MANY_IDS = c"ERR invalid id: expected at most 1000 ids a call";
     ID_MISSING = c"ERR syntax error: LEASE needs ID id, the holder of the lease";
     HELP = c"ERR invalid command: RL.HELP lists the commands";
     /// MAX, or the default of it, is below BLOCK, or the window.
     MAX = c"ERR invalid MAX: expected at least BLOCK, which is the window if not given";
-    /// RL.SETTLE of an algorithm that is corrected by RL.REFUND alone.
-    NO_SETTLEMENT = c"ERR invalid algorithm: it is charged before anything is known, so RL.SETTLE has nothing to correct; RL.REFUND gives back";
-    LEASE_CORRECTION = c"ERR invalid algorithm: a lease has no cost to correct; RL.RELEASE ends it";
     SETTLEMENT = c"ERR syntax error: RL.SETTLE needs ACTUAL m, and RESERVED n or RESERVATION id";
     TOP_COUNT = c"ERR invalid count: expected an integer of 0 or more, or RESET";
     TOP_OFF = c"ERR RL.TOP is off: set rl.top-keys above 0";
     NUM_LIMITS = c"ERR invalid numlimits: expected an integer from 1 to 64";
     SHARED_LIMITS = c"ERR invalid numlimits: expected an integer from 2 to 8";
-    NOT_SHARED = c"ERR invalid algorithm: RL.SHARE takes those that take ALWAYS: FIXED, WINDOW, COUNTER, TOKEN, ROLLING";
     SHADOW_NOT_LAST = c"ERR invalid SHADOW: in RL.SHARE only the last limit takes it";
     FEWER_LIMITS = c"ERR invalid numlimits: fewer limits follow than it says";
     MORE_LIMITS = c"ERR invalid numlimits: more limits follow than it says";
@@ -247,18 +233,17 @@ mod tests {
         let expected = "wrong number of arguments for 'RL.TOP' command: RL.HELP TOP says which it takes";
         assert_eq!(text(arity), format!("ERR {expected}"));
         assert_eq!(text(arity.of_limit(2)), format!("ERR limit 2: {expected}"));
-        let invalid = Error::taken_by_none("BURST", "FIXED").of_limit(64);
+        let invalid = Error::new(Message::TakenByNone { option: "BURST", algorithm: "FIXED" }).of_limit(64);
         assert_eq!(text(invalid), "ERR limit 64: invalid BURST: FIXED takes none");
     }
 
     #[test]
     fn lists_are_written_in_words() {
-        assert_eq!(text(Error::only_for("A", &["B"])), "ERR invalid A: only B takes it");
-        assert_eq!(text(Error::only_for("A", &["B", "C", "D"])), "ERR invalid A: only B, C and D take it");
-        assert_eq!(text(Error::usage("window", &["A t"])), "ERR syntax error: after window comes A t or nothing");
-        assert_eq!(
-            text(Error::usage("limit", &["A", "B"])),
-            "ERR syntax error: after limit come A or B, each at most once"
-        );
+        let only_for = |takers| text(Error::new(Message::OnlyFor { option: "A", takers }));
+        assert_eq!(only_for(&["B"]), "ERR invalid A: only B takes it");
+        assert_eq!(only_for(&["B", "C", "D"]), "ERR invalid A: only B, C and D take it");
+        let usage = |options| text(Error::new(Message::Usage { after: "limit", options }));
+        assert_eq!(usage(&["A t"]), "ERR syntax error: after limit comes A t or nothing");
+        assert_eq!(usage(&["A", "B"]), "ERR syntax error: after limit come A or B, each at most once");
     }
 }

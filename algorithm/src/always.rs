@@ -1,7 +1,7 @@
 //! The option ALWAYS, and what RL.SHARE lends: charges the cost whatever the limit says.
 
-use super::arithmetic::ceil_seconds;
 use super::forecast::ttl_of_denial;
+use super::integer::ceil_seconds;
 use super::{Algorithm, Cost, Decided, Decision, Forecast, Micros, Verdict};
 
 /// [`Algorithm::decide_always`], from what every algorithm has: its decision at a cost of 0, and what it overcharges.

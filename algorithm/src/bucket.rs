@@ -8,8 +8,8 @@
 //! most 64 bits of time multiplied by 63 bits of limit. Both fit `u128`.
 
 use super::always;
-use super::arithmetic::{ceil_seconds, div_ceil, div_rem, to_i64, widening_mul};
 use super::forecast::{Forecast, ttl_of_denial};
+use super::integer::{ceil_seconds, div_ceil, div_rem, to_i64, widening_mul};
 use super::record::{Letter, Owner};
 use super::{
     Algorithm, Change, Changed, Cost, Decided, Decision, MAX_COUNT, MAX_SPAN, Micros, Named, Policy, RecordAlgorithm,

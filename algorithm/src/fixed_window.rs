@@ -3,7 +3,7 @@
 //! a window. A burst at the end of one window and another at the start of the next allow up to twice the limit within
 //! the length of one window.
 
-use super::arithmetic::to_i64;
+use super::integer::to_i64;
 use super::period::{Period, Schedule, Suffix};
 use super::reservation::{Correction, Reservation};
 use super::{

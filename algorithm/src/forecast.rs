@@ -1,6 +1,6 @@
 //! What a state allows now and when it allows more: the figures of `FULL` and of the HTTP headers.
 
-use super::arithmetic::{ceil_seconds, to_i64};
+use super::integer::{ceil_seconds, to_i64};
 use super::{Decision, Micros};
 
 /// How much of a limit is available now, and when more becomes available.

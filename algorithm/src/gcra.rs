@@ -6,8 +6,8 @@
 //! number of nanoseconds. redis-cell rounds it down; here it is rounded up, so the rate never exceeds the limit.
 //! Source: <https://github.com/brandur/redis-cell>, `src/cell/mod.rs` (the computation) and `src/lib.rs` (the reply).
 
-use super::arithmetic::{div_ceil, to_i64, widening_mul};
 use super::forecast::{Forecast, ttl_of_denial};
+use super::integer::{div_ceil, to_i64, widening_mul};
 use super::record::{NoTag, Tag};
 use super::{
     Algorithm, Change, Changed, Cost, Decided, Decision, MAX_COUNT, Micros, Policy, RecordAlgorithm, Unrepresentable,

@@ -27,6 +27,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Debug;
 
+pub use crate::Charging;
 use crate::fixed_window::Counter;
 use crate::lease::{Hold, Leases};
 use crate::period::Period;
@@ -58,19 +59,6 @@ impl Reply {
             rebased: matches!(decision.change, Change::Rebase(_)),
         }
     }
-}
-
-/// How a request is charged.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Charging {
-    /// If the limit allows it.
-    IfAllowed,
-    /// Whatever the limit says: the option ALWAYS.
-    Always,
-    /// As RL.SHARE charges a limit when a narrower one has paid.
-    Lending,
-    /// As a reservation: the option RESERVE. FIXED counts no denial then.
-    Reserving,
 }
 
 /// An algorithm whose keys are in memory.
@@ -107,13 +95,7 @@ pub trait InMemory: Algorithm {
     /// # Errors
     /// [`Unrepresentable::Overflow`].
     fn decision(&self, key: &Self::Key, now: Micros, cost: Cost, charging: Charging) -> Decided<Self::Change> {
-        let state = self.state(key, now);
-        match charging {
-            Charging::IfAllowed => self.decide(state, now, cost),
-            Charging::Always => self.decide_always(state, now, cost),
-            Charging::Lending => self.decide_lending(state, now, cost),
-            Charging::Reserving => self.decide_reserving(state, now, cost),
-        }
+        self.decide_charging(self.state(key, now), now, cost, charging)
     }
 
     /// The figures after a decision, which need not be committed.

@@ -1,4 +1,11 @@
-//! Integers in the form that Redis requires.
+//! Integers: exact arithmetic, and their text in the form that Redis requires.
+
+use std::num::{NonZeroU64, NonZeroU128};
+use std::ops::Deref;
+
+use arrayvec::ArrayVec;
+
+use super::MAX_COUNT;
 
 /// Parses a signed integer in the form that Redis requires: decimal digits after an optional minus; no plus, no
 /// blanks, no leading zeros, at most 64 bits.
@@ -21,6 +28,12 @@ pub fn parse_unsigned(text: &[u8]) -> Option<u64> {
         (n, []) => Some(n),
         _ => None,
     }
+}
+
+/// Parses a count: an integer from 0 to [`MAX_COUNT`] in that form.
+#[inline]
+pub fn parse_count(text: &[u8]) -> Option<u64> {
+    parse_unsigned(text).filter(|&n| n <= MAX_COUNT)
 }
 
 /// The number at the start of `text`, and the rest of `text`.
@@ -62,6 +75,95 @@ fn four_digits(digits: [u8; 4]) -> Option<u32> {
     }
     let pairs = word.wrapping_mul(10).wrapping_add(word >> 8) & 0x00ff_00ff;
     Some((pairs & 0xff).wrapping_mul(100).wrapping_add(pairs >> 16))
+}
+
+/// The capacity of [`Text`], in bytes. [`crate::record`] checks at compile time that every record fits.
+pub const CAPACITY: usize = 128;
+
+/// The longest decimal form of a 64-bit integer, in bytes: 20 digits, or 19 and a minus.
+pub const LONGEST_INTEGER: usize = 20;
+
+/// The text of a record or a counter: at most [`CAPACITY`] bytes.
+///
+/// ```
+/// use redis_rl_algorithm::integer::Text;
+///
+/// let mut text = Text::new();
+/// text.push(b"T:");
+/// text.push_unsigned(1_700_000_000);
+/// text.push(b":");
+/// text.push_signed(-5);
+/// assert_eq!(&*text, b"T:1700000000:-5");
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Text(ArrayVec<u8, CAPACITY>);
+
+impl Text {
+    /// An empty text.
+    pub const fn new() -> Self {
+        Self(ArrayVec::new_const())
+    }
+
+    /// Appends bytes. The caller ensures that they fit; bytes that do not fit are left out.
+    #[inline]
+    pub fn push(&mut self, bytes: &[u8]) {
+        let pushed = self.0.try_extend_from_slice(bytes);
+        debug_assert!(pushed.is_ok(), "the text is longer than its buffer");
+    }
+
+    /// Appends an unsigned integer in decimal.
+    #[inline]
+    pub fn push_unsigned(&mut self, n: u64) {
+        self.push(itoa::Buffer::new().format(n).as_bytes());
+    }
+
+    /// Appends a signed integer in decimal.
+    pub fn push_signed(&mut self, n: i64) {
+        self.push(itoa::Buffer::new().format(n).as_bytes());
+    }
+}
+
+impl Deref for Text {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+/// Converts a count or a time to the type of a Redis integer. Saturates at the largest value.
+pub fn to_i64(n: impl TryInto<i64>) -> i64 {
+    n.try_into().unwrap_or(i64::MAX)
+}
+
+/// The product of two 64-bit numbers. It always fits 128 bits, so the compiler removes the saturation.
+pub(crate) fn widening_mul(a: u64, b: u64) -> u128 {
+    u128::from(a).saturating_mul(u128::from(b))
+}
+
+/// Quotient and remainder. The quotient saturates at `u64::MAX`; it is `u64::MAX` for a division by 0.
+///
+/// Most dividends here fit 64 bits, and a 128-bit division costs several times a 64-bit one.
+pub(crate) fn div_rem(n: u128, by: u64) -> (u64, u64) {
+    let Some(by) = NonZeroU64::new(by) else { return (u64::MAX, 0) };
+    if let Ok(n) = u64::try_from(n) {
+        return (n / by, n % by);
+    }
+    let by = NonZeroU128::from(by);
+    let rest = u64::try_from(n % by).unwrap_or(u64::MAX);
+    (u64::try_from(n / by).unwrap_or(u64::MAX), rest)
+}
+
+/// [`div_rem`], rounded up. An amount divided by the rate at which it drains is the time it takes; at a rate of 0 that
+/// is `u64::MAX`.
+pub(crate) fn div_ceil(n: u128, by: u64) -> u64 {
+    let (quotient, rest) = div_rem(n, by);
+    quotient.saturating_add(u64::from(rest > 0))
+}
+
+/// Microseconds as whole seconds, rounded up.
+pub(crate) fn ceil_seconds(micros: u64) -> i64 {
+    to_i64(micros.div_ceil(1_000_000))
 }
 
 #[cfg(test)]

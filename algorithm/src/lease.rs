@@ -6,8 +6,8 @@
 //! No call shortens the lease of another holder, whatever window it names. So after the clock stepped back, leases last
 //! longer by the step.
 
-use super::arithmetic::{ceil_seconds, to_i64};
 use super::forecast::{LeavingInOrder, ttl_of_denial};
+use super::integer::{ceil_seconds, to_i64};
 use super::{Change, Cost, Decision, Forecast, Micros, Policy, Verdict, Window};
 
 /// The end of a lease that never ends. The module writes none; a client can, with a score of infinity.

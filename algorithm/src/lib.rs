@@ -125,7 +125,6 @@
 #[macro_use]
 mod table;
 mod always;
-pub mod arithmetic;
 pub mod bucket;
 pub mod fixed_window;
 mod forecast;
@@ -140,7 +139,6 @@ pub mod reservation;
 pub mod rolling_log;
 pub mod sliding_counter;
 pub mod sliding_log;
-pub mod text;
 pub mod window_counter;
 
 #[cfg(test)]
@@ -156,7 +154,7 @@ pub use period::Schedule;
 pub use rolling_log::RollingLog;
 pub use sliding_counter::SlidingCounter;
 pub use sliding_log::SlidingLog;
-pub use table::{Join, Name, Rules, Traits};
+pub use table::{Name, Traits};
 pub use window_counter::WindowCounter;
 
 use reservation::{Correction, Reservation};
@@ -236,6 +234,27 @@ impl Window {
             Some(micros @ 1..=MAX_SPAN) => Some(Self(micros)),
             _ => None,
         }
+    }
+
+    /// The window of a text: a positive integer of seconds, or one with a unit, `500ms`, `10s`, `5m`, `1h` or `1d`.
+    ///
+    /// ```
+    /// use redis_rl_algorithm::Window;
+    ///
+    /// let millis = |text: &str| Window::from_text(text.as_bytes()).map(Window::millis);
+    /// assert_eq!(["60", "500ms", "5m", "1w"].map(millis), [Some(60_000), Some(500), Some(300_000), None]);
+    /// ```
+    #[inline]
+    pub fn from_text(text: &[u8]) -> Option<Self> {
+        let (digits, unit_millis) = match text {
+            [digits @ .., b'm', b's'] => (digits, 1),
+            [digits @ .., b's'] => (digits, 1_000),
+            [digits @ .., b'm'] => (digits, 60_000),
+            [digits @ .., b'h'] => (digits, 3_600_000),
+            [digits @ .., b'd'] => (digits, 86_400_000),
+            digits => (digits, 1_000),
+        };
+        Self::from_millis(integer::parse_unsigned(digits)?.checked_mul(unit_millis)?)
     }
 
     /// The length in microseconds.
@@ -504,6 +523,26 @@ pub trait Algorithm: Named + Sized {
         self.decide(state, now, cost)
     }
 
+    /// Decides on a request that is charged in one of these ways.
+    ///
+    /// # Errors
+    /// As [`Algorithm::decide`] and [`Algorithm::overcharging`].
+    #[inline(always)]
+    fn decide_charging(
+        &self,
+        state: Self::State<'_>,
+        now: Micros,
+        cost: Cost,
+        charging: Charging,
+    ) -> Decided<Self::Change> {
+        match charging {
+            Charging::IfAllowed => self.decide(state, now, cost),
+            Charging::Always => self.decide_always(state, now, cost),
+            Charging::Lending => self.decide_lending(state, now, cost),
+            Charging::Reserving => self.decide_reserving(state, now, cost),
+        }
+    }
+
     /// What gives `cost` units back, never beyond full. Units that the state counts beyond the limit go first. `at` is
     /// when they were charged, if that is known: see [`Traits::at`].
     fn refunding(&self, state: Self::State<'_>, now: Micros, at: Option<Micros>, cost: Cost) -> Change<Self::Change>;
@@ -547,8 +586,27 @@ pub trait Algorithm: Named + Sized {
         now.millis()
     }
 
+    /// The change that a request in shadow mode commits. The policy that is tried may name other times than the one in force,
+    /// so an algorithm whose window starts with a request leaves the times of its state as they are.
+    fn in_shadow(&self, _state: Self::State<'_>, _now: Micros, change: Change<Self::Change>) -> Change<Self::Change> {
+        change
+    }
+
     /// What the state allows after a change, now and later.
     fn forecast(&self, state: Self::State<'_>, change: &Change<Self::Change>, now: Micros) -> impl Forecast;
+}
+
+/// How a request is charged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Charging {
+    /// If the limit allows it.
+    IfAllowed,
+    /// Whatever the limit says: the option ALWAYS.
+    Always,
+    /// As RL.SHARE charges a limit when a narrower one has paid.
+    Lending,
+    /// As a reservation: the option RESERVE. FIXED counts no denial then.
+    Reserving,
 }
 
 /// What an algorithm decides, or the error that the result cannot be represented.

@@ -7,8 +7,8 @@
 //!
 //! All calls for a key should name one window, BLOCK and MAX. A lock keeps the length with which it began.
 
-use super::arithmetic::{ceil_seconds, to_i64};
 use super::forecast::{Forecast, ttl_of_denial};
+use super::integer::{ceil_seconds, to_i64};
 use super::record::{Letter, Owner};
 use super::{
     Algorithm, Change, Changed, Cost, Decided, Decision, MAX_COUNT, MAX_SPAN, Micros, Policy, RecordAlgorithm,
@@ -197,6 +197,10 @@ impl Algorithm for Lockout {
         _cost: Cost,
     ) -> Changed<Attempts> {
         Ok(Change::Keep)
+    }
+
+    fn in_shadow(&self, _state: Option<Attempts>, _now: Micros, change: Change<Attempts>) -> Change<Attempts> {
+        if matches!(change, Change::Rebase(_)) { Change::Keep } else { change }
     }
 
     fn forecast(&self, state: Self::State<'_>, change: &Change<Attempts>, now: Micros) -> impl Forecast {

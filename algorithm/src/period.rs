@@ -163,6 +163,22 @@ pub enum Schedule {
 }
 
 impl Schedule {
+    /// The schedule of a window argument, a length or a calendar word, and of the option ANCHOR. `None` for another text.
+    ///
+    /// ```
+    /// use redis_rl_algorithm::period::{CalendarUnit, Schedule};
+    ///
+    /// assert_eq!(Schedule::from_text(b"month", None), Some(Schedule::Calendar(CalendarUnit::Month, None)));
+    /// assert_eq!(Schedule::from_text(b"fortnight", None), None);
+    /// ```
+    pub fn from_text(text: &[u8], anchor: Option<Anchor>) -> Option<Self> {
+        match (CalendarUnit::from_word(text), anchor) {
+            (Some(unit), anchor) => Some(Self::Calendar(unit, anchor)),
+            (None, Some(anchor)) => Window::from_text(text).map(|window| Self::Anchored(window, anchor)),
+            (None, None) => Window::from_text(text).map(Self::Aligned),
+        }
+    }
+
     /// The anchor that the arguments name.
     pub const fn anchor(&self) -> Option<Anchor> {
         match *self {

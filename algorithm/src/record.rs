@@ -3,8 +3,7 @@
 //!
 //! The tag names the algorithm; the record of redis-cell, a bare number, has none.
 
-use crate::integer::take_unsigned;
-use crate::text::{CAPACITY, LONGEST_INTEGER, Text};
+use crate::integer::{CAPACITY, LONGEST_INTEGER, Text, take_unsigned};
 use crate::{Change, RecordAlgorithm, RecordWords};
 
 /// The start of the records of one algorithm.

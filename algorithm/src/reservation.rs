@@ -31,10 +31,9 @@
 //! assert_eq!(tokens.remaining(&limit.key, now), 850);
 //! ```
 
-use crate::integer::take_unsigned;
+use crate::integer::{Text, take_unsigned};
 use crate::record::SLACK_MS;
-use crate::text::Text;
-use crate::{Cost, MAX_COUNT, Micros, Window};
+use crate::{Change, Changed, Cost, MAX_COUNT, Micros, Window};
 
 /// The most reservations and marks of a limit, if the server sets no other number.
 pub const MAX_RESERVATIONS: u64 = 100_000;
@@ -188,6 +187,20 @@ impl Ended {
         // What stays charged must not be charged again.
         let counts_until = if self.given_back || self.was.units() == 0 { self.was.counts_until } else { 0 };
         (now < ends_at).then_some(Reservation { cost: None, ends_at, counts_until, ..self.was })
+    }
+}
+
+/// Gives back what has ended in a state that is known as a whole. `settle` corrects the state.
+pub fn give_back<S: Copy + PartialEq>(
+    state: &mut Option<S>,
+    now: Micros,
+    ended: &mut [Ended],
+    settle: impl Fn(Option<S>, &Reservation) -> Changed<S>,
+) {
+    for one in ended.iter_mut().filter(|one| one.holds_units(now)) {
+        let change = settle(*state, &one.was).unwrap_or(Change::Keep);
+        one.given_back = change != Change::Keep;
+        *state = change.apply_to(*state);
     }
 }
 

@@ -2,8 +2,8 @@
 //! it that the last `window` still covers. It needs the memory of a fixed window counter, and has no burst at the
 //! boundary. It assumes that the requests of the previous window were spread evenly.
 
-use super::arithmetic::{ceil_seconds, div_ceil, div_rem, to_i64, widening_mul};
 use super::forecast::{Forecast, ttl_of_denial};
+use super::integer::{ceil_seconds, div_ceil, div_rem, to_i64, widening_mul};
 use super::record::{Letter, Owner};
 use super::{
     Algorithm, Change, Changed, Cost, Decided, Decision, MAX_COUNT, Micros, Policy, RecordAlgorithm, Unrepresentable,

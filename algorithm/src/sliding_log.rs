@@ -3,8 +3,8 @@
 //!
 //! The log has a resolution of milliseconds: an entry of millisecond `s` counts before, and not in, `s + window`.
 
-use super::arithmetic::to_i64;
 use super::forecast::LeavingInOrder;
+use super::integer::to_i64;
 use super::{
     Algorithm, Change, Changed, Cost, Decided, Decision, Forecast, MAX_EXPIRED, MAX_MOVED, Micros, Policy,
     Unrepresentable, Verdict, Window,

@@ -25,8 +25,7 @@ macro_rules! with_algorithms {
                 cost: true, partial: true, always: true, reserve: true, burst: false, anchor: true, id: false, lock: false,
                 refund: true, settle: true, at: true, debt: true, most: None,
                 ends_at_once: true, counts_denials: true, delays: false, count_is_after: true, ttl_of_script: true,
-                key_per_window: true, letter: None, library: true, outlasts: false, shadow_keeps: false,
-                join: Join::Always, join_always: true, rules: Rules::Every,
+                key_per_window: true, letter: None, library: true,
             }
 
             /// At most `limit` in each window. A window starts with the first request that finds no key.
@@ -34,8 +33,7 @@ macro_rules! with_algorithms {
                 cost: true, partial: true, always: true, reserve: true, burst: false, anchor: false, id: false, lock: false,
                 refund: true, settle: true, at: true, debt: true, most: None,
                 ends_at_once: true, counts_denials: false, delays: false, count_is_after: false, ttl_of_script: false,
-                key_per_window: false, letter: None, library: true, outlasts: false, shadow_keeps: true,
-                join: Join::Partial, join_always: true, rules: Rules::Every,
+                key_per_window: false, letter: None, library: true,
             }
 
             /// At most `limit` in any window, with one member of a sorted set for each unit.
@@ -43,8 +41,7 @@ macro_rules! with_algorithms {
                 cost: true, partial: true, always: false, reserve: false, burst: false, anchor: false, id: false, lock: false,
                 refund: true, settle: true, at: true, debt: true, most: Some(1_000),
                 ends_at_once: false, counts_denials: false, delays: false, count_is_after: false, ttl_of_script: true,
-                key_per_window: false, letter: None, library: true, outlasts: false, shadow_keeps: false,
-                join: Join::Partial, join_always: false, rules: Rules::No,
+                key_per_window: false, letter: None, library: true,
             }
 
             /// At most `limit` in any window, estimated from two counters.
@@ -52,8 +49,7 @@ macro_rules! with_algorithms {
                 cost: true, partial: true, always: true, reserve: true, burst: false, anchor: false, id: false, lock: false,
                 refund: true, settle: true, at: true, debt: true, most: None,
                 ends_at_once: false, counts_denials: false, delays: false, count_is_after: false, ttl_of_script: false,
-                key_per_window: false, letter: Some('C'), library: true, outlasts: false, shadow_keeps: false,
-                join: Join::Partial, join_always: false, rules: Rules::Every,
+                key_per_window: false, letter: Some('C'), library: true,
             }
 
             /// A bucket that fills with `limit` tokens each window. It holds as many as the burst.
@@ -61,8 +57,7 @@ macro_rules! with_algorithms {
                 cost: true, partial: true, always: true, reserve: false, burst: true, anchor: false, id: false, lock: false,
                 refund: true, settle: true, at: false, debt: true, most: None,
                 ends_at_once: false, counts_denials: false, delays: false, count_is_after: false, ttl_of_script: false,
-                key_per_window: false, letter: Some('T'), library: true, outlasts: false, shadow_keeps: false,
-                join: Join::Partial, join_always: true, rules: Rules::Every,
+                key_per_window: false, letter: Some('T'), library: true,
             }
 
             /// A queue that `limit` units leave each window. It holds as many as the burst, and an allowed request has a
@@ -71,8 +66,7 @@ macro_rules! with_algorithms {
                 cost: true, partial: true, always: false, reserve: false, burst: true, anchor: false, id: false, lock: false,
                 refund: true, settle: true, at: false, debt: true, most: None,
                 ends_at_once: false, counts_denials: false, delays: true, count_is_after: false, ttl_of_script: false,
-                key_per_window: false, letter: Some('L'), library: true, outlasts: false, shadow_keeps: false,
-                join: Join::Never, join_always: false, rules: Rules::No,
+                key_per_window: false, letter: Some('L'), library: true,
             }
 
             /// As the token bucket. Its whole state is one time.
@@ -80,8 +74,7 @@ macro_rules! with_algorithms {
                 cost: true, partial: true, always: false, reserve: false, burst: true, anchor: false, id: false, lock: false,
                 refund: true, settle: true, at: false, debt: false, most: None,
                 ends_at_once: false, counts_denials: false, delays: false, count_is_after: false, ttl_of_script: false,
-                key_per_window: false, letter: None, library: true, outlasts: false, shadow_keeps: false,
-                join: Join::Partial, join_always: false, rules: Rules::Every,
+                key_per_window: false, letter: None, library: true,
             }
 
             /// At most `limit` in any window, in a packed string.
@@ -89,8 +82,7 @@ macro_rules! with_algorithms {
                 cost: true, partial: true, always: true, reserve: true, burst: false, anchor: false, id: false, lock: false,
                 refund: true, settle: true, at: true, debt: true, most: None,
                 ends_at_once: false, counts_denials: false, delays: false, count_is_after: false, ttl_of_script: false,
-                key_per_window: false, letter: Some('R'), library: true, outlasts: false, shadow_keeps: false,
-                join: Join::Partial, join_always: true, rules: Rules::Every,
+                key_per_window: false, letter: Some('R'), library: true,
             }
 
             /// At most `limit` holders at the same time. The lease of a holder that dies ends after `window`.
@@ -98,8 +90,7 @@ macro_rules! with_algorithms {
                 cost: false, partial: false, always: false, reserve: false, burst: false, anchor: false, id: true, lock: false,
                 refund: false, settle: false, at: false, debt: false, most: None,
                 ends_at_once: false, counts_denials: false, delays: false, count_is_after: false, ttl_of_script: false,
-                key_per_window: false, letter: None, library: true, outlasts: false, shadow_keeps: false,
-                join: Join::Never, join_always: false, rules: Rules::ReserveOnly,
+                key_per_window: false, letter: None, library: true,
             }
 
             /// `limit` attempts in a window, and the one that uses the last of them locks the key. Each lock lasts twice as
@@ -108,8 +99,7 @@ macro_rules! with_algorithms {
                 cost: true, partial: false, always: false, reserve: false, burst: false, anchor: false, id: false, lock: true,
                 refund: true, settle: false, at: true, debt: false, most: None,
                 ends_at_once: true, counts_denials: false, delays: false, count_is_after: false, ttl_of_script: false,
-                key_per_window: false, letter: Some('O'), library: true, outlasts: true, shadow_keeps: true,
-                join: Join::Never, join_always: false, rules: Rules::Every,
+                key_per_window: false, letter: Some('O'), library: true,
             }
         }
     };
@@ -148,29 +138,6 @@ macro_rules! match_in_memory {
             })*
         }
     };
-}
-
-/// How several requests of cost 1 for one key, sent together, become one command.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Join {
-    /// `COST n PARTIAL`: the part that fitted says how many are allowed.
-    Partial,
-    /// `COST n ALWAYS`: denied requests are counted too, so all of them are charged, and the count says which were
-    /// allowed.
-    Always,
-    /// They do not: each has a reply that the others do not share.
-    Never,
-}
-
-/// Whether the rules of rlaas may name it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Rules {
-    /// For every call.
-    Every,
-    /// For Reserve and Commit alone: nothing ends a lease in Envoy's protocol.
-    ReserveOnly,
-    /// Envoy cannot delay a request as LEAKY asks, and ROLLING is SLIDING without its cost.
-    No,
 }
 
 /// The struct, and its columns as JSON.
@@ -233,16 +200,6 @@ columns! {
     letter: Option<char>,
     /// The Lua library has it.
     library: bool,
-    /// The state matters for longer than its units count.
-    outlasts: bool,
-    /// A request in shadow mode leaves the times of the state as they are.
-    shadow_keeps: bool,
-    /// How requests of cost 1 become one command.
-    join: Join,
-    /// Requests with ALWAYS become one command with ALWAYS, whose count says which were allowed.
-    join_always: bool,
-    /// Whether the rules of rlaas may name it.
-    rules: Rules,
 }
 
 /// Reads the rows.

@@ -7,9 +7,9 @@
 //!
 //! All calls for a key should name one window: a call with a shorter window shortens the running one.
 
-use super::arithmetic::{ceil_seconds, to_i64};
 use super::fixed_window::{Counter, CounterForecast};
 use super::forecast::ttl_of_denial;
+use super::integer::{ceil_seconds, to_i64};
 use super::reservation::{Correction, Reservation};
 use super::{
     Algorithm, Change, Changed, Cost, Decided, Decision, Forecast, MAX_COUNT, Micros, Policy, Unrepresentable, Verdict,
@@ -89,28 +89,6 @@ impl WindowCounter {
                 Change::Rebase(Counter { expires_at: Some(running.ends), ..counter })
             }
             _ => Change::Keep,
-        }
-    }
-
-    /// The change that a shadowed request commits: the counter of a charge, but never another expiry for a window that
-    /// runs, since the policy that is tried may name another window than the one that is in force.
-    ///
-    /// ```
-    /// use redis_rl_algorithm::fixed_window::Counter;
-    /// use redis_rl_algorithm::{Algorithm, Change, Cost, Micros, Policy, Window, WindowCounter};
-    ///
-    /// let counter = WindowCounter::new(&Policy::new(Window::from_millis(1_000).unwrap(), 5)).unwrap();
-    /// let (now, hour) = (Micros::from_millis(100_000), Some(Counter { value: 3, expires_at: Some(3_700_000) }));
-    /// let change = counter.decide(hour, now, Cost::ONE).unwrap().change;
-    /// assert_eq!(change, Change::Charge(Counter { value: 4, expires_at: Some(101_000) }));
-    /// let change = counter.in_shadow(hour, now, change);
-    /// assert_eq!(change, Change::Charge(Counter { value: 4, expires_at: Some(3_700_000) }));
-    /// ```
-    pub fn in_shadow(&self, state: Option<Counter>, now: Micros, change: Change<Counter>) -> Change<Counter> {
-        match (change, state.filter(|counter| counter.value >= 0 && self.running(state, now).is_some())) {
-            (Change::Rebase(_), _) => Change::Keep,
-            (Change::Charge(after), Some(before)) => Change::Charge(Counter { expires_at: before.expires_at, ..after }),
-            (change, _) => change,
         }
     }
 }
@@ -208,6 +186,15 @@ impl Algorithm for WindowCounter {
                 }
                 change => Ok(change),
             },
+        }
+    }
+
+    /// The counter of a charge, but never another expiry for a window that runs.
+    fn in_shadow(&self, state: Option<Counter>, now: Micros, change: Change<Counter>) -> Change<Counter> {
+        match (change, state.filter(|counter| counter.value >= 0 && self.running(state, now).is_some())) {
+            (Change::Rebase(_), _) => Change::Keep,
+            (Change::Charge(after), Some(before)) => Change::Charge(Counter { expires_at: before.expires_at, ..after }),
+            (change, _) => change,
         }
     }
 

@@ -41,8 +41,8 @@ const LIMIT: u64 = 100_000;
 
 /// The functions that count a decision for INFO rl, and within it a denial for RL.TOP. Each has the most instructions
 /// that it may take.
-const COUNTS_DECISION: (&str, u64) = ("::pending::Pending<A>::count", 60);
-const COUNTS_DENIAL: (&str, u64) = ("::pending::Pending<A>::record_denial", 420);
+const COUNTS_DECISION: (&str, u64) = ("::decide::Pending<A>::count", 60);
+const COUNTS_DENIAL: (&str, u64) = ("::decide::Pending<A>::record_denial", 420);
 
 fn main() -> ExitCode {
     let bin = &servers()[0];

@@ -100,18 +100,6 @@ macro_rules! implement {
                 <$type as Named>::NAME as u8 == Name::$name as u8,
                 concat!("the row ", stringify!($name), " has the type of another algorithm"),
             );
-            assert!(
-                <$type as Named>::TRAITS.reserve == <$type as StoredAlgorithm>::RESERVATIONS.is_some(),
-                concat!(stringify!($name), " and its store differ on RESERVE"),
-            );
-            assert!(
-                <$type as Named>::TRAITS.always == <$type as StoredAlgorithm>::ALWAYS.is_some(),
-                concat!(stringify!($name), " and its store differ on ALWAYS"),
-            );
-            assert!(
-                <$type as Named>::TRAITS.refund == <$type as StoredAlgorithm>::CORRECTIONS.is_ok(),
-                concat!(stringify!($name), " and its store differ on RL.REFUND"),
-            );
         };)*
     };
 }

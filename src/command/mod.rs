@@ -17,14 +17,13 @@ macro_rules! c_str {
 #[macro_use]
 mod algorithms;
 mod check;
+mod decide;
 mod doc;
 mod help;
-mod memory;
 mod multi;
 mod name;
 mod options;
 mod peek;
-mod pending;
 mod refund;
 mod release;
 mod renew;
@@ -37,7 +36,6 @@ mod several;
 mod share;
 mod throttle;
 mod top;
-mod values;
 mod words;
 
 use algorithms::PerAlgorithm;

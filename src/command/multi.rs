@@ -9,8 +9,8 @@ use redis_rl_algorithm::{Micros, Verdict};
 
 use super::Command;
 use super::algorithms;
+use super::decide::allows_uncounted;
 use super::doc::{KEY, LIMIT, SINCE, WINDOW};
-use super::memory;
 use super::options::{Grammar, List, MOST_ARGUMENTS, Taker};
 use super::reply::{make_names_unique, strictest, write_several};
 use super::several::{self, DecidedLimit, MAX, Rules, key_positions};
@@ -85,7 +85,7 @@ fn require_memory<'c>(ctx: Ctx<'c>, pending: &mut [DecidedLimit<'c>], verdicts: 
     let is_counted = |limit: &DecidedLimit<'_>| limit.get().needs_memory() && !limit.get().is_in_shadow_mode();
     // If only limits in shadow mode need the memory, the others are charged.
     let none = pending.iter().any(is_counted);
-    let uncounted = memory::allows_uncounted(ctx, !none)?;
+    let uncounted = allows_uncounted(ctx, !none)?;
     for (limit, verdict) in pending.iter_mut().zip(verdicts) {
         if none || limit.get().needs_memory() {
             let allow = uncounted || !is_counted(limit);

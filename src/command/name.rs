@@ -4,7 +4,7 @@ use std::ffi::CStr;
 
 pub use redis_rl_algorithm::Name;
 
-use crate::error::Error;
+use crate::error::{Error, Message};
 use crate::ffi::{Argument, ArgumentKind};
 
 /// `"a, b"` as a C string, after some text.
@@ -31,7 +31,7 @@ macro_rules! words {
 
         /// The error for a word that is no algorithm.
         pub const NO_SUCH_ALGORITHM: Error =
-            Error::new(list_c_str!("ERR invalid algorithm: expected one of ", $($word),*));
+            Error::new(Message::Text(list_c_str!("ERR invalid algorithm: expected one of ", $($word),*)));
     };
 }
 

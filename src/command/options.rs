@@ -1,16 +1,15 @@
 //! The options of the grammar. [`Keyword`] has one row for each; errors, usage texts and COMMAND DOCS are derived from
 //! it.
 
+use redis_rl_algorithm::integer::{parse_count, parse_unsigned};
 use redis_rl_algorithm::period::Anchor;
-use redis_rl_algorithm::{Cost, MAX_COUNT, Micros, Traits, Window};
+use redis_rl_algorithm::{Cost, Micros, Traits, Window};
 
 use super::doc;
 use super::name::Name;
-use super::values::{is_id, is_reservation_id, parse_anchor, parse_count, parse_name, parse_window};
 use super::words::{Form, Words};
-use crate::error::Error;
+use crate::error::{Error, Message};
 use crate::ffi::{Argument, ArgumentKind};
-use redis_rl_algorithm::integer::parse_unsigned;
 
 /// A command, or a part of one, that takes options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -125,19 +124,28 @@ macro_rules! keywords {
                 match self { $(Self::$keyword => keywords!(@taken traits $column),)+ }
             }
 
-            /// The error for a value that is missing or invalid.
-            const fn invalid(self) -> Error {
+            /// The error for a value that is missing.
+            const fn missing(self) -> Error {
                 match self {
-                    $(Self::$keyword => Error::new(c_str!("ERR invalid ", $word $(, ": expected ", $expected)?)),)+
+                    $(Self::$keyword => Error::new(Message::Text(c_str!(
+                        "ERR invalid ", $word, ": its value is missing" $(, "; expected ", $expected)?
+                    ))),)+
+                }
+            }
+
+            /// The error for a value that is none.
+            const fn wrong(self) -> Error {
+                match self {
+                    $(Self::$keyword => Error::new(Message::Text(c_str!("ERR invalid ", $word $(, ": expected ", $expected)?))),)+
                 }
             }
 
             /// The error for an option that comes twice.
             const fn twice(self) -> Error {
                 match self {
-                    $(Self::$keyword => Error::new(c_str!(
+                    $(Self::$keyword => Error::new(Message::Text(c_str!(
                         "ERR syntax error: ", $word $(, " ", $placeholder)?, " comes at most once"
-                    )),)+
+                    ))),)+
                 }
             }
         }
@@ -246,14 +254,21 @@ impl Keyword {
         self.syntax().bytes().filter(|&byte| byte == b' ').count()
     }
 
+    /// The error for an option that cannot be read from `values`, the words after it.
+    #[cold]
+    fn invalid<'c>(self, mut values: impl Words<'c>) -> Error {
+        let is_complete = (0..self.values()).all(|_| values.next_word().is_some());
+        if is_complete { self.wrong() } else { self.missing() }
+    }
+
     /// The error for an option that the command does not take.
     const fn only_for_commands(self) -> Error {
-        Error::only_for(self.word(), self.commands_in_words())
+        Error::new(Message::OnlyFor { option: self.word(), takers: self.commands_in_words() })
     }
 }
 
 /// A set of options.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Keywords(u16);
 
 impl Keywords {
@@ -347,8 +362,8 @@ impl Grammar {
         let options = self.syntaxes.as_slice();
         let named = |option: &&&str| is_nearly(word, option.split(' ').next().unwrap_or_default().as_bytes());
         match options.iter().find(named) {
-            Some(option) => Error::meant(option),
-            None => Error::usage(self.taker.last_before_options(), options),
+            Some(option) => Error::new(Message::Meant { option }),
+            None => Error::new(Message::Usage { after: self.taker.last_before_options(), options }),
         }
     }
 
@@ -378,7 +393,10 @@ impl Grammar {
             return Err(keyword.only_for_commands());
         }
         match self.algorithm {
-            Some(name) if !self.by_algorithm.has(keyword) => Err(Error::taken_by_none(keyword.word(), name.word())),
+            Some(name) if !self.by_algorithm.has(keyword) => {
+                let (option, algorithm) = (keyword.word(), name.word());
+                Err(Error::new(Message::TakenByNone { option, algorithm }))
+            }
             _ => Ok(()),
         }
     }
@@ -396,7 +414,7 @@ fn is_nearly(word: &[u8], option: &[u8]) -> bool {
 }
 
 /// The options of one limit, in any order, each at most once.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options<'c> {
     pub given: Keywords,
     pub cost: Option<Cost>,
@@ -434,12 +452,28 @@ const fn exclusive(one: Keyword, other: Keyword) -> ([Keyword; 2], [&'static str
 }
 
 impl<'c> Options<'c> {
+    pub const NONE: Self = Self {
+        given: Keywords::NONE,
+        cost: None,
+        burst: None,
+        block: None,
+        max: None,
+        anchor: None,
+        id: None,
+        name: None,
+        at: None,
+        reserved: None,
+        actual: None,
+        reserve: None,
+        reservation: None,
+    };
+
     /// Takes options from `words` up to the first word that is none, and the form of the reply where it is among them.
     ///
     /// # Errors
     /// An option is not taken, is there twice, or its value is invalid.
     pub fn parse(words: &mut impl Words<'c>, grammar: &Grammar) -> Result<(Self, Form), Error> {
-        let mut options = Self::default();
+        let mut options = Self::NONE;
         let mut form = Form::Verdict;
         loop {
             let mut ahead = words.clone();
@@ -450,7 +484,8 @@ impl<'c> Options<'c> {
                     return Err(keyword.twice());
                 }
                 options.given = options.given.with(keyword);
-                options.read(keyword, &mut ahead).ok_or(keyword.invalid())?;
+                let values = ahead.clone();
+                options.read(keyword, &mut ahead).ok_or_else(|| keyword.invalid(values))?;
                 options.require_compatible()?;
             } else if let Some(named) = Form::from_word(word).filter(|_| grammar.taker.takes_form()) {
                 form = form.and(named)?;
@@ -468,18 +503,20 @@ impl<'c> Options<'c> {
             Keyword::Reserved => self.reserved = Some(parse_cost(words)?),
             Keyword::Actual => self.actual = Some(parse_cost(words)?),
             Keyword::Burst => self.burst = Some(words.next_word().and_then(parse_count).filter(|&burst| burst > 0)?),
-            Keyword::Block => self.block = Some(words.next_word().and_then(parse_window)?),
-            Keyword::Max => self.max = Some(words.next_word().and_then(parse_window)?),
-            Keyword::Anchor => self.anchor = Some(words.next_word().and_then(parse_anchor)?),
+            Keyword::Block => self.block = Some(words.next_word().and_then(Window::from_text)?),
+            Keyword::Max => self.max = Some(words.next_word().and_then(Window::from_text)?),
+            Keyword::Anchor => {
+                let seconds = words.next_word().and_then(parse_unsigned)?;
+                self.anchor = Some(Anchor::from_seconds(seconds)?);
+            }
             Keyword::Id => self.id = Some(words.next_word().filter(|id| is_id(id))?),
             Keyword::As => self.name = Some(words.next_word().and_then(parse_name)?),
             Keyword::At => {
-                let millis = words.next_word().and_then(parse_unsigned).filter(|&millis| millis <= MAX_COUNT);
-                self.at = Some(Micros::from_millis(millis?));
+                self.at = Some(Micros::from_millis(words.next_word().and_then(parse_count)?));
             }
             Keyword::Reserve => {
                 let id = words.next_word().filter(|id| is_reservation_id(id))?;
-                self.reserve = Some(Reserve { id, ttl: words.next_word().and_then(parse_window)? });
+                self.reserve = Some(Reserve { id, ttl: words.next_word().and_then(Window::from_text)? });
             }
             Keyword::Reservation => self.reservation = Some(words.next_word().filter(|id| is_reservation_id(id))?),
             // They have no value.
@@ -491,24 +528,31 @@ impl<'c> Options<'c> {
     /// Rejects options that exclude each other.
     fn require_compatible(&self) -> Result<(), Error> {
         let both = EXCLUSIVE.iter().find(|(pair, _)| pair.iter().all(|&keyword| self.given.has(keyword)));
-        both.map_or(Ok(()), |(_, words)| Err(Error::of_words(words, "and", "exclude each other")))
-    }
-
-    pub const fn partial(&self) -> bool {
-        self.given.has(Keyword::Partial)
-    }
-
-    pub const fn always(&self) -> bool {
-        self.given.has(Keyword::Always)
-    }
-
-    pub const fn shadow(&self) -> bool {
-        self.given.has(Keyword::Shadow)
+        both.map_or(Ok(()), |(_, words)| {
+            Err(Error::new(Message::OfWords { words, joined_by: "and", rule: "exclude each other" }))
+        })
     }
 }
 
 fn parse_cost<'c>(words: &mut impl Words<'c>) -> Option<Cost> {
     words.next_word().and_then(parse_count).and_then(Cost::new)
+}
+
+/// Whether a holder of a lease may have this name: 1 to 512 bytes.
+pub fn is_id(text: &[u8]) -> bool {
+    (1..=512).contains(&text.len())
+}
+
+/// Whether a reservation may have this id: 1 to 128 bytes.
+fn is_reservation_id(text: &[u8]) -> bool {
+    (1..=128).contains(&text.len())
+}
+
+/// 1 to 64 characters that need no quoting in a header.
+fn parse_name(text: &[u8]) -> Option<&str> {
+    let allowed = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-');
+    let valid = (1..=64).contains(&text.len()) && text.iter().all(allowed);
+    std::str::from_utf8(text).ok().filter(|_| valid)
 }
 
 #[cfg(test)]
@@ -537,23 +581,29 @@ mod tests {
         let (all, form) = options("COST 2 BURST 3 FULL", &REQUEST).unwrap();
         assert_eq!((all.cost, all.burst, form), (Cost::new(2), Some(3), Form::Full));
         assert_eq!(options("full burst 3 cost 2", &REQUEST), Ok((all, form)));
-        assert_eq!(options("", &REQUEST), Ok((Options::default(), Form::Verdict)));
+        assert_eq!(options("", &REQUEST), Ok((Options::NONE, Form::Verdict)));
         let named = options("PARTIAL AS a-Z_0.9 ANCHOR 253402300799", &REQUEST).unwrap().0;
-        assert_eq!((named.partial(), named.name, named.anchor), (true, Some("a-Z_0.9"), Some(Anchor::MAX)));
+        assert_eq!(
+            (named.given.has(Keyword::Partial), named.name, named.anchor),
+            (true, Some("a-Z_0.9"), Some(Anchor::MAX))
+        );
         assert_eq!(options("COST 0", &REQUEST).map(|(options, _)| options.cost), Ok(Some(Cost::ZERO)));
     }
 
     #[test]
     fn wrong_options_name_what_is_wrong() {
         for (grammar, text, error) in [
-            (&REQUEST, "COST", "ERR invalid COST: expected an integer from 0 to 9223372036854775807"),
+            (
+                &REQUEST,
+                "COST",
+                "ERR invalid COST: its value is missing; expected an integer from 0 to 9223372036854775807",
+            ),
             (&REQUEST, "COST -1", "ERR invalid COST: expected an integer from 0 to 9223372036854775807"),
             (
                 &REQUEST,
                 "COST 9223372036854775808",
                 "ERR invalid COST: expected an integer from 0 to 9223372036854775807",
             ),
-            (&REQUEST, "BURST", "ERR invalid BURST: expected an integer from 1 to 9223372036854775807"),
             (&REQUEST, "BURST 0", "ERR invalid BURST: expected an integer from 1 to 9223372036854775807"),
             (&REQUEST, "COST 1 COST 1", "ERR syntax error: COST n comes at most once"),
             (&REQUEST, "PARTIAL PARTIAL", "ERR syntax error: PARTIAL comes at most once"),
@@ -562,7 +612,12 @@ mod tests {
                 "ANCHOR 253402300800",
                 "ERR invalid ANCHOR: expected an integer of Unix seconds from 0 to 253402300799",
             ),
-            (&REQUEST, "ID", "ERR invalid ID: expected 1 to 512 bytes"),
+            (&REQUEST, "ID", "ERR invalid ID: its value is missing; expected 1 to 512 bytes"),
+            (
+                &SETTLEMENT,
+                "RESERVATION",
+                "ERR invalid RESERVATION: its value is missing; expected an id of 1 to 128 bytes",
+            ),
             (&REQUEST, "AS a\u{e4}", "ERR invalid AS: expected a name of 1 to 64 characters of A-Z a-z 0-9 . _ -"),
             (&REQUEST, "AT 1", "ERR invalid AT: only RL.REFUND and RL.SETTLE take it"),
             (&REQUEST, "ACTUAL 1", "ERR invalid ACTUAL: only RL.SETTLE takes it"),
@@ -622,13 +677,11 @@ mod tests {
         fn parse<'c>(words: &[&'c [u8]]) -> Result<Option<Reserve<'c>>, Error> {
             Options::parse(&mut words.iter(), &REQUEST).map(|(options, _)| options.reserve)
         }
-        let ttl = parse_window(b"90s").unwrap();
+        let ttl = Window::from_text(b"90s").unwrap();
         let longest = [0xff; 128];
         assert_eq!(parse(&[b"RESERVE", &longest, b"90s"]).ok(), Some(Some(Reserve { id: &longest, ttl })));
         for words in [
-            &[&b"RESERVE"[..]][..],
-            &[b"RESERVE", b"a"],
-            &[b"RESERVE", b"", b"90s"],
+            &[&b"RESERVE"[..], b"", b"90s"][..],
             &[b"RESERVE", &[b'a'; 129], b"90s"],
             &[b"RESERVE", b"a", b"0"],
             &[b"RESERVE", b"a", b"day"],

@@ -1,9 +1,9 @@
 //! `RL.PEEK <ALGO> key window limit [options] [FULL | LINE | HEADERS]`: replies what the reply to a request would be.
 
 use super::algorithms::{self, Algorithm, AlgorithmCommand};
+use super::decide::Pending;
 use super::doc::{KEY, LIMIT, SINCE, WINDOW};
 use super::options::{Grammar, List, MOST_ARGUMENTS, Taker};
-use super::pending::Pending;
 use super::reply;
 use super::request::Request;
 use super::words::Form;

@@ -28,7 +28,9 @@ impl AlgorithmCommand for Refund {
     };
 
     fn run<'c, A: Algorithm>(ctx: Ctx<'c>, args: Args<'c>) -> Result<(), Error> {
-        let corrections = A::CORRECTIONS?;
+        if !A::TRAITS.refund {
+            return Err(Error::no_correction(A::NAME));
+        }
         let grammar = const { &Grammar::new(Taker::Refund, Some(A::NAME)) };
         let (request, options, form) = Request::<A>::parse_all(args, grammar)?;
         require_few_members([request.algorithm.members_added(request.cost)])?;
@@ -36,7 +38,7 @@ impl AlgorithmCommand for Refund {
         let key = request.state_key(ctx, now, Purpose::Write(&budget))?;
         let afterwards = key.duplicate();
         let loaded = request.algorithm.load(key, None, now, Purpose::Write(&budget))?;
-        let change = (corrections.refund)(&request.algorithm, &loaded, now, options.at, request.cost);
+        let change = request.algorithm.refunding(&loaded, now, options.at, request.cost);
         request.algorithm.commit(loaded, change, now);
         STATS.refunds.increment();
         reply_afterwards(ctx, request, form, afterwards, (now, &budget), 0)

@@ -2,12 +2,12 @@
 
 use super::Command;
 use super::doc::{IDS, KEY, SINCE};
-use super::values::parse_ids;
+use super::options::is_id;
 use crate::error::Error;
-use crate::ffi::{Access, Args, CommandDoc, Ctx, KeySpec};
+use crate::ffi::{Access, Args, CommandDoc, Ctx, KeySpec, Str};
 use crate::store::lease;
 use redis_rl_algorithm::Micros;
-use redis_rl_algorithm::arithmetic::to_i64;
+use redis_rl_algorithm::integer::to_i64;
 
 /// The command.
 pub struct Release;
@@ -32,4 +32,27 @@ impl Command for Release {
         ctx.reply_integer(to_i64(released));
         Ok(())
     }
+}
+
+/// The most ids of a call. Each costs the server about as much as a command of its own.
+const MAX_IDS: usize = 1_000;
+
+/// `id [id …]`: the rest of a call. The result has each id once.
+///
+/// # Errors
+/// There is none, there are too many, or one is invalid.
+pub fn parse_ids<'c>(args: Args<'c>) -> Result<Vec<Str<'c>>, Error> {
+    if args.is_empty() {
+        return Err(Error::ARITY);
+    }
+    if args.len() > MAX_IDS {
+        return Err(Error::TOO_MANY_IDS);
+    }
+    let mut ids: Vec<_> = args.collect();
+    if !ids.iter().all(|id| is_id(id.bytes())) {
+        return Err(Error::ID);
+    }
+    ids.sort_unstable_by_key(|id| id.bytes());
+    ids.dedup_by_key(|id| id.bytes());
+    Ok(ids.into_iter().map(Str::of_argument).collect())
 }

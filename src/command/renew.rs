@@ -2,12 +2,12 @@
 
 use super::Command;
 use super::doc::{IDS, KEY, SINCE, WINDOW};
-use super::values::{parse_ids, parse_window};
+use super::release::parse_ids;
 use crate::error::Error;
 use crate::ffi::{Access, Args, CommandDoc, Ctx, KeySpec};
 use crate::store::lease;
-use redis_rl_algorithm::Micros;
-use redis_rl_algorithm::arithmetic::to_i64;
+use redis_rl_algorithm::integer::to_i64;
+use redis_rl_algorithm::{Micros, Window};
 
 /// The command.
 pub struct Renew;
@@ -28,7 +28,7 @@ impl Command for Renew {
         let (Some(key), Some(window), false) = (args.next(), args.next(), args.is_empty()) else {
             return Err(Error::ARITY);
         };
-        let window = parse_window(window.bytes()).ok_or(Error::WINDOW)?;
+        let window = Window::from_text(window.bytes()).ok_or(Error::WINDOW)?;
         let holders = parse_ids(args)?;
         let now = Micros(ctx.now_micros());
         let renewed = lease::renew(lease::key(ctx, key)?, window, now, holders)?;

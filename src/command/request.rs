@@ -1,19 +1,16 @@
-//! A request under one limit: its arguments, and how it decides on a state. `RL.<ALGO>`, RL.MULTI, RL.PEEK and
-//! RL.THROTTLE all use it, and commit it as a [`Pending`](super::pending::Pending).
+//! A request under one limit, from its arguments: `RL.<ALGO>`, RL.MULTI, RL.PEEK and RL.THROTTLE all use it.
+//! [`super::decide`] decides on it.
 
-use redis_rl_algorithm::arithmetic::to_i64;
+use redis_rl_algorithm::integer::parse_count;
 use redis_rl_algorithm::period::Anchor;
-use redis_rl_algorithm::{Cost, Decision, Micros, Policy, Schedule};
+use redis_rl_algorithm::{Charging, Cost, Policy, Schedule, Window};
 
 use super::algorithms::Algorithm;
 use super::name::Name;
-use super::options::{Grammar, Options, Reserve, Taker};
-use super::values::{parse_count, parse_schedule, parse_window};
+use super::options::{Grammar, Keyword, Options, Reserve, Taker};
 use super::words::Form;
-use crate::config;
-use crate::error::Error;
-use crate::ffi::{Arg, Args, ClosedKey, Ctx};
-use crate::store::{Purpose, state_key};
+use crate::error::{Error, Message};
+use crate::ffi::{Arg, Args};
 
 /// The most members that a call adds to sorted sets, over all its limits. Each costs the server about one ZADD.
 const MAX_MEMBERS: u64 = 1_000;
@@ -33,10 +30,7 @@ pub struct Request<'c, A> {
     pub cost: Cost,
     /// Charges as much of the cost as fits.
     pub partial: bool,
-    /// Charges the cost whatever the limit says.
-    pub always: bool,
-    /// The same in RL.SHARE, where a narrower limit has paid.
-    pub lends: bool,
+    pub charging: Charging,
     /// Allows what the limit denies.
     pub shadow: bool,
     /// In RL.SHARE, that the limit denies does not deny the request.
@@ -50,7 +44,7 @@ impl<'c, A: Algorithm> Request<'c, A> {
     /// The window or the limit is invalid, or what they describe cannot be represented.
     #[inline(always)]
     fn new(key: Arg<'c>, window: Arg<'c>, limit: Arg<'c>, options: &Options<'c>) -> Result<Self, Error> {
-        let limit = parse_count(limit.bytes()).ok_or(Error::LIMIT)?;
+        let limit = parse_count(limit.bytes()).ok_or_else(|| invalid_limit(limit))?;
         let policy = parse_policy::<A>(window, limit, options)?;
         Ok(Self {
             key,
@@ -60,10 +54,9 @@ impl<'c, A: Algorithm> Request<'c, A> {
             name: options.name,
             id: options.id,
             cost: options.cost.unwrap_or(Cost::ONE),
-            partial: options.partial(),
-            always: options.always(),
-            lends: false,
-            shadow: options.shadow(),
+            partial: options.given.has(Keyword::Partial),
+            charging: if options.given.has(Keyword::Always) { Charging::Always } else { Charging::IfAllowed },
+            shadow: options.given.has(Keyword::Shadow),
             ignores_shadow: false,
         })
     }
@@ -102,7 +95,7 @@ impl<'c, A: Algorithm> Request<'c, A> {
         if args.len() == 3
             && let (Some(key), Some(window), Some(limit)) = (args.next(), args.next(), args.next())
         {
-            return Ok((Self::new(key, window, limit, &Options::default())?, None, Form::Verdict));
+            return Ok((Self::new(key, window, limit, &Options::NONE)?, None, Form::Verdict));
         }
         Self::parse_all(args, grammar).map(|(request, options, form)| (request, options.reserve, form))
     }
@@ -130,7 +123,7 @@ impl<'c, A: Algorithm> Request<'c, A> {
         if let (Some(key), Some(window), Some(limit)) = (ahead.next(), ahead.next(), ahead.next())
             && ahead.clone().next().is_none_or(|next| Name::from_word(next.bytes()).is_some())
         {
-            let request = Self::new(key, window, limit, &Options::default())?;
+            let request = Self::new(key, window, limit, &Options::NONE)?;
             request.require_id()?;
             *args = ahead;
             return Ok((request, None));
@@ -162,59 +155,12 @@ impl<'c, A: Algorithm> Request<'c, A> {
     pub fn require_id(&self) -> Result<(), Error> {
         if A::TRAITS.id && self.id.is_none() { Err(Error::ID_MISSING) } else { Ok(()) }
     }
+}
 
-    /// The key of the state.
-    ///
-    /// # Errors
-    /// See [`state_key`].
-    #[inline(always)]
-    pub fn state_key(&self, ctx: Ctx<'c>, now: Micros, purpose: Purpose<'_>) -> Result<ClosedKey<'c>, Error> {
-        state_key(&self.algorithm, ctx, self.key, now, purpose)
-    }
-
-    /// Whether the limit denies nothing, whatever it decides.
-    #[inline(always)]
-    pub fn is_in_shadow_mode(&self) -> bool {
-        (self.shadow || config::shadow()) && !self.ignores_shadow
-    }
-
-    /// Decides on the request at another cost.
-    #[inline(always)]
-    pub(super) fn decide_at(
-        &self,
-        loaded: &mut A::Loaded<'c>,
-        now: Micros,
-        cost: Cost,
-    ) -> Result<Decision<A::Change>, Error> {
-        if self.always || self.lends {
-            self.decide_always(loaded, now, cost)
-        } else {
-            self.algorithm.decide_on(loaded, now, cost)
-        }
-    }
-
-    /// Cold, so that requests without ALWAYS do not pay for it.
-    #[cold]
-    fn decide_always(&self, loaded: &mut A::Loaded<'c>, now: Micros, cost: Cost) -> Result<Decision<A::Change>, Error> {
-        (A::ALWAYS.ok_or(Error::INTERNAL)?)(&self.algorithm, loaded, now, cost)
-    }
-
-    /// Allows a request that the limit denies. The change stays that of a denial.
-    #[cold]
-    pub(super) fn allow(&self, loaded: &A::Loaded<'c>, decision: &mut Decision<A::Change>, now: Micros) {
-        decision.verdict.allowed = true;
-        if !A::TRAITS.ttl_of_script {
-            let reset_ms = self.algorithm.figures(loaded, decision, now).reset_ms;
-            decision.verdict.ttl = u64::try_from(reset_ms).map_or(-1, |ms| to_i64(ms.div_ceil(1_000)));
-        }
-    }
-
-    /// The part of the cost that fits now. If nothing fits it is 0, which is denied and not counted.
-    #[cold]
-    pub(super) fn part_that_fits(&self, loaded: &A::Loaded<'c>, now: Micros) -> Cost {
-        let remaining = self.algorithm.remaining(loaded, now);
-        Cost::new(remaining).filter(|remaining| *remaining < self.cost).unwrap_or(self.cost)
-    }
+/// The error for a limit that is none.
+#[cold]
+fn invalid_limit(limit: Arg<'_>) -> Error {
+    if Schedule::from_text(limit.bytes(), None).is_some() { Error::WINDOW_FIRST } else { Error::LIMIT }
 }
 
 /// The policy of a window, a limit and options that the algorithm takes.
@@ -224,7 +170,7 @@ impl<'c, A: Algorithm> Request<'c, A> {
 #[inline(always)]
 pub fn parse_policy<A: Algorithm>(window: Arg<'_>, limit: u64, options: &Options<'_>) -> Result<Policy, Error> {
     let &Options { burst, block, max, anchor, .. } = options;
-    let schedule = match parse_window(window.bytes()) {
+    let schedule = match Window::from_text(window.bytes()) {
         Some(window) if anchor.is_none() => Schedule::Aligned(window),
         _ => parse_other_schedule::<A>(window, anchor)?,
     };
@@ -235,8 +181,10 @@ pub fn parse_policy<A: Algorithm>(window: Arg<'_>, limit: u64, options: &Options
 #[cold]
 fn parse_other_schedule<A: Algorithm>(window: Arg<'_>, anchor: Option<Anchor>) -> Result<Schedule, Error> {
     let takes_calendar = A::TRAITS.anchor;
-    match parse_schedule(window.bytes(), anchor) {
-        Some(Schedule::Calendar(..)) if !takes_calendar => Err(Error::no_calendar(A::NAME.word())),
+    match Schedule::from_text(window.bytes(), anchor) {
+        Some(Schedule::Calendar(..)) if !takes_calendar => {
+            Err(Error::new(Message::NoCalendar { algorithm: A::NAME.word() }))
+        }
         Some(schedule) => Ok(schedule),
         None => Err(if takes_calendar { Error::CALENDAR_WINDOW } else { Error::WINDOW }),
     }

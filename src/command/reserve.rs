@@ -1,13 +1,12 @@
 //! The option `RESERVE id ttl`: the charge of a request is a reservation. Requests without it do not come here.
 
-use redis_rl_algorithm::arithmetic::to_i64;
+use redis_rl_algorithm::integer::to_i64;
 use redis_rl_algorithm::reservation::{Reservation, Standing};
-use redis_rl_algorithm::{Change, Cost, Micros, Window};
+use redis_rl_algorithm::{Change, Charging, Cost, Micros, Window};
 
 use super::algorithms::Algorithm;
-use super::memory;
+use super::decide::{Pending, allows_uncounted};
 use super::options::Reserve;
-use super::pending::Pending;
 use super::reply::{self, Reply};
 use super::request::Request;
 use super::words::Form;
@@ -16,7 +15,7 @@ use crate::error::Error;
 use crate::ffi::{ClosedKey, Ctx};
 use crate::stats::{Outcome, STATS};
 use crate::store::reserved::{self, Loaded, hash_key};
-use crate::store::{Budget, Purpose, Reservations};
+use crate::store::{Budget, Purpose};
 
 /// The reservation of a request that is decided and not yet committed.
 pub struct Reserving<'c> {
@@ -43,7 +42,7 @@ pub fn check<'c, A: Algorithm>(
     let hash = request.hash_key(ctx)?;
     let (mut pending, mut reserving) = request.decide_reserving(key, hash, reserve, now, &budget)?;
     if reserving.needs_memory(&pending) && ctx.out_of_memory(pending.request.key) {
-        let allowed = memory::allows_uncounted(ctx, pending.request.is_in_shadow_mode())?;
+        let allowed = allows_uncounted(ctx, pending.request.is_in_shadow_mode())?;
         reserving.leave_uncharged(&mut pending, allowed)?;
     }
     match form {
@@ -61,21 +60,13 @@ pub fn check<'c, A: Algorithm>(
     Ok(())
 }
 
-/// What an algorithm does with reservations. The grammar has RESERVE and RESERVATION for the algorithms that have it.
-///
-/// # Errors
-/// It has none: a bug.
-pub fn reservations_of<A: Algorithm>() -> Result<&'static Reservations<A>, Error> {
-    A::RESERVATIONS.ok_or(Error::INTERNAL)
-}
-
 impl<'c, A: Algorithm> Request<'c, A> {
     /// The key of the reservations.
     ///
     /// # Errors
     /// See [`hash_key`].
     pub fn hash_key(&self, ctx: Ctx<'c>) -> Result<ClosedKey<'c>, Error> {
-        hash_key(&self.algorithm, reservations_of::<A>()?, ctx, self.key)
+        hash_key(&self.algorithm, ctx, self.key)
     }
 
     /// Loads the state and the reservations, gives back what has ended, and decides on the request. Nothing is written.
@@ -91,10 +82,9 @@ impl<'c, A: Algorithm> Request<'c, A> {
         budget: &Budget,
     ) -> Result<(Pending<'c, A>, Reserving<'c>), Error> {
         let ctx = key.ctx();
-        let reservations = reservations_of::<A>()?;
         let mut hash = reserved::load(hash, self.key, reserve.id, now, budget)?;
         let mut loaded = self.algorithm.load(key, None, now, Purpose::Write(budget))?;
-        (reservations.give_back)(&self.algorithm, &mut loaded, now, hash.book.ended_mut());
+        self.algorithm.give_back(&mut loaded, now, hash.book.ended_mut());
         let repeated = match hash.book.standing() {
             Standing::Open(open) => Some(open),
             Standing::Mark(_) | Standing::Unknown => None,
@@ -105,14 +95,14 @@ impl<'c, A: Algorithm> Request<'c, A> {
             None if self.partial => self.part_that_fits(&loaded, now),
             None => self.cost,
         };
-        let mut decision = (reservations.decide)(&self.algorithm, &mut loaded, now, cost)?;
+        let mut decision = self.algorithm.decide(&mut loaded, now, cost, Charging::Reserving)?;
         if repeated.is_some() && !decision.verdict.allowed {
             self.allow(&loaded, &mut decision, now);
         }
         if let Some(millis) = full_for
             && decision.verdict.allowed
         {
-            decision = (reservations.decide)(&self.algorithm, &mut loaded, now, Cost::ZERO)?;
+            decision = self.algorithm.decide(&mut loaded, now, Cost::ZERO, Charging::Reserving)?;
             decision.verdict.allowed = false;
             decision.needed = cost.needed();
             if !A::TRAITS.ttl_of_script {
@@ -180,8 +170,8 @@ impl<'c> Reserving<'c> {
         } else if let Some(open) = self.repeated {
             self.hash.book.prolong(open, self.ttl);
             STATS.reservations_repeated.increment();
-        } else if let Some(reservations) = A::RESERVATIONS.filter(|_| self.opens(&pending)) {
-            let until = (reservations.counts_until)(algorithm, &pending.loaded, &pending.decision.change, pending.now);
+        } else if self.opens(&pending) {
+            let until = algorithm.counts_until(&pending.loaded, &pending.decision.change, pending.now);
             self.hash.book.open(pending.cost, self.ttl, until);
             STATS.reservations_made.increment();
         }
@@ -200,9 +190,10 @@ pub fn commit<'c, A: Algorithm>(
     change: Change<A::Change>,
     now: Micros,
 ) {
-    match A::RESERVATIONS {
-        Some(reservations) if hash.book.gave_back() => (reservations.commit)(algorithm, loaded, change, now),
-        _ => algorithm.commit(loaded, change, now),
+    if hash.book.gave_back() {
+        algorithm.commit_given_back(loaded, change, now);
+    } else {
+        algorithm.commit(loaded, change, now);
     }
     commit_hash(hash);
 }

@@ -6,12 +6,12 @@
 //! charged with RESERVE. The reservation knows what it was charged, and when.
 
 use super::algorithms::{self, Algorithm, AlgorithmCommand};
+use super::decide::allows_uncounted;
 use super::doc::{KEY, LIMIT, SINCE, WINDOW};
-use super::memory;
 use super::options::{Grammar, List, MOST_ARGUMENTS, Taker};
 use super::peek::reply_afterwards;
 use super::request::{Request, require_few_members};
-use super::reserve::{self, reservations_of};
+use super::reserve;
 use super::words::Form;
 use crate::error::Error;
 use crate::ffi::{Access, Args, Argument, CommandDoc, Ctx, KeySpec};
@@ -36,9 +36,8 @@ impl AlgorithmCommand for Settle {
     };
 
     fn run<'c, A: Algorithm>(ctx: Ctx<'c>, args: Args<'c>) -> Result<(), Error> {
-        let corrections = A::CORRECTIONS?;
         if !A::TRAITS.settle {
-            return Err(Error::NO_SETTLEMENT);
+            return Err(Error::no_correction(A::NAME));
         }
         let grammar = const { &Grammar::new(Taker::Settle, Some(A::NAME)) };
         let (request, options, form) = Request::<A>::parse_all(args, grammar)?;
@@ -54,13 +53,13 @@ impl AlgorithmCommand for Settle {
         let afterwards = key.duplicate();
         let loaded = request.algorithm.load(key, None, now, Purpose::Write(&budget))?;
         let mut change = if actual < reserved {
-            (corrections.refund)(&request.algorithm, &loaded, now, options.at, difference)
+            request.algorithm.refunding(&loaded, now, options.at, difference)
         } else {
-            (corrections.overcharge)(&request.algorithm, &loaded, now, options.at, difference)?
+            request.algorithm.overcharging(&loaded, now, options.at, difference)?
         };
         let mut charged = actual;
         if A::needs_memory(&loaded, &change) && ctx.out_of_memory(request.key) {
-            memory::allows_uncounted(ctx, false)?;
+            allows_uncounted(ctx, false)?;
             (change, charged) = (Change::Keep, reserved);
         }
         request.algorithm.commit(loaded, change, now);
@@ -77,22 +76,21 @@ fn settle_reservation<'c, A: Algorithm>(
     actual: Cost,
     form: Form,
 ) -> Result<(), Error> {
-    let reservations = reservations_of::<A>()?;
     let (now, budget) = (Micros(ctx.now_micros()), Budget::of_call());
     let key = request.state_key(ctx, now, Purpose::Write(&budget))?;
     let afterwards = key.duplicate();
     let mut hash = reserved::load(request.hash_key(ctx)?, request.key, id, now, &budget)?;
     let mut loaded = request.algorithm.load(key, None, now, Purpose::Write(&budget))?;
-    (reservations.give_back)(&request.algorithm, &mut loaded, now, hash.book.ended_mut());
+    request.algorithm.give_back(&mut loaded, now, hash.book.ended_mut());
     let (mut change, mut charged) = (Change::Keep, Cost::ZERO);
     let standing = hash.book.standing();
     if let Standing::Open(charge) | Standing::Mark(charge) = standing {
-        change = (reservations.settle)(&request.algorithm, &loaded, now, &charge, actual)?;
+        change = request.algorithm.settling(&loaded, now, &charge, actual)?;
         charged = actual;
         // The units that have been given back are still stored.
         let needs_memory = A::needs_memory(&loaded, &change) && !hash.book.gave_back();
         if needs_memory && ctx.out_of_memory(request.key) {
-            memory::allows_uncounted(ctx, false)?;
+            allows_uncounted(ctx, false)?;
             (change, charged) = (Change::Keep, charge.cost.unwrap_or(Cost::ZERO));
         }
         hash.book.close();

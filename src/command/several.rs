@@ -8,17 +8,17 @@ use std::ops::RangeInclusive;
 
 use arrayvec::ArrayVec;
 use redis_rl_algorithm::integer::parse_unsigned;
-use redis_rl_algorithm::{Micros, Verdict};
+use redis_rl_algorithm::{Charging, Micros, Verdict};
 
 use super::algorithms::Algorithm;
+use super::decide::Pending;
 use super::name::{NO_SUCH_ALGORITHM, Name};
 use super::options::{Keyword, Reserve, Taker};
-use super::pending::Pending;
 use super::reply::Reply;
 use super::request::{Request, require_few_members};
 use super::reserve::Reserving;
 use super::words::{Form, Words};
-use crate::error::Error;
+use crate::error::{Error, Message};
 use crate::ffi::{Arg, Args, ClosedKey, Ctx};
 use crate::stats::Outcome;
 use crate::store::{Budget, Purpose};
@@ -98,7 +98,7 @@ fn parse_limit<'c>(
         });
     };
     if taker == Taker::Share && !name.traits().always {
-        return Err(Error::NOT_SHARED);
+        return Err(Error::new(Message::NotShared));
     }
     for_algorithm!(name, A => {
         let (request, reserve) = Request::<A>::parse_limit(args, taker)?;
@@ -219,7 +219,10 @@ where
     }
 
     fn set_place(&mut self, is_paid: bool, is_last: bool) {
-        (self.lends, self.ignores_shadow) = (is_paid, is_paid || !is_last);
+        self.ignores_shadow = is_paid || !is_last;
+        if is_paid {
+            self.charging = Charging::Lending;
+        }
     }
 
     fn decide<'r>(
@@ -291,9 +294,6 @@ pub struct Decided<'c, A: Algorithm> {
 impl<'c, A: Algorithm> Decided<'c, A> {
     fn new(request: &'c Request<'c, A>, keys: Keys<'c>, now: Micros, budget: &Budget) -> Result<Self, Error> {
         Ok(match keys.reserve {
-            None if request.lends => {
-                Self { pending: request.decide_lending(keys.state, now, Purpose::Write(budget))?, reserving: None }
-            }
             None => Self { pending: request.decide(keys.state, now, Purpose::Write(budget))?, reserving: None },
             Some(reserve) => {
                 let (reserve, hash) = *reserve;

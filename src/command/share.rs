@@ -9,8 +9,8 @@ use redis_rl_algorithm::Micros;
 
 use super::Command;
 use super::algorithms::LENDING;
+use super::decide::allows_uncounted;
 use super::doc::{KEY, LIMIT, SINCE, WINDOW};
-use super::memory;
 use super::options::{Grammar, List, MOST_ARGUMENTS, Taker};
 use super::reply::{make_names_unique, soonest, write_several};
 use super::several::{self, DecidedLimit, Limit, MAX, Rules, key_positions};
@@ -117,7 +117,7 @@ fn without_memory<'c>(ctx: Ctx<'c>, shadow: bool, charged: &mut [DecidedLimit<'c
     if !growing.is_some_and(|limit| ctx.out_of_memory(limit.get().key())) {
         return Ok(None);
     }
-    let allowed = memory::allows_uncounted(ctx, shadow)?;
+    let allowed = allows_uncounted(ctx, shadow)?;
     for limit in charged {
         limit.get_mut().leave_uncharged(allowed)?;
     }

@@ -13,7 +13,7 @@ use crate::error::Error;
 use crate::ffi::{Access, Args, Argument, ArgumentKind, CommandDoc, Ctx, KeySpec};
 use crate::store::{Budget, Purpose, Record};
 use redis_rl_algorithm::integer::parse_unsigned;
-use redis_rl_algorithm::{Cost, Gcra, MAX_COUNT, Micros, Policy, Window};
+use redis_rl_algorithm::{Charging, Cost, Gcra, MAX_COUNT, Micros, Policy, Window};
 
 /// The command, under either name.
 pub struct Throttle;
@@ -84,8 +84,7 @@ fn parse<'c>(mut args: Args<'c>) -> Result<Request<'c, Record<Gcra>>, Error> {
         id,
         cost,
         partial: false,
-        always: false,
-        lends: false,
+        charging: Charging::IfAllowed,
         shadow: false,
         ignores_shadow: false,
     })

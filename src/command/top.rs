@@ -8,8 +8,8 @@ use super::name::Name;
 use crate::denied;
 use crate::error::Error;
 use crate::ffi::{Args, Argument, ArgumentKind, CommandDoc, Ctx, KeySpec};
-use redis_rl_algorithm::arithmetic::to_i64;
 use redis_rl_algorithm::integer::parse_unsigned;
+use redis_rl_algorithm::integer::to_i64;
 
 /// How many keys are replied if the call does not say.
 const DEFAULT_COUNT: usize = 10;

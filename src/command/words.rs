@@ -1,6 +1,6 @@
 //! The words of a call, and the form of its reply.
 
-use crate::error::Error;
+use crate::error::{Error, Message};
 use crate::ffi::{Args, Argument, ArgumentKind};
 
 /// The words of a call, of which some are still to come.
@@ -63,7 +63,8 @@ forms! {
 
 impl Form {
     /// The error for a form that is not at the end of a call.
-    pub const NOT_LAST: Error = Error::of_words(Self::WORDS, "or", "comes last");
+    pub const NOT_LAST: Error =
+        Error::new(Message::OfWords { words: Self::WORDS, joined_by: "or", rule: "comes last" });
 
     /// The form of a call that has named this one, and now names another.
     ///
@@ -72,8 +73,10 @@ impl Form {
     pub fn and(self, named: Self) -> Result<Self, Error> {
         match self {
             Self::Verdict => Ok(named),
-            _ if self == named => Err(Error::of_words(Self::WORDS, "or", "comes at most once")),
-            _ => Err(Error::of_words(Self::WORDS, "and", "exclude each other")),
+            _ if self == named => {
+                Err(Error::new(Message::OfWords { words: Self::WORDS, joined_by: "or", rule: "comes at most once" }))
+            }
+            _ => Err(Error::new(Message::OfWords { words: Self::WORDS, joined_by: "and", rule: "exclude each other" })),
         }
     }
 }

@@ -7,18 +7,17 @@ use std::fmt::Write;
 use arrayvec::ArrayString;
 
 use super::braces::braces;
-use super::reserved::{Infix, Reservations};
-use super::{Budget, Corrections, Decide, Purpose, StoredAlgorithm, foreign_value, internal_error, read_string};
+use super::reserved::Infix;
+use super::{Budget, Purpose, Storage, WholeState, foreign_value, internal_error, read_string};
 use crate::error::Error;
 use crate::ffi::{ClosedKey, Ctx, Key, Str};
 use redis_rl_algorithm::fixed_window::Counter;
-use redis_rl_algorithm::integer::parse_integer;
+use redis_rl_algorithm::integer::{Text, parse_integer};
 use redis_rl_algorithm::period::Suffix;
-use redis_rl_algorithm::reservation::{Ended, Reservation};
-use redis_rl_algorithm::text::Text;
-use redis_rl_algorithm::{Algorithm, Change, Changed, Cost, Decision, Figures, FixedWindow, Forecast, Micros, Policy};
+use redis_rl_algorithm::reservation::{Ended, give_back};
+use redis_rl_algorithm::{Algorithm, Change, Cost, FixedWindow, Micros, Policy};
 
-/// An open key and the counter in it: [`StoredAlgorithm::Loaded`] of FIXED and of WINDOW.
+/// An open key and the counter in it: [`Storage::Loaded`] of FIXED and of WINDOW.
 pub struct Loaded<'c> {
     pub key: Key<'c>,
     pub counter: Option<Counter>,
@@ -39,30 +38,9 @@ pub fn load<'c>(key: ClosedKey<'c>, purpose: Purpose<'_>) -> Result<Loaded<'c>, 
     Ok(Loaded { key, counter })
 }
 
-impl StoredAlgorithm for FixedWindow {
+impl Storage for FixedWindow {
     type Loaded<'c> = Loaded<'c>;
     type Change = Counter;
-    const ALWAYS: Option<Decide<Self>> =
-        Some(|this, loaded, now, cost| Ok(this.decide_always(loaded.counter, now, cost)?));
-    const CORRECTIONS: Result<Corrections<Self>, Error> = Ok(Corrections {
-        refund: |this, loaded, now, at, cost| this.refunding(loaded.counter, now, at, cost),
-        overcharge: |this, loaded, now, at, cost| Ok(this.overcharging(loaded.counter, now, at, cost)?),
-    });
-    const RESERVATIONS: Option<&'static Reservations<Self>> = Some(&Reservations {
-        infix: |this| {
-            let mut infix = Infix::new();
-            // It fits: 18 characters of the window and 12 of the anchor.
-            let _ = write!(infix, ":{}", this.schedule());
-            infix
-        },
-        decide: |this, loaded, now, cost| Ok(this.decide_reserving(loaded.counter, now, cost)?),
-        counts_until: |this, loaded, change, now| this.counts_until(loaded.counter, change, now),
-        settle: |this, loaded, now, charge, actual| Ok(this.settling(loaded.counter, now, charge, actual)?),
-        give_back: |this, loaded, now, ended| {
-            give_back(loaded, now, ended, |counter, charge| this.settling(counter, now, charge, Cost::ZERO));
-        },
-        commit: |_, loaded, change, _| commit_given_back(loaded, change, c"incrby"),
-    });
 
     fn new(policy: &Policy) -> Result<Self, Error> {
         Ok(<Self as Algorithm>::new(policy)?)
@@ -98,43 +76,59 @@ impl StoredAlgorithm for FixedWindow {
         loaded.counter.is_some()
     }
 
-    #[inline(always)]
-    fn decide_on(&self, loaded: &mut Loaded<'_>, now: Micros, cost: Cost) -> Result<Decision<Counter>, Error> {
-        Ok(self.decide(loaded.counter, now, cost)?)
-    }
-
-    fn remaining(&self, loaded: &Loaded<'_>, now: Micros) -> u64 {
-        self.forecast(loaded.counter, &Change::Keep, now).remaining()
-    }
-
-    fn window_at(&self, _policy: &Policy, now: Micros) -> u64 {
-        self.period_at(now).length
-    }
-
-    fn figures(&self, loaded: &Loaded<'_>, decision: &Decision<Counter>, now: Micros) -> Figures {
-        Figures::new(&self.forecast(loaded.counter, &decision.change, now), decision, now)
-    }
-
     fn needs_memory(loaded: &Loaded<'_>, change: &Change<Counter>) -> bool {
         loaded.counter.is_none() && matches!(change, Change::Charge(_))
     }
 
     #[inline(always)]
     fn commit(&self, loaded: Loaded<'_>, change: Change<Counter>, _now: Micros) {
-        match change {
-            Change::Keep => {}
-            Change::Delete => super::delete(loaded.key),
-            Change::Charge(counter) | Change::Rebase(counter) | Change::Refund(counter) => {
-                write(loaded, counter, c"incrby");
-            }
+        commit(loaded, change, c"incrby");
+    }
+
+    fn infix(&self) -> Infix {
+        let mut infix = Infix::new();
+        // It fits: 18 characters of the window and 12 of the anchor.
+        let _ = write!(infix, ":{}", self.schedule());
+        infix
+    }
+
+    fn give_back(&self, loaded: &mut Loaded<'_>, now: Micros, ended: &mut [Ended]) {
+        let settle = |counter, charge: &_| self.settling(counter, now, charge, Cost::ZERO);
+        give_back(&mut loaded.counter, now, ended, settle);
+    }
+
+    fn commit_given_back(&self, loaded: Loaded<'_>, change: Change<Counter>, _now: Micros) {
+        commit_given_back(loaded, change, c"incrby");
+    }
+}
+
+impl WholeState for FixedWindow {
+    type Of = Self;
+
+    fn algorithm(&self) -> &Self {
+        self
+    }
+
+    fn state(loaded: &Loaded<'_>) -> Option<Counter> {
+        loaded.counter
+    }
+}
+
+/// Writes a change of a counter. `event_with_expiry` is the event of a value that is written with a new expiry.
+#[inline(always)]
+pub fn commit(loaded: Loaded<'_>, change: Change<Counter>, event_with_expiry: &CStr) {
+    match change {
+        Change::Keep => {}
+        Change::Delete => super::delete(loaded.key),
+        Change::Charge(counter) | Change::Rebase(counter) | Change::Refund(counter) => {
+            write(loaded, counter, event_with_expiry);
         }
     }
 }
 
-/// Writes the counter and replicates it in as few commands as possible. `event_with_expiry` is the event of a value that
-/// is written with a new expiry.
+/// Writes the counter and replicates it in as few commands as possible.
 #[inline(always)]
-pub fn write(Loaded { mut key, counter: before }: Loaded<'_>, after: Counter, event_with_expiry: &CStr) {
+fn write(Loaded { mut key, counter: before }: Loaded<'_>, after: Counter, event_with_expiry: &CStr) {
     let delta = after.value.checked_sub(before.map_or(0, |counter| counter.value));
     let new_expiry = after.expires_at.filter(|_| after.expires_at != before.and_then(|counter| counter.expires_at));
     let mut digits = Text::new();
@@ -163,21 +157,7 @@ pub fn write(Loaded { mut key, counter: before }: Loaded<'_>, after: Counter, ev
     }
 }
 
-/// Gives back in `loaded` what has ended. `settle` corrects a counter.
-pub fn give_back(
-    loaded: &mut Loaded<'_>,
-    now: Micros,
-    ended: &mut [Ended],
-    settle: impl Fn(Option<Counter>, &Reservation) -> Changed<Counter>,
-) {
-    for one in ended.iter_mut().filter(|one| one.holds_units(now)) {
-        let change = settle(loaded.counter, &one.was).unwrap_or(Change::Keep);
-        one.given_back = change != Change::Keep;
-        loaded.counter = change.apply_to(loaded.counter);
-    }
-}
-
-/// Writes a counter that [`give_back`] has changed, and a change of it, as one.
+/// Writes a counter in which units were given back, and a change of it, as one.
 pub fn commit_given_back(loaded: Loaded<'_>, change: Change<Counter>, event_with_expiry: &CStr) {
     let Loaded { key, counter } = loaded;
     let after = change.apply_to(counter);

@@ -4,16 +4,15 @@
 use std::cell::OnceCell;
 
 use super::sorted_set::{self, Expired, SortedSet, set_expiry};
-use super::{
-    Budget, Corrections, Decide, Purpose, Reservations, StoredAlgorithm, announce, extend, internal_error,
-    require_own_name,
-};
+use super::{Budget, Purpose, Storage, StoredAlgorithm, announce, extend, internal_error, require_own_name};
 use crate::error::Error;
 use crate::ffi::{Access, Arg, ClosedKey, Ctx, Key, Kind, Str};
 use redis_rl_algorithm::lease::{Hold, Leases, NEVER};
-use redis_rl_algorithm::{Change, Cost, Decision, Figures, Forecast, Lease, MAX_COUNT, Micros, Policy, Window};
+use redis_rl_algorithm::{
+    Change, Charging, Cost, Decision, Figures, Forecast, Lease, MAX_COUNT, Micros, Policy, Window,
+};
 
-/// See [`StoredAlgorithm::Loaded`].
+/// See [`Storage::Loaded`].
 pub struct Loaded<'c> {
     set: SortedSet<'c>,
     /// The holder that the request names. RL.PEEK may name none.
@@ -32,12 +31,9 @@ impl Loaded<'_> {
     }
 }
 
-impl StoredAlgorithm for Lease {
+impl Storage for Lease {
     type Loaded<'c> = Loaded<'c>;
     type Change = Hold;
-    const CORRECTIONS: Result<Corrections<Self>, Error> = Err(Error::LEASE_CORRECTION);
-    const ALWAYS: Option<Decide<Self>> = None;
-    const RESERVATIONS: Option<&'static Reservations<Self>> = None;
     const QUOTA_UNIT: Option<&'static str> = Some("concurrent-requests");
 
     fn new(policy: &Policy) -> Result<Self, Error> {
@@ -64,23 +60,6 @@ impl StoredAlgorithm for Lease {
         loaded.set.exists
     }
 
-    #[inline(always)]
-    fn decide_on(&self, loaded: &mut Loaded<'_>, now: Micros, cost: Cost) -> Result<Decision<Hold>, Error> {
-        Ok(self.decide(&leases(loaded), now, cost))
-    }
-
-    fn remaining(&self, loaded: &Loaded<'_>, now: Micros) -> u64 {
-        self.forecast(&leases(loaded), &Change::Keep, now).remaining()
-    }
-
-    fn figures(&self, loaded: &Loaded<'_>, decision: &Decision<Hold>, now: Micros) -> Figures {
-        Figures::new(&self.forecast(&leases(loaded), &decision.change, now), decision, now)
-    }
-
-    fn units_charged(loaded: &Loaded<'_>, _cost: Cost) -> u64 {
-        u64::from(loaded.own.is_none())
-    }
-
     fn needs_memory(loaded: &Loaded<'_>, change: &Change<Hold>) -> bool {
         loaded.own.is_none() && matches!(change, Change::Charge(_))
     }
@@ -101,6 +80,31 @@ impl StoredAlgorithm for Lease {
             (Change::Charge(Hold { until }), Some(holder)) => move_ends(key, until, &[holder]),
             _ => {}
         }
+    }
+}
+
+impl StoredAlgorithm for Lease {
+    #[inline(always)]
+    fn decide(
+        &self,
+        loaded: &mut Loaded<'_>,
+        now: Micros,
+        cost: Cost,
+        _charging: Charging,
+    ) -> Result<Decision<Hold>, Error> {
+        Ok(Lease::decide(self, &leases(loaded), now, cost))
+    }
+
+    fn remaining(&self, loaded: &Loaded<'_>, now: Micros) -> u64 {
+        self.forecast(&leases(loaded), &Change::Keep, now).remaining()
+    }
+
+    fn figures(&self, loaded: &Loaded<'_>, decision: &Decision<Hold>, now: Micros) -> Figures {
+        Figures::new(&self.forecast(&leases(loaded), &decision.change, now), decision, now)
+    }
+
+    fn units_charged(loaded: &Loaded<'_>, _cost: Cost) -> u64 {
+        u64::from(loaded.own.is_none())
     }
 }
 

@@ -3,22 +3,18 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::sorted_set::{self, Expired, SortedSet, count_scores, set_expiry};
-use super::{Corrections, Decide, Purpose, Reservations, StoredAlgorithm, internal_error};
+use super::{Purpose, Storage, StoredAlgorithm, internal_error};
 use crate::error::Error;
 use crate::ffi::{ClosedKey, Key, Str};
-use redis_rl_algorithm::arithmetic::to_i64;
+use redis_rl_algorithm::integer::to_i64;
 use redis_rl_algorithm::sliding_log::LogChange;
-use redis_rl_algorithm::{Algorithm, Change, Cost, Decision, Figures, Forecast, MAX_MOVED, Micros, Policy, SlidingLog};
+use redis_rl_algorithm::{
+    Algorithm, Change, Charging, Cost, Decision, Figures, Forecast, MAX_MOVED, Micros, Policy, SlidingLog,
+};
 
-impl StoredAlgorithm for SlidingLog {
+impl Storage for SlidingLog {
     type Loaded<'c> = SortedSet<'c>;
     type Change = LogChange;
-    const CORRECTIONS: Result<Corrections<Self>, Error> = Ok(Corrections {
-        refund: |this, loaded, _now, at, cost| this.refunding_len(loaded.len, at, cost),
-        overcharge: |this, _loaded, now, at, cost| Ok(this.overcharging_at(now, at, cost)),
-    });
-    const ALWAYS: Option<Decide<Self>> = None;
-    const RESERVATIONS: Option<&'static Reservations<Self>> = None;
 
     fn new(policy: &Policy) -> Result<Self, Error> {
         Ok(<Self as Algorithm>::new(policy)?)
@@ -41,59 +37,8 @@ impl StoredAlgorithm for SlidingLog {
         loaded.exists
     }
 
-    #[inline(always)]
-    fn decide_on(&self, loaded: &mut SortedSet<'_>, now: Micros, cost: Cost) -> Result<Decision<LogChange>, Error> {
-        let ahead = || loaded.key.any_score_above(now.millis());
-        Ok(self.decide_on_len(loaded.len, ahead, cost))
-    }
-
-    fn remaining(&self, loaded: &SortedSet<'_>, now: Micros) -> u64 {
-        self.forecast_of_len(loaded.len, |_| None, now).remaining()
-    }
-
-    fn figures(&self, loaded: &SortedSet<'_>, decision: &Decision<LogChange>, now: Micros) -> Figures {
-        let added = if let Change::Charge(LogChange::Add(count)) = decision.change { count } else { 0 };
-        let now_ms = now.millis();
-        // Members ahead of the clock stay where they are, unless the change moves them: those with the lowest ranks.
-        let moved = match decision.change {
-            Change::Rebase(_) => {
-                count_scores(&loaded.key, c"-inf", now_ms).unwrap_or(0).saturating_add(loaded.may_move)
-            }
-            _ => 0,
-        };
-        let key = loaded.key.closed();
-        let score_at = |rank| key.score_at(rank).map(|score| score.ceil() as u64);
-        // The scripts write no scores below 0. Such members have the lowest ranks, and neither the scripts nor this
-        // module remove them: they never leave the window, but go with the key.
-        let never = match key.score_at(0) {
-            Some(score) if score < 0.0 => key.count_scores(c"-inf", c"(0").unwrap_or(0),
-            _ => 0,
-        };
-        let passed = never.saturating_add(loaded.expired);
-        // The n-th member to leave, with those of this request among the others.
-        let entry = |n: u64| {
-            if n >= loaded.len.saturating_add(added).saturating_sub(never) {
-                return None;
-            }
-            let rank = n.saturating_add(passed);
-            let score = score_at(rank).filter(|&score| score <= now_ms || added == 0);
-            let later = || score_at(rank.checked_sub(added)?).filter(|&score| score > now_ms);
-            Some(score.or_else(later).unwrap_or(now_ms).min(if rank < moved { now_ms } else { u64::MAX }))
-        };
-        let held = if loaded.exists { loaded.key.expires_at() } else { None };
-        // The key still exists in the millisecond of its expiry.
-        let last = self.new_expiry(held, now).or(held);
-        let gone_at = last.map(|millis| Micros::from_millis(millis.saturating_add(1)));
-        let forecast = self.forecast_of_len(loaded.len.saturating_add(added), entry, now).gone_at(gone_at);
-        Figures::new(&forecast, decision, now)
-    }
-
     fn needs_memory(_loaded: &SortedSet<'_>, change: &Change<LogChange>) -> bool {
         matches!(change, Change::Charge(_))
-    }
-
-    fn members_added(&self, cost: Cost) -> u64 {
-        cost.units()
     }
 
     #[inline(always)]
@@ -142,6 +87,80 @@ impl StoredAlgorithm for SlidingLog {
                 }
             }
         }
+    }
+}
+
+/// It takes neither ALWAYS nor RESERVE.
+impl StoredAlgorithm for SlidingLog {
+    #[inline(always)]
+    fn decide(
+        &self,
+        loaded: &mut SortedSet<'_>,
+        now: Micros,
+        cost: Cost,
+        _charging: Charging,
+    ) -> Result<Decision<LogChange>, Error> {
+        let ahead = || loaded.key.any_score_above(now.millis());
+        Ok(self.decide_on_len(loaded.len, ahead, cost))
+    }
+
+    fn remaining(&self, loaded: &SortedSet<'_>, now: Micros) -> u64 {
+        self.forecast_of_len(loaded.len, |_| None, now).remaining()
+    }
+
+    fn figures(&self, loaded: &SortedSet<'_>, decision: &Decision<LogChange>, now: Micros) -> Figures {
+        let added = if let Change::Charge(LogChange::Add(count)) = decision.change { count } else { 0 };
+        let now_ms = now.millis();
+        // Members ahead of the clock stay where they are, unless the change moves them: those with the lowest ranks.
+        let moved = match decision.change {
+            Change::Rebase(_) => {
+                count_scores(&loaded.key, c"-inf", now_ms).unwrap_or(0).saturating_add(loaded.may_move)
+            }
+            _ => 0,
+        };
+        let key = loaded.key.closed();
+        let score_at = |rank| key.score_at(rank).map(|score| score.ceil() as u64);
+        // The scripts write no scores below 0. Such members have the lowest ranks, and neither the scripts nor this
+        // module remove them: they never leave the window, but go with the key.
+        let never = match key.score_at(0) {
+            Some(score) if score < 0.0 => key.count_scores(c"-inf", c"(0").unwrap_or(0),
+            _ => 0,
+        };
+        let passed = never.saturating_add(loaded.expired);
+        // The n-th member to leave, with those of this request among the others.
+        let entry = |n: u64| {
+            if n >= loaded.len.saturating_add(added).saturating_sub(never) {
+                return None;
+            }
+            let rank = n.saturating_add(passed);
+            let score = score_at(rank).filter(|&score| score <= now_ms || added == 0);
+            let later = || score_at(rank.checked_sub(added)?).filter(|&score| score > now_ms);
+            Some(score.or_else(later).unwrap_or(now_ms).min(if rank < moved { now_ms } else { u64::MAX }))
+        };
+        let held = if loaded.exists { loaded.key.expires_at() } else { None };
+        // The key still exists in the millisecond of its expiry.
+        let last = self.new_expiry(held, now).or(held);
+        let gone_at = last.map(|millis| Micros::from_millis(millis.saturating_add(1)));
+        let forecast = self.forecast_of_len(loaded.len.saturating_add(added), entry, now).gone_at(gone_at);
+        Figures::new(&forecast, decision, now)
+    }
+
+    fn members_added(&self, cost: Cost) -> u64 {
+        cost.units()
+    }
+
+    fn refunding(&self, loaded: &SortedSet<'_>, _now: Micros, at: Option<Micros>, cost: Cost) -> Change<LogChange> {
+        self.refunding_len(loaded.len, at, cost)
+    }
+
+    fn overcharging(
+        &self,
+        _loaded: &SortedSet<'_>,
+        now: Micros,
+        at: Option<Micros>,
+        cost: Cost,
+    ) -> Result<Change<LogChange>, Error> {
+        Ok(self.overcharging_at(now, at, cost))
     }
 }
 

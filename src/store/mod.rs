@@ -13,13 +13,15 @@ mod window;
 
 use std::cell::Cell;
 
-use crate::error::Error;
+use crate::error::{Error, Message};
 use crate::ffi::{Access, Arg, ClosedKey, Ctx, Key, Kind, Str};
 pub use record::Record;
-use redis_rl_algorithm::arithmetic::to_i64;
-use redis_rl_algorithm::reservation::MAX_ENDED;
-use redis_rl_algorithm::{Change, Cost, Decision, Figures, MAX_EXPIRED, MAX_MOVED, Micros, Name, Named, Policy};
-pub use reserved::Reservations;
+use redis_rl_algorithm::integer::to_i64;
+use redis_rl_algorithm::reservation::{Ended, MAX_ENDED, Reservation};
+use redis_rl_algorithm::{
+    Algorithm, Change, Charging, Cost, Decision, Figures, Forecast, MAX_EXPIRED, MAX_MOVED, Micros, Name, Named, Policy,
+};
+use reserved::Infix;
 
 /// What a call may still remove, over all its limits, of what no longer counts. It leaves the rest to later calls.
 #[derive(Debug, PartialEq, Eq)]
@@ -75,21 +77,15 @@ impl Purpose<'_> {
     }
 }
 
-/// An algorithm, and where its state is stored.
+/// Where the state of an algorithm is stored: from a key to what the algorithm decides on, and from a change back to the key.
 ///
 /// The steps are separate so that RL.MULTI can decide every limit before it commits any, and RL.PEEK commits nothing.
-pub trait StoredAlgorithm: Named + Sized + 'static {
+pub trait Storage: Named + Sized + 'static {
     /// An open key and the state in it.
     type Loaded<'c>: 'c;
     /// What a decision writes.
     type Change;
 
-    /// Decides on a request with ALWAYS.
-    const ALWAYS: Option<Decide<Self>>;
-    /// What RL.REFUND and RL.SETTLE call. LEASE counts nothing that they could correct, and has their error instead.
-    const CORRECTIONS: Result<Corrections<Self>, Error>;
-    /// What RESERVE and RESERVATION call.
-    const RESERVATIONS: Option<&'static Reservations<Self>>;
     /// What `q` counts in the header RateLimit-Policy, if not requests.
     const QUOTA_UNIT: Option<&'static str> = None;
 
@@ -123,38 +119,54 @@ pub trait StoredAlgorithm: Named + Sized + 'static {
     /// Whether the key holds a state.
     fn exists(loaded: &Self::Loaded<'_>) -> bool;
 
+    /// Whether the change creates a key or makes one larger.
+    fn needs_memory(loaded: &Self::Loaded<'_>, change: &Change<Self::Change>) -> bool;
+
+    /// Writes a change, extends the expiry if this call needs the state for longer, replicates both and fires the
+    /// keyspace events. [`Change::Keep`] writes no state, but may extend the expiry.
+    fn commit(&self, loaded: Self::Loaded<'_>, change: Change<Self::Change>, now: Micros);
+
+    /// What the name of the HASH of reservations has between the key and `:reserved`.
+    fn infix(&self) -> Infix {
+        Infix::new()
+    }
+
+    /// Gives back reservations that have ended, in what is loaded only: [`Storage::commit_given_back`] writes it.
+    fn give_back(&self, _loaded: &mut Self::Loaded<'_>, _now: Micros, _ended: &mut [Ended]) {}
+
+    /// Writes what [`Storage::give_back`] has left of the state, and a change of it, as [`Storage::commit`] does.
+    fn commit_given_back(&self, loaded: Self::Loaded<'_>, change: Change<Self::Change>, now: Micros) {
+        self.commit(loaded, change, now);
+    }
+}
+
+/// What an algorithm decides on a stored state. All of it is pure: [`Storage::commit`] writes the change.
+pub trait StoredAlgorithm: Storage {
     /// Decides on a request.
     ///
     /// # Errors
     /// What the request would count cannot be represented.
-    fn decide_on(
+    fn decide(
         &self,
         loaded: &mut Self::Loaded<'_>,
         now: Micros,
         cost: Cost,
+        charging: Charging,
     ) -> Result<Decision<Self::Change>, Error>;
 
-    /// Decides on a request of RL.SHARE that a narrower limit has paid; and how many units this one charges.
-    ///
-    /// # Errors
-    /// What the request would count cannot be represented.
-    fn decide_lending(
-        &self,
-        loaded: &mut Self::Loaded<'_>,
-        now: Micros,
-        cost: Cost,
-    ) -> Result<(Decision<Self::Change>, Cost), Error> {
-        Ok((Self::ALWAYS.ok_or(Error::INTERNAL)?(self, loaded, now, cost)?, cost))
+    /// How many units of a cost [`Charging::Lending`] charges.
+    fn lent(&self, _loaded: &Self::Loaded<'_>, _now: Micros, cost: Cost) -> Cost {
+        cost
     }
 
-    /// The change that a request in shadow mode commits, of an algorithm that leaves the times of the state as they are.
+    /// The change that a request in shadow mode commits.
     fn in_shadow(
         &self,
         _loaded: &Self::Loaded<'_>,
         _now: Micros,
         change: Change<Self::Change>,
     ) -> Change<Self::Change> {
-        if matches!(change, Change::Rebase(_)) { Change::Keep } else { change }
+        change
     }
 
     /// The largest cost that would be allowed now.
@@ -168,9 +180,6 @@ pub trait StoredAlgorithm: Named + Sized + 'static {
     /// The figures of the state as it is after the decision, which need not be committed.
     fn figures(&self, loaded: &Self::Loaded<'_>, decision: &Decision<Self::Change>, now: Micros) -> Figures;
 
-    /// Whether the change creates a key or makes one larger.
-    fn needs_memory(loaded: &Self::Loaded<'_>, change: &Change<Self::Change>) -> bool;
-
     /// The units that a charge adds: `cost`, but for a lease that is renewed.
     fn units_charged(_loaded: &Self::Loaded<'_>, cost: Cost) -> u64 {
         cost.units()
@@ -181,27 +190,122 @@ pub trait StoredAlgorithm: Named + Sized + 'static {
         0
     }
 
-    /// Writes a change, extends the expiry if this call needs the state for longer, replicates both and fires the
-    /// keyspace events. [`Change::Keep`] writes no state, but may extend the expiry.
-    fn commit(&self, loaded: Self::Loaded<'_>, change: Change<Self::Change>, now: Micros);
+    // RL.REFUND, RL.SETTLE and RESERVE call these of the algorithms that the table says take them.
+
+    /// What gives units back, never beyond full. `at` is when they were charged, if that is known.
+    fn refunding(
+        &self,
+        _loaded: &Self::Loaded<'_>,
+        _now: Micros,
+        _at: Option<Micros>,
+        _cost: Cost,
+    ) -> Change<Self::Change> {
+        Change::Keep
+    }
+
+    /// What charges units whatever the limit says.
+    ///
+    /// # Errors
+    /// The result cannot be represented.
+    fn overcharging(
+        &self,
+        _loaded: &Self::Loaded<'_>,
+        _now: Micros,
+        _at: Option<Micros>,
+        _cost: Cost,
+    ) -> Result<Change<Self::Change>, Error> {
+        Ok(Change::Keep)
+    }
+
+    /// The millisecond in which a charge of now leaves its window, from the state and the change that charges.
+    fn counts_until(&self, _loaded: &Self::Loaded<'_>, _change: &Change<Self::Change>, now: Micros) -> u64 {
+        now.millis()
+    }
+
+    /// What corrects the charge of a reservation.
+    ///
+    /// # Errors
+    /// The result cannot be represented.
+    fn settling(
+        &self,
+        _loaded: &Self::Loaded<'_>,
+        _now: Micros,
+        _charge: &Reservation,
+        _actual: Cost,
+    ) -> Result<Change<Self::Change>, Error> {
+        Ok(Change::Keep)
+    }
 }
 
-/// Decides on a request. It is an error if what the request would count cannot be represented.
-pub type Decide<A> = fn(
-    &A,
-    &mut <A as StoredAlgorithm>::Loaded<'_>,
-    Micros,
-    Cost,
-) -> Result<Decision<<A as StoredAlgorithm>::Change>, Error>;
+/// An algorithm whose whole state is loaded before it decides: all but SLIDING and LEASE, which ask the server for members
+/// of a sorted set.
+trait WholeState: Storage<Change = <Self::Of as Algorithm>::Change> {
+    type Of: Algorithm;
 
-/// How a charge is corrected. `Option<Micros>` is when it was charged, if that is known.
-#[expect(clippy::type_complexity, reason = "the arguments are those of the algorithm")]
-pub struct Corrections<A: StoredAlgorithm> {
-    /// Gives units back, never beyond full.
-    pub refund: fn(&A, &A::Loaded<'_>, Micros, Option<Micros>, Cost) -> Change<A::Change>,
-    /// Charges units whatever the limit says. It is an error if the result cannot be represented, or if RL.SETTLE does not
-    /// take the algorithm.
-    pub overcharge: fn(&A, &A::Loaded<'_>, Micros, Option<Micros>, Cost) -> Result<Change<A::Change>, Error>,
+    fn algorithm(&self) -> &Self::Of;
+
+    fn state<'l>(loaded: &'l Self::Loaded<'_>) -> <Self::Of as Algorithm>::State<'l>;
+}
+
+impl<S: WholeState> StoredAlgorithm for S {
+    #[inline(always)]
+    fn decide(
+        &self,
+        loaded: &mut S::Loaded<'_>,
+        now: Micros,
+        cost: Cost,
+        charging: Charging,
+    ) -> Result<Decision<S::Change>, Error> {
+        Ok(self.algorithm().decide_charging(S::state(loaded), now, cost, charging)?)
+    }
+
+    fn lent(&self, loaded: &S::Loaded<'_>, now: Micros, cost: Cost) -> Cost {
+        self.algorithm().lent(S::state(loaded), now, cost)
+    }
+
+    fn in_shadow(&self, loaded: &S::Loaded<'_>, now: Micros, change: Change<S::Change>) -> Change<S::Change> {
+        self.algorithm().in_shadow(S::state(loaded), now, change)
+    }
+
+    fn remaining(&self, loaded: &S::Loaded<'_>, now: Micros) -> u64 {
+        self.algorithm().forecast(S::state(loaded), &Change::Keep, now).remaining()
+    }
+
+    fn window_at(&self, policy: &Policy, now: Micros) -> u64 {
+        policy.schedule.period_at(now).length
+    }
+
+    fn figures(&self, loaded: &S::Loaded<'_>, decision: &Decision<S::Change>, now: Micros) -> Figures {
+        Figures::new(&self.algorithm().forecast(S::state(loaded), &decision.change, now), decision, now)
+    }
+
+    fn refunding(&self, loaded: &S::Loaded<'_>, now: Micros, at: Option<Micros>, cost: Cost) -> Change<S::Change> {
+        self.algorithm().refunding(S::state(loaded), now, at, cost)
+    }
+
+    fn overcharging(
+        &self,
+        loaded: &S::Loaded<'_>,
+        now: Micros,
+        at: Option<Micros>,
+        cost: Cost,
+    ) -> Result<Change<S::Change>, Error> {
+        Ok(self.algorithm().overcharging(S::state(loaded), now, at, cost)?)
+    }
+
+    fn counts_until(&self, loaded: &S::Loaded<'_>, change: &Change<S::Change>, now: Micros) -> u64 {
+        self.algorithm().counts_until(S::state(loaded), change, now)
+    }
+
+    fn settling(
+        &self,
+        loaded: &S::Loaded<'_>,
+        now: Micros,
+        charge: &Reservation,
+        actual: Cost,
+    ) -> Result<Change<S::Change>, Error> {
+        Ok(self.algorithm().settling(S::state(loaded), now, charge, actual)?)
+    }
 }
 
 /// Rejects a key of a limit that has the name of reservations: who chooses the end of a key could break the reservations
@@ -238,8 +342,8 @@ pub fn require_left_over(ctx: Ctx<'_>, key: Arg<'_>, exists: bool) -> Result<(),
 /// `key` has the name of reservations and is not to be deleted, there is no such key in its slot (cluster mode), or the
 /// user has no permission for it. The server has checked the permission for `key` only.
 #[inline(always)]
-pub fn state_key<'c, A: StoredAlgorithm>(
-    algorithm: &A,
+pub fn state_key<'c>(
+    algorithm: &impl Storage,
     ctx: Ctx<'c>,
     key: Arg<'c>,
     now: Micros,
@@ -279,7 +383,7 @@ fn foreign_value(key: &Key<'_>, purpose: Purpose<'_>, tag: &[u8], otherwise: Err
     let is_own = |record: &[u8]| !tag.is_empty() && record.starts_with(tag);
     let writer = |record: &[u8]| Name::of_record(record).filter(|_| !is_own(record));
     match read_string(key, purpose, writer) {
-        Ok(Some(Some(name))) => Error::held_by(name.word()),
+        Ok(Some(Some(name))) => Error::new(Message::HeldBy { algorithm: name.word() }),
         _ => otherwise,
     }
 }

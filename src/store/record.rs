@@ -4,14 +4,14 @@
 //! command, `SET key record PXAT millis`, or `SET key record KEEPTTL` if the expiry of the key is late enough. Its key
 //! expires when the record equals none at all, or a few seconds later.
 
-use super::reserved::{Infix, Reservations};
-use super::{Budget, Corrections, Decide, Purpose, StoredAlgorithm, foreign_value, read_string};
+use super::{Budget, Purpose, Storage, WholeState, foreign_value, read_string};
 use crate::error::Error;
 use crate::ffi::{ClosedKey, Key};
 use redis_rl_algorithm::record::{Tag, decode, encode, new_expiry};
-use redis_rl_algorithm::{Change, Cost, Decision, Figures, Forecast, Micros, Name, Named, Policy, RecordAlgorithm};
+use redis_rl_algorithm::reservation::{Ended, give_back};
+use redis_rl_algorithm::{Change, Cost, Micros, Name, Named, Policy, RecordAlgorithm};
 
-/// See [`StoredAlgorithm::Loaded`].
+/// See [`Storage::Loaded`].
 pub struct Loaded<'c, A: RecordAlgorithm> {
     key: Key<'c>,
     state: Option<A::Record>,
@@ -31,49 +31,9 @@ impl<A: Named> Named for Record<A> {
     const NAME: Name = A::NAME;
 }
 
-impl<A: RecordAlgorithm + 'static> StoredAlgorithm for Record<A> {
+impl<A: RecordAlgorithm + 'static> Storage for Record<A> {
     type Loaded<'c> = Loaded<'c, A>;
     type Change = A::Record;
-    const CORRECTIONS: Result<Corrections<Self>, Error> = Ok(Corrections {
-        refund: |this, loaded, now, at, cost| this.0.refunding(loaded.state, now, at, cost),
-        overcharge: |this, loaded, now, at, cost| Ok(this.0.overcharging(loaded.state, now, at, cost)?),
-    });
-    const ALWAYS: Option<Decide<Self>> = if A::TRAITS.always {
-        Some(|this, loaded, now, cost| Ok(this.0.decide_always(loaded.state, now, cost)?))
-    } else {
-        None
-    };
-    const RESERVATIONS: Option<&'static Reservations<Self>> = if A::TRAITS.reserve {
-        Some(&Reservations {
-            infix: |_| Infix::new(),
-            decide: |this, loaded, now, cost| Ok(this.0.decide_reserving(loaded.state, now, cost)?),
-            counts_until: |this, loaded, change, now| this.0.counts_until(loaded.state, change, now),
-            settle: |this, loaded, now, charge, actual| Ok(this.0.settling(loaded.state, now, charge, actual)?),
-            give_back: |this, loaded, now, ended| {
-                for one in ended.iter_mut().filter(|one| one.holds_units(now)) {
-                    let change = this.0.settling(loaded.state, now, &one.was, Cost::ZERO);
-                    let change = change.unwrap_or(Change::Keep);
-                    one.given_back = change != Change::Keep;
-                    loaded.state = change.apply_to(loaded.state);
-                }
-            },
-            commit: |this, loaded, change, now| {
-                let change = match (change.apply_to(loaded.state), change) {
-                    (Some(state), Change::Charge(_)) => Change::Charge(state),
-                    (Some(state), _) => Change::Refund(state),
-                    (None, _) => Change::Delete,
-                };
-                // The type and the record have been checked.
-                if let Ok(stored) = this.load(loaded.key.close(), None, now, Purpose::Write(&Budget::of_call()))
-                    && (stored.state.is_some() || change.state().is_some())
-                {
-                    this.commit(stored, change, now);
-                }
-            },
-        })
-    } else {
-        None
-    };
 
     fn new(policy: &Policy) -> Result<Self, Error> {
         Ok(Self(A::new(policy)?))
@@ -100,28 +60,6 @@ impl<A: RecordAlgorithm + 'static> StoredAlgorithm for Record<A> {
         loaded.state.is_some()
     }
 
-    #[inline(always)]
-    fn decide_on(&self, loaded: &mut Loaded<'_, A>, now: Micros, cost: Cost) -> Result<Decision<A::Record>, Error> {
-        Ok(self.0.decide(loaded.state, now, cost)?)
-    }
-
-    fn decide_lending(
-        &self,
-        loaded: &mut Loaded<'_, A>,
-        now: Micros,
-        cost: Cost,
-    ) -> Result<(Decision<A::Record>, Cost), Error> {
-        Ok((self.0.decide_lending(loaded.state, now, cost)?, self.0.lent(loaded.state, now, cost)))
-    }
-
-    fn remaining(&self, loaded: &Loaded<'_, A>, now: Micros) -> u64 {
-        self.0.forecast(loaded.state, &Change::Keep, now).remaining()
-    }
-
-    fn figures(&self, loaded: &Loaded<'_, A>, decision: &Decision<A::Record>, now: Micros) -> Figures {
-        Figures::new(&self.0.forecast(loaded.state, &decision.change, now), decision, now)
-    }
-
     fn needs_memory(loaded: &Loaded<'_, A>, change: &Change<A::Record>) -> bool {
         loaded.state.is_none() && matches!(change, Change::Charge(_))
     }
@@ -139,5 +77,36 @@ impl<A: RecordAlgorithm + 'static> StoredAlgorithm for Record<A> {
             (None, Some(millis)) => super::extend(key, millis),
             (None, None) => {}
         }
+    }
+
+    fn give_back(&self, loaded: &mut Loaded<'_, A>, now: Micros, ended: &mut [Ended]) {
+        let settle = |state, charge: &_| self.0.settling(state, now, charge, Cost::ZERO);
+        give_back(&mut loaded.state, now, ended, settle);
+    }
+
+    fn commit_given_back(&self, loaded: Loaded<'_, A>, change: Change<A::Record>, now: Micros) {
+        let change = match (change.apply_to(loaded.state), change) {
+            (Some(state), Change::Charge(_)) => Change::Charge(state),
+            (Some(state), _) => Change::Refund(state),
+            (None, _) => Change::Delete,
+        };
+        // The type and the record have been checked.
+        if let Ok(stored) = self.load(loaded.key.close(), None, now, Purpose::Write(&Budget::of_call()))
+            && (stored.state.is_some() || change.state().is_some())
+        {
+            self.commit(stored, change, now);
+        }
+    }
+}
+
+impl<A: RecordAlgorithm + 'static> WholeState for Record<A> {
+    type Of = A;
+
+    fn algorithm(&self) -> &A {
+        &self.0
+    }
+
+    fn state(loaded: &Loaded<'_, A>) -> Option<A::Record> {
+        loaded.state
     }
 }

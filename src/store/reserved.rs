@@ -8,63 +8,28 @@
 use arrayvec::ArrayString;
 
 use super::braces::braces;
-use super::{Budget, Decide, StoredAlgorithm, extend, internal_error, sorted_set};
+use super::{Budget, Storage, extend, internal_error, sorted_set};
 use crate::error::Error;
 use crate::ffi::{Access, Arg, ClosedKey, Ctx, Key, Kind, Str, Word};
 use crate::stats::STATS;
+use redis_rl_algorithm::Micros;
 use redis_rl_algorithm::integer::parse_unsigned;
-use redis_rl_algorithm::reservation::{Book, EARLIEST, EARLIEST_END, Ended, Reservation, Stored};
-use redis_rl_algorithm::{Change, Cost, Micros};
+use redis_rl_algorithm::reservation::{Book, EARLIEST, EARLIEST_END, Reservation, Stored};
 
 static EARLIEST_NAME: Word = Word::new(EARLIEST);
 
 /// What the name of a HASH has between the key and `:reserved`: empty, or `:` and a window.
 pub type Infix = ArrayString<48>;
 
-/// How an algorithm decides on reservations and corrects them: [`StoredAlgorithm::RESERVATIONS`].
-#[expect(clippy::type_complexity, reason = "the arguments are those of the algorithm")]
-pub struct Reservations<A: StoredAlgorithm> {
-    /// See [`Infix`].
-    pub infix: fn(&A) -> Infix,
-    /// FIXED counts no denial.
-    pub decide: Decide<A>,
-    /// The millisecond in which a charge of now leaves its window, from the state and the change that charges.
-    pub counts_until: fn(&A, &A::Loaded<'_>, &Change<A::Change>, Micros) -> u64,
-    /// Corrects a charge.
-    pub settle: fn(&A, &A::Loaded<'_>, Micros, &Reservation, Cost) -> Result<Change<A::Change>, Error>,
-    /// Gives back what has ended, in what is loaded only: [`Reservations::commit`] writes it.
-    pub give_back: fn(&A, &mut A::Loaded<'_>, Micros, &mut [Ended]),
-    /// Writes what [`Reservations::give_back`] has left of the state, and a change of it, as
-    /// [`StoredAlgorithm::commit`] does.
-    pub commit: fn(&A, A::Loaded<'_>, Change<A::Change>, Micros),
-}
-
 /// The name of the HASH of the limit on `key`.
 ///
 /// # Errors
 /// There is no such key in the slot of `key` (cluster mode).
-fn name<'c, A: StoredAlgorithm>(
-    algorithm: &A,
-    reservations: &Reservations<A>,
-    ctx: Ctx<'c>,
-    key: Arg<'c>,
-) -> Result<Str<'c>, Error> {
-    let key = key.bytes();
-    let [open, close] = braces(key, ctx.is_cluster()).ok_or(Error::CLUSTER_RESERVE)?;
-    Ok(Str::concat([open, key, close, (reservations.infix)(algorithm).as_bytes(), b":reserved"]))
-}
-
-/// The key of the HASH, for a call that reserves or settles.
-///
-/// # Errors
-/// There is no such key in the slot of `key` (cluster mode).
-pub fn hash_key<'c, A: StoredAlgorithm>(
-    algorithm: &A,
-    reservations: &Reservations<A>,
-    ctx: Ctx<'c>,
-    key: Arg<'c>,
-) -> Result<ClosedKey<'c>, Error> {
-    Ok(ClosedKey::new(ctx, name(algorithm, reservations, ctx, key)?))
+pub fn hash_key<'c>(algorithm: &impl Storage, ctx: Ctx<'c>, key: Arg<'c>) -> Result<ClosedKey<'c>, Error> {
+    let bytes = key.bytes();
+    let [open, close] = braces(bytes, ctx.is_cluster()).ok_or(Error::CLUSTER_RESERVE)?;
+    let name = Str::concat([open, bytes, close, algorithm.infix().as_bytes(), b":reserved"]);
+    Ok(ClosedKey::new(ctx, name))
 }
 
 /// The key of the order.
@@ -76,15 +41,9 @@ fn ends_of<'c>(hash: &ClosedKey<'c>) -> ClosedKey<'c> {
 ///
 /// # Errors
 /// There is one, and the user has no permission for it.
-pub fn existing<'c, A: StoredAlgorithm>(
-    algorithm: &A,
-    ctx: Ctx<'c>,
-    key: Arg<'c>,
-) -> Result<Option<ClosedKey<'c>>, Error> {
-    let Some(name) = A::RESERVATIONS.and_then(|reservations| name(algorithm, reservations, ctx, key).ok()) else {
-        return Ok(None);
-    };
-    let hash = ClosedKey::new(ctx, name).open(Access::Read);
+pub fn existing<'c, A: Storage>(algorithm: &A, ctx: Ctx<'c>, key: Arg<'c>) -> Result<Option<ClosedKey<'c>>, Error> {
+    let hash = if A::TRAITS.reserve { hash_key(algorithm, ctx, key).ok() } else { None };
+    let Some(hash) = hash.map(|hash| hash.open(Access::Read)) else { return Ok(None) };
     let ours = hash.kind() == Kind::Hash && {
         hash.field(&EARLIEST_NAME.get()).is_some_and(|earliest| parse_unsigned(earliest.bytes()).is_some())
     };

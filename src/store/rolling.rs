@@ -1,13 +1,13 @@
 //! The record of a rolling log: a STRING that most requests change in one entry, with APPEND or SETRANGE.
 
-use super::reserved::{Infix, Reservations};
-use super::{Corrections, Decide, Purpose, StoredAlgorithm, foreign_value, read_string};
+use super::{Purpose, Storage, WholeState, foreign_value, read_string};
 use crate::error::Error;
 use crate::ffi::{ClosedKey, Key, Kind};
+use redis_rl_algorithm::reservation::Ended;
 use redis_rl_algorithm::rolling_log::{Edit, Live, Log, TAG, Write};
-use redis_rl_algorithm::{Algorithm, Change, Cost, Decision, Figures, Forecast, Micros, Policy, RollingLog};
+use redis_rl_algorithm::{Algorithm, Change, Micros, Policy, RollingLog};
 
-/// See [`StoredAlgorithm::Loaded`].
+/// See [`Storage::Loaded`].
 pub struct Loaded<'c> {
     key: Key<'c>,
     /// The record of a key that is read only. A key open for writing is read in place.
@@ -23,28 +23,9 @@ impl Loaded<'_> {
     }
 }
 
-impl StoredAlgorithm for RollingLog {
+impl Storage for RollingLog {
     type Loaded<'c> = Loaded<'c>;
     type Change = Edit;
-    const ALWAYS: Option<Decide<Self>> =
-        Some(|this, loaded, now, cost| Ok(this.decide_always(loaded.log(), now, cost)?));
-    const CORRECTIONS: Result<Corrections<Self>, Error> = Ok(Corrections {
-        refund: |this, loaded, now, at, cost| this.refunding(loaded.log(), now, at, cost),
-        overcharge: |this, loaded, now, at, cost| Ok(this.overcharging(loaded.log(), now, at, cost)?),
-    });
-    const RESERVATIONS: Option<&'static Reservations<Self>> = Some(&Reservations {
-        infix: |_| Infix::new(),
-        decide: |this, loaded, now, cost| Ok(this.decide_reserving(loaded.log(), now, cost)?),
-        counts_until: |this, loaded, change, now| this.counts_until(loaded.log(), change, now),
-        settle: |this, loaded, now, charge, actual| Ok(this.settling(loaded.log(), now, charge, actual)?),
-        give_back: |this, loaded, now, ended| {
-            if let Some(record) = this.give_back(&loaded.log(), now, ended) {
-                loaded.live = this.read(&record, now).map(|log| log.live());
-                loaded.copy = Some(record);
-            }
-        },
-        commit: commit_given_back,
-    });
 
     fn new(policy: &Policy) -> Result<Self, Error> {
         Ok(<Self as Algorithm>::new(policy)?)
@@ -80,19 +61,6 @@ impl StoredAlgorithm for RollingLog {
         loaded.live.is_some()
     }
 
-    #[inline(always)]
-    fn decide_on(&self, loaded: &mut Loaded<'_>, now: Micros, cost: Cost) -> Result<Decision<Edit>, Error> {
-        Ok(self.decide(loaded.log(), now, cost)?)
-    }
-
-    fn remaining(&self, loaded: &Loaded<'_>, now: Micros) -> u64 {
-        self.forecast(loaded.log(), &Change::Keep, now).remaining()
-    }
-
-    fn figures(&self, loaded: &Loaded<'_>, decision: &Decision<Edit>, now: Micros) -> Figures {
-        Figures::new(&self.forecast(loaded.log(), &decision.change, now), decision, now)
-    }
-
     fn needs_memory(_loaded: &Loaded<'_>, change: &Change<Edit>) -> bool {
         matches!(change, Change::Charge(edit) if edit.grows())
     }
@@ -117,25 +85,43 @@ impl StoredAlgorithm for RollingLog {
             Write::Whole(record) => super::set(loaded.key, &record, new_expiry.or(held).unwrap_or(u64::MAX)),
         }
     }
+
+    fn give_back(&self, loaded: &mut Loaded<'_>, now: Micros, ended: &mut [Ended]) {
+        if let Some(record) = RollingLog::give_back(self, &loaded.log(), now, ended) {
+            loaded.live = self.read(&record, now).map(|log| log.live());
+            loaded.copy = Some(record);
+        }
+    }
+
+    fn commit_given_back(&self, mut loaded: Loaded<'_>, change: Change<Edit>, now: Micros) {
+        let write = change.state().map(|edit| self.write(&loaded.log(), edit, now));
+        let Loaded { key, copy: Some(record), live } = &mut loaded else { return self.commit(loaded, change, now) };
+        if matches!(change, Change::Delete) {
+            record.clear();
+        }
+        if let Some(write) = write {
+            write.apply_to(record);
+        }
+        // A record of which nothing was left begins anew.
+        let held = live.and_then(|_| key.expires_at());
+        let expires_at = self.new_expiry(held, now).or(held).unwrap_or(u64::MAX);
+        if record.is_empty() {
+            super::delete(loaded.key)
+        } else {
+            super::set(loaded.key, &loaded.copy.unwrap_or_default(), expires_at)
+        }
+    }
 }
 
-/// Writes a record that has been changed in memory, and a change of it, as one.
-fn commit_given_back(algorithm: &RollingLog, mut loaded: Loaded<'_>, change: Change<Edit>, now: Micros) {
-    let write = change.state().map(|edit| algorithm.write(&loaded.log(), edit, now));
-    let Loaded { key, copy: Some(record), live } = &mut loaded else { return algorithm.commit(loaded, change, now) };
-    if matches!(change, Change::Delete) {
-        record.clear();
+impl WholeState for RollingLog {
+    type Of = Self;
+
+    fn algorithm(&self) -> &Self {
+        self
     }
-    if let Some(write) = write {
-        write.apply_to(record);
-    }
-    // A record of which nothing was left begins anew.
-    let held = live.and_then(|_| key.expires_at());
-    let expires_at = algorithm.new_expiry(held, now).or(held).unwrap_or(u64::MAX);
-    if record.is_empty() {
-        super::delete(loaded.key)
-    } else {
-        super::set(loaded.key, &loaded.copy.unwrap_or_default(), expires_at)
+
+    fn state<'l>(loaded: &'l Loaded<'_>) -> Log<'l> {
+        loaded.log()
     }
 }
 

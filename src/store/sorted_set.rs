@@ -5,7 +5,7 @@ use std::ffi::{CStr, CString};
 use super::{Purpose, internal_error};
 use crate::error::Error;
 use crate::ffi::{Access, ClosedKey, Key, Kind, Str};
-use redis_rl_algorithm::arithmetic::to_i64;
+use redis_rl_algorithm::integer::to_i64;
 
 /// An open key and the members in it.
 pub struct SortedSet<'c> {

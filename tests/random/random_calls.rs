@@ -183,7 +183,10 @@ impl Case {
         }
         if traits.lock && name != "rl_reset" && self.chance(2) {
             let (block, block_ms) = self.window();
-            let (max, max_ms) = self.window();
+            // A longest lock that the first does not reach by doubling, too.
+            let between = (block_ms * 5 / 2).min(999_999_999_999_999);
+            let between = (format!("{between}ms"), between);
+            let (max, max_ms) = if self.chance(3) { between } else { self.window() };
             options.push(with("BLOCK", block));
             if max_ms >= block_ms || self.hostile && self.chance(4) {
                 options.push(with("MAX", max));

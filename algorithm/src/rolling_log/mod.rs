@@ -19,8 +19,8 @@ pub use self::edit::Edit;
 use self::edit::Edited;
 use self::record::entries_of;
 pub use self::record::{ENTRY_LEN, Entry, Live, Log, MAX_ENTRIES, TAG, Write};
-use super::arithmetic::{ceil_seconds, to_i64};
 use super::forecast::ttl_of_denial;
+use super::integer::{ceil_seconds, to_i64};
 use super::{
     Algorithm, Change, Changed, Cost, Decided, Decision, Forecast, MAX_COUNT, Micros, Policy, SlidingLog,
     Unrepresentable, Verdict, Window,

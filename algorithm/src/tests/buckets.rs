@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::arithmetic::{div_ceil, div_rem, to_i64};
+use crate::integer::{div_ceil, div_rem, to_i64};
 
 const NOW: Micros = Micros(T0);
 /// In nanoseconds, as the state of GCRA is.

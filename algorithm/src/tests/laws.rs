@@ -275,7 +275,7 @@ fn figures_hold<A: TestAlgorithm>(
         ms => prop_assert!(!verdict.allowed && ms > 0),
     }
     if !algorithm.settled(key, now) {
-        let may_deny = A::TRAITS.key_per_window || A::TRAITS.outlasts;
+        let may_deny = A::TRAITS.key_per_window || A::TRAITS.lock;
         prop_assert!(verdict.allowed || may_deny, "a denial restates what is ahead of the clock");
         return Ok(());
     }
@@ -340,7 +340,7 @@ fn clock_stepping_back_neither_opens_nor_locks<A: TestAlgorithm>(trace: &Trace, 
         let filling = algorithm.request_at(&mut A::Key::default(), now, super::cost(reply.figures.limit)).unwrap();
         prop_assert!(filling.verdict.allowed);
         // A lock may be longer than the first.
-        prop_assert!(A::TRAITS.outlasts || reply.figures.reset_ms <= filling.figures.reset_ms);
+        prop_assert!(A::TRAITS.lock || reply.figures.reset_ms <= filling.figures.reset_ms);
 
         let earlier = Micros(now.0 - back);
         if !A::TRAITS.key_per_window {
@@ -385,7 +385,7 @@ fn refund_undoes<A: TestAlgorithm>(trace: &Trace, back: Cost) -> TestCaseResult 
         }
         let (remaining, capacity) = (reply.figures.remaining, reply.figures.limit);
         // What ends a lock may end it in a new window.
-        let most = if A::TRAITS.outlasts { capacity } else { remaining.saturating_add(back.units()).min(capacity) };
+        let most = if A::TRAITS.lock { capacity } else { remaining.saturating_add(back.units()).min(capacity) };
         prop_assert!((remaining..=most).contains(&algorithm.remaining(&refund(back), now)));
         // A correction of nothing changes no count.
         let look = |key: &A::Key| algorithm.request(&mut key.clone(), now, Cost::ZERO).unwrap().verdict;
@@ -398,7 +398,7 @@ fn refund_undoes<A: TestAlgorithm>(trace: &Trace, back: Cost) -> TestCaseResult 
         algorithm.refund(&mut refunded, now, None, everything);
         if policy.limit > 0 {
             prop_assert_eq!(algorithm.remaining(&refunded, now), capacity);
-            prop_assert!(A::TRAITS.outlasts || remaining == capacity || algorithm.is_empty(&refunded, now));
+            prop_assert!(A::TRAITS.lock || remaining == capacity || algorithm.is_empty(&refunded, now));
         }
         let mut nothing = A::Key::default();
         algorithm.refund(&mut nothing, now, None, back);
@@ -516,7 +516,7 @@ fn expires_when_nothing_is_left<A: RecordAlgorithm>(trace: &Trace) -> TestCaseRe
             prop_assert!(at > now);
             prop_assert_eq!(remaining(at), capacity);
             prop_assert_eq!(remaining(at.plus(policy.window().micros())), capacity);
-            prop_assert!(A::TRAITS.outlasts || remaining(Micros(at.0 - 1)) < capacity);
+            prop_assert!(A::TRAITS.lock || remaining(Micros(at.0 - 1)) < capacity);
             let fresh = algorithm.decide(None, at, cost).unwrap();
             prop_assert_eq!(algorithm.decide(Some(charged), at, cost).unwrap().verdict, fresh.verdict);
         }

@@ -136,6 +136,18 @@ fn a_longest_lock_shorter_than_the_first_is_an_error() {
     assert_eq!(new(Some(3), Some(3)), Ok(3));
 }
 
+/// BLOCK × 2^n is never MAX: the longest lock counts as a level all the same, and quiet time takes it back.
+#[test]
+fn the_longest_lock_need_not_be_a_doubling_of_the_first() {
+    let mut login = Login::new(lockout(60_000, 1, 200, 500));
+    for lock in [200, 400, 500, 500] {
+        assert_eq!(login.exhaust(), (1, lock));
+        login.2 += lock.cast_unsigned();
+    }
+    login.2 += 500;
+    assert_eq!(login.exhaust(), (1, 400), "one level lower after a whole MAX of quiet");
+}
+
 /// The most attempts before `span`, whatever somebody does at whatever moment: all of it is tried.
 fn most_of_all(lockout: &Lockout, span: u64) -> u64 {
     fn from(lockout: &Lockout, state: Option<Attempts>, at: u64, span: u64, known: &mut Known) -> u64 {

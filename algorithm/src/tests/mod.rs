@@ -142,7 +142,7 @@ impl<A: RecordAlgorithm> TestAlgorithm for A {
 
     /// A call that needs the state for longer than the calls before does not keep it, unless the algorithm says so.
     fn settled(&self, key: &Self::Key, _now: Micros) -> bool {
-        let Some(stored) = key.as_ref().filter(|_| !A::EXPIRY_DEPENDS_ON_POLICY && A::TRAITS.outlasts) else {
+        let Some(stored) = key.as_ref().filter(|_| !A::EXPIRY_DEPENDS_ON_POLICY && A::TRAITS.lock) else {
             return true;
         };
         let needed = state_of::<A>(key).map(|state| A::expires_at(self, &state).ceil_millis());

@@ -309,3 +309,22 @@ proptest! {
         prop_assert_eq!(schedule.period_at(now), Schedule::Anchored(window, anchor(0)).period_at(now));
     }
 }
+
+#[test]
+fn windows_are_seconds_or_carry_a_unit() {
+    let millis = |text: &str| Window::from_text(text.as_bytes()).map(Window::millis);
+    for (text, expected) in [
+        ("60", 60_000),
+        ("500ms", 500),
+        ("10s", 10_000),
+        ("5m", 300_000),
+        ("1h", 3_600_000),
+        ("1d", 86_400_000),
+        ("1000000000000", MAX_SPAN / 1_000),
+    ] {
+        assert_eq!(millis(text), Some(expected), "{text}");
+    }
+    const LONGER: &str = "1000000000001 18446744073709551615d 9223372036854775807 99999999999999999999999";
+    let others = "0 0ms -1 +1 1.5 1S s ms 1w 1sm 01 1e3 1\0".split(' ').chain(LONGER.split(' '));
+    others.chain(["", "1 s", " 1"]).for_each(|text| assert_eq!(millis(text), None, "{text}"));
+}

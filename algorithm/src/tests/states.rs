@@ -123,3 +123,14 @@ fn a_window_of_a_counter_ends_when_the_next_one_starts() {
     let after = charge(charge(None, 0, 1), MINUTE, 2).unwrap();
     assert_eq!(SlidingCounter::to_words(&after), [MINUTE, 28_333_334, 2, 1]);
 }
+
+/// The policy that shadow mode tries may name another window than the one in force.
+#[test]
+fn shadow_mode_leaves_a_window_that_runs() {
+    let counter = WindowCounter::new(&policy(1_000, 5)).unwrap();
+    let (now, hour) = (Micros::from_millis(100_000), Some(Counter { value: 3, expires_at: Some(3_700_000) }));
+    let change = counter.decide(hour, now, Cost::ONE).unwrap().change;
+    assert_eq!(change, Change::Charge(Counter { value: 4, expires_at: Some(101_000) }));
+    let charged = Change::Charge(Counter { value: 4, expires_at: Some(3_700_000) });
+    assert_eq!(counter.in_shadow(hour, now, change), charged);
+}

@@ -95,14 +95,13 @@ fn other_languages_read_the_table() {
     assert!(std::fs::read_to_string(PATH).expect("vectors/capabilities.json") == text, "UPDATE=1 writes it again");
 }
 
-/// `Some('T')` is `"T"`, `ReserveOnly` is `"reserveonly"`.
+/// `Some('T')` is `"T"`.
 fn json(debug: &str) -> String {
     let value = debug.strip_prefix("Some(").and_then(|value| value.strip_suffix(')')).unwrap_or(debug);
     match value {
         "true" | "false" => value.to_owned(),
         "None" => "null".to_owned(),
         number if number.parse::<u64>().is_ok() => number.to_owned(),
-        letter if letter.starts_with('\'') => format!("\"{}\"", letter.trim_matches('\'')),
-        word => format!("\"{}\"", word.to_lowercase()),
+        letter => format!("\"{}\"", letter.trim_matches('\'')),
     }
 }

@@ -85,7 +85,7 @@ mod policy;
 pub use decision::{Decision, Decisions, RetryAfter, Shared, Source};
 pub use fallback::Fallback;
 pub use key::{bounded, bounded_after};
-pub use policy::{Algorithm, Calendar, InvalidPolicy, Policy, Request, Rules, Traits, Window};
+pub use policy::{Algorithm, Calendar, InvalidPolicy, Policy, Request, Traits, Window};
 
 #[cfg(feature = "async")]
 mod account;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use redis_rl_client::{Algorithm, Policy, Rules, Traits, Window};
+use redis_rl_client::{Algorithm, Policy, Traits, Window};
 
 use super::defaults::{CALENDARS, Defaults};
 use super::fields::{Entries, Reporter, at_of, field};
@@ -10,9 +10,13 @@ use super::model::{Charge, Options, Rate, Unit};
 use super::problem::{Mark, quoted};
 use super::yaml::Node;
 
-/// The algorithms of rules, by their words.
+/// The algorithms of rules, by their words. Envoy cannot delay a request as LEAKY asks, and ROLLING is SLIDING without its
+/// cost.
 pub fn algorithms() -> impl Iterator<Item = (&'static str, Algorithm)> {
-    let named = Algorithm::ALL.into_iter().filter(|algorithm| algorithm.traits().rules != Rules::No);
+    let named = Algorithm::ALL.into_iter().filter(|algorithm| {
+        let Traits { delays, most, .. } = algorithm.traits();
+        !delays && most.is_none()
+    });
     named.map(|algorithm| (algorithm.label(), algorithm))
 }
 

@@ -14,7 +14,7 @@ use envoy_types::pb::envoy::service::ratelimit::v3::rate_limit_response::Code;
 use envoy_types::pb::google::protobuf::UInt64Value;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
-use redis_rl_algorithm::{Name, Rules};
+use redis_rl_algorithm::{Name, Traits};
 use tonic::Code as Status;
 
 use super::flood::{calls, connect};
@@ -218,9 +218,14 @@ fn some_descriptor() -> impl Strategy<Value = RateLimitDescriptor> {
     )
 }
 
-/// Those that rules may name for every call.
+/// Whether rules may name it for every call.
+pub fn is_for_rules(name: &Name) -> bool {
+    let Traits { cost, delays, most, .. } = *name.traits();
+    cost && !delays && most.is_none()
+}
+
 fn algorithms() -> Vec<&'static str> {
-    Name::ALL.into_iter().filter(|name| name.traits().rules == Rules::Every).map(Name::label).collect()
+    Name::ALL.into_iter().filter(is_for_rules).map(Name::label).collect()
 }
 
 #[test]
@@ -267,7 +272,7 @@ fn what_charge_allowed_denies_is_not_charged() {
 #[test]
 fn a_denial_that_was_charged_says_when_that_ends() {
     let server = one_server();
-    let names = || Name::ALL.into_iter().filter(|name| name.traits().always && name.traits().rules == Rules::Every);
+    let names = || Name::ALL.into_iter().filter(|name| name.traits().always && is_for_rules(name));
     let rule = |name: Name, charge| {
         let name = name.label();
         let limit = format!("{{algorithm: {name}, unit: hour, limit: 5, charge: {charge}}}");

@@ -4,7 +4,7 @@ use std::fs;
 use std::time::Instant;
 
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair};
-use redis_rl_algorithm::{Name, Rules};
+use redis_rl_algorithm::Name;
 use tempfile::TempDir;
 use tokio_stream::StreamExt as _;
 use tonic::transport::{Certificate, Channel, ClientTlsConfig, Identity};
@@ -180,7 +180,7 @@ fn the_user_of_the_page_is_enough() {
         command.arg(word.replace("<password>", "secret"));
     }
     let _: () = command.query(&mut con).expect("a user");
-    let all = Name::ALL.into_iter().filter(|name| name.traits().rules == Rules::Every).map(Name::label);
+    let all = Name::ALL.into_iter().filter(super::promises::is_for_rules).map(Name::label);
     let rules: String = all
         .clone()
         .map(|name| format!("  - {{key: {name}, rate_limit: {{algorithm: {name}, window: 1000h, limit: 5}}}}\n"))

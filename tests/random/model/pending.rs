@@ -92,7 +92,7 @@ pub fn change_of<A: Kept>(
     change: Change<A::Change>,
     now: Micros,
 ) -> Change<A::Change> {
-    if request.shadow && A::TRAITS.shadow_keeps { algorithm.in_shadow(key, now, change) } else { change }
+    if request.shadow { algorithm.in_shadow(algorithm.state(key, now), now, change) } else { change }
 }
 
 /// What stays of a change if another limit denies.

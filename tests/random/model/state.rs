@@ -68,11 +68,6 @@ pub trait Kept: InMemory {
     fn needs_memory(key: &Self::Key, change: &Change<Self::Change>) -> bool {
         matches!(change, Change::Charge(_)) && Self::written(key.clone()).is_none()
     }
-
-    /// What a request in shadow mode commits.
-    fn in_shadow(&self, _key: &Self::Key, _now: Micros, change: Change<Self::Change>) -> Change<Self::Change> {
-        if matches!(change, Change::Rebase(_)) { Change::Keep } else { change }
-    }
 }
 
 macro_rules! kept_as_a_record {
@@ -138,10 +133,6 @@ impl Kept for WindowCounter {
 
     fn written(key: Option<Counter>) -> Option<State> {
         key.map(State::Counter)
-    }
-
-    fn in_shadow(&self, key: &Option<Counter>, now: Micros, change: Change<Counter>) -> Change<Counter> {
-        Self::in_shadow(self, *key, now, change)
     }
 }
 

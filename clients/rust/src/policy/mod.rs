@@ -8,7 +8,7 @@ use std::time::Duration;
 use redis_rl_algorithm::period::Anchor;
 pub use redis_rl_algorithm::period::CalendarUnit as Calendar;
 use redis_rl_algorithm::{MAX_COUNT, Micros, Policy as Terms, Schedule, Window as Span};
-pub use redis_rl_algorithm::{Name as Algorithm, Rules, Traits};
+pub use redis_rl_algorithm::{Name as Algorithm, Traits};
 use tinystr::TinyAsciiStr;
 
 #[cfg(feature = "async")]

@@ -2,9 +2,7 @@
 
 use std::time::Duration;
 
-use redis_rl_algorithm as algorithm;
-
-use super::Policy;
+use super::{Algorithm, Policy};
 use crate::key::Bounded;
 
 impl Policy {
@@ -145,12 +143,19 @@ impl<'a> Request<'a> {
         if self.cost != 1 || self.partial || has_id || traits.delays || self.policy.is_shadow() {
             return None;
         }
-        let join = match (self.always, traits.join) {
-            (true, _) if traits.join_always && traits.count_is_after => Join::AlwaysAfter,
-            (true, _) if traits.join_always => Join::Always,
-            (false, algorithm::Join::Partial) => Join::Partial,
-            (false, algorithm::Join::Always) => Join::Counted,
-            _ => return None,
+        let join = if self.always {
+            match self.policy.algorithm() {
+                Algorithm::Fixed => Join::AlwaysAfter,
+                Algorithm::Window | Algorithm::Token | Algorithm::Rolling => Join::Always,
+                // COUNTER rounds its count down, so that does not say which were allowed.
+                _ => return None,
+            }
+        } else if traits.counts_denials {
+            Join::Counted
+        } else if traits.partial {
+            Join::Partial
+        } else {
+            return None;
         };
         // More than the capacity is never allowed at once, also where the server has no memory to charge it.
         let limit = if traits.count_is_after || self.always { self.policy.capacity() } else { u64::MAX };

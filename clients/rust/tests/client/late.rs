@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use futures_util::future::join_all;
-use redis_rl_client::{Algorithm, Decision, Error, Fallback, Limiter, Link, Policy, Rules, Source, Window};
+use redis_rl_client::{Algorithm, Decision, Error, Fallback, Limiter, Link, Policy, Source, Traits, Window};
 use tokio::time::{sleep, timeout};
 
 use crate::link::url;
@@ -16,8 +16,10 @@ const SOON: Duration = Duration::from_millis(60);
 
 /// A policy of each algorithm that `rlaas` takes.
 fn policies(window: Duration) -> impl Iterator<Item = Policy> {
-    let is_taken =
-        |algorithm: &Algorithm| matches!(algorithm.traits().rules, Rules::Every) && algorithm.traits().settle;
+    let is_taken = |algorithm: &Algorithm| {
+        let Traits { settle, delays, most, .. } = *algorithm.traits();
+        settle && !delays && most.is_none()
+    };
     let policy = move |algorithm| Policy::new(algorithm, Window::Length(window), LIMIT).expect("a policy");
     Algorithm::ALL.into_iter().filter(is_taken).map(policy)
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use redis_rl_client::{Algorithm, Fallback, Limiter, Link, Policy, Rules, Window};
+use redis_rl_client::{Algorithm, Fallback, Limiter, Link, Policy, Traits, Window};
 
 use crate::link::url;
 use crate::proxy::Proxy;
@@ -13,8 +13,10 @@ const LIMIT: u64 = 100;
 
 /// The algorithms that `rlaas` takes, in windows in which no unit comes back.
 fn policies() -> impl Iterator<Item = Policy> {
-    let is_taken =
-        |algorithm: &Algorithm| matches!(algorithm.traits().rules, Rules::Every) && algorithm.traits().settle;
+    let is_taken = |algorithm: &Algorithm| {
+        let Traits { settle, delays, most, .. } = *algorithm.traits();
+        settle && !delays && most.is_none()
+    };
     Algorithm::ALL.into_iter().filter(is_taken).map(|algorithm| {
         let window = Window::Length(Duration::from_secs(360_000_000));
         Policy::new(algorithm, window, LIMIT).expect("a policy")

@@ -1,18 +1,23 @@
-//! A request that is decided and not yet committed: what the server allows of it, what it replies, and what it commits.
+//! From a request to the decision of its limit, and on to the change that is committed: what shadow mode and `maxmemory` make
+//! of the decision, what is replied, and what is counted.
 
-use redis_rl_algorithm::arithmetic::to_i64;
+use redis_rl_algorithm::integer::to_i64;
 use redis_rl_algorithm::period::Anchor;
-use redis_rl_algorithm::{Change, Cost, Decision, Micros, Verdict};
+use redis_rl_algorithm::{Change, Charging, Cost, Decision, Micros, Verdict};
 
 use super::algorithms::Algorithm;
-use super::memory;
 use super::reply::Reply;
 use super::request::Request;
+use crate::config::{self, OnOom};
 use crate::denied::{self, Written};
 use crate::error::Error;
 use crate::ffi::{ClosedKey, Ctx};
-use crate::stats::Outcome;
-use crate::store::{Budget, Purpose};
+use crate::stats::{Outcome, STATS};
+use crate::store::{Budget, Purpose, state_key};
+
+/// The `ttl` of a request that is denied because the server is at `maxmemory`, in seconds. The module cannot know when
+/// there will be memory.
+const RETRY_SECONDS: i64 = 1;
 
 /// A request that is decided and not yet committed.
 pub struct Pending<'c, A: Algorithm> {
@@ -31,6 +36,15 @@ pub struct Pending<'c, A: Algorithm> {
 }
 
 impl<'c, A: Algorithm> Request<'c, A> {
+    /// The key of the state.
+    ///
+    /// # Errors
+    /// See [`state_key`].
+    #[inline(always)]
+    pub fn state_key(&self, ctx: Ctx<'c>, now: Micros, purpose: Purpose<'_>) -> Result<ClosedKey<'c>, Error> {
+        state_key(&self.algorithm, ctx, self.key, now, purpose)
+    }
+
     /// Loads the state and decides on the request.
     ///
     /// # Errors
@@ -40,24 +54,26 @@ impl<'c, A: Algorithm> Request<'c, A> {
         let ctx = key.ctx();
         let mut loaded = self.algorithm.load(key, self.id, now, purpose)?;
         let cost = if self.partial { self.part_that_fits(&loaded, now) } else { self.cost };
-        let decision = self.decide_at(&mut loaded, now, cost)?;
+        let (decision, cost) = match self.charging {
+            Charging::IfAllowed => (self.algorithm.decide(&mut loaded, now, cost, Charging::IfAllowed)?, cost),
+            charging => self.decide_charging(&mut loaded, now, cost, charging)?,
+        };
         Ok(self.pend(loaded, decision, cost, now, ctx))
     }
 
-    /// [`Request::decide`] of a limit of RL.SHARE, of which a narrower one has paid.
-    ///
-    /// # Errors
-    /// As [`Request::decide`].
-    pub fn decide_lending(
-        &'c self,
-        key: ClosedKey<'c>,
+    /// Decides on a request that is charged whatever the limit says; and how many units it charges. Cold, so that other
+    /// requests do not pay for it.
+    #[cold]
+    fn decide_charging(
+        &self,
+        loaded: &mut A::Loaded<'c>,
         now: Micros,
-        purpose: Purpose<'_>,
-    ) -> Result<Pending<'c, A>, Error> {
-        let ctx = key.ctx();
-        let mut loaded = self.algorithm.load(key, self.id, now, purpose)?;
-        let (decision, cost) = self.algorithm.decide_lending(&mut loaded, now, self.cost)?;
-        Ok(self.pend(loaded, decision, cost, now, ctx))
+        cost: Cost,
+        charging: Charging,
+    ) -> Result<(Decision<A::Change>, Cost), Error> {
+        let decision = self.algorithm.decide(loaded, now, cost, charging)?;
+        let lends = charging == Charging::Lending;
+        Ok((decision, if lends { self.algorithm.lent(loaded, now, cost) } else { cost }))
     }
 
     /// The decision that describes the state after a correction, which is committed: no error may follow. A request that
@@ -75,8 +91,9 @@ impl<'c, A: Algorithm> Request<'c, A> {
         // A key that is open for writing is read in place. What could be removed has been.
         let mut loaded = self.algorithm.load(key, self.id, now, Purpose::Write(budget))?;
         let cost = self.cost;
-        let decision = self.algorithm.decide_on(&mut loaded, now, cost).or_else(|_| {
-            let look = self.algorithm.decide_on(&mut loaded, now, Cost::ZERO)?;
+        let mut decide = |cost| self.algorithm.decide(&mut loaded, now, cost, Charging::IfAllowed);
+        let decision = decide(cost).or_else(|_| {
+            let look = decide(Cost::ZERO)?;
             let verdict = Verdict { allowed: false, ..look.verdict };
             Ok::<_, Error>(Decision { verdict, needed: cost.needed(), ..look })
         })?;
@@ -98,10 +115,33 @@ impl<'c, A: Algorithm> Request<'c, A> {
         if shadowed && denied {
             self.allow(&loaded, &mut decision, now);
         }
-        if A::TRAITS.shadow_keeps && self.is_in_shadow_mode() {
+        if self.is_in_shadow_mode() {
             decision.change = self.algorithm.in_shadow(&loaded, now, decision.change);
         }
         Pending { request: self, loaded, decision, cost, now, ctx, out_of_memory: false, shadowed }
+    }
+
+    /// Whether the limit denies nothing, whatever it decides.
+    #[inline(always)]
+    pub fn is_in_shadow_mode(&self) -> bool {
+        (self.shadow || config::shadow()) && !self.ignores_shadow
+    }
+
+    /// Allows a request that the limit denies. The change stays that of a denial.
+    #[cold]
+    pub(super) fn allow(&self, loaded: &A::Loaded<'c>, decision: &mut Decision<A::Change>, now: Micros) {
+        decision.verdict.allowed = true;
+        if !A::TRAITS.ttl_of_script {
+            let reset_ms = self.algorithm.figures(loaded, decision, now).reset_ms;
+            decision.verdict.ttl = u64::try_from(reset_ms).map_or(-1, |ms| to_i64(ms.div_ceil(1_000)));
+        }
+    }
+
+    /// The part of the cost that fits now. If nothing fits it is 0, which is denied and not counted.
+    #[cold]
+    pub(super) fn part_that_fits(&self, loaded: &A::Loaded<'c>, now: Micros) -> Cost {
+        let remaining = self.algorithm.remaining(loaded, now);
+        Cost::new(remaining).filter(|remaining| *remaining < self.cost).unwrap_or(self.cost)
     }
 }
 
@@ -113,7 +153,7 @@ impl<'c, A: Algorithm> Pending<'c, A> {
     #[inline(always)]
     pub fn require_memory(&mut self, ctx: Ctx<'c>) -> Result<(), Error> {
         if self.needs_memory() && ctx.out_of_memory(self.request.key) {
-            let allowed = memory::allows_uncounted(ctx, self.request.is_in_shadow_mode())?;
+            let allowed = allows_uncounted(ctx, self.request.is_in_shadow_mode())?;
             self.leave_uncharged(allowed)?;
         }
         Ok(())
@@ -129,13 +169,14 @@ impl<'c, A: Algorithm> Pending<'c, A> {
     /// The reply then describes the state as it is.
     #[cold]
     pub fn leave_uncharged(&mut self, allowed: bool) -> Result<(), Error> {
-        let uncharged = self.request.decide_at(&mut self.loaded, self.now, Cost::ZERO)?;
+        let Request { algorithm, charging, .. } = self.request;
+        let uncharged = algorithm.decide(&mut self.loaded, self.now, Cost::ZERO, *charging)?;
         let verdict = &mut self.decision.verdict;
         verdict.count = uncharged.verdict.count;
         if A::TRAITS.ttl_of_script || (verdict.allowed && allowed) {
             verdict.ttl = uncharged.verdict.ttl;
         } else if verdict.allowed {
-            verdict.ttl = memory::RETRY_SECONDS;
+            verdict.ttl = RETRY_SECONDS;
         }
         if !self.shadowed {
             self.out_of_memory = verdict.allowed && !allowed;
@@ -179,13 +220,13 @@ impl<'c, A: Algorithm> Pending<'c, A> {
 
     /// The seconds after which to retry a request that is denied because the server is at `maxmemory`; −1 for any other.
     pub fn wait_for_memory_seconds(&self) -> i64 {
-        if self.out_of_memory { memory::RETRY_SECONDS } else { -1 }
+        if self.out_of_memory { RETRY_SECONDS } else { -1 }
     }
 
     /// The units that the decision charges once it is committed.
     pub fn charged(&self) -> u64 {
         match self.decision.change {
-            Change::Charge(_) if self.request.always || self.request.lends => self.cost.units(),
+            Change::Charge(_) if self.request.charging != Charging::IfAllowed => self.cost.units(),
             // FIXED counts denials too. A charge in shadow mode is that of a denial, but for a part that fits.
             Change::Charge(_) if self.decision.verdict.allowed && (!self.shadowed || self.request.partial) => {
                 A::units_charged(&self.loaded, self.cost)
@@ -199,7 +240,7 @@ impl<'c, A: Algorithm> Pending<'c, A> {
         let Request { algorithm, policy, name, .. } = self.request;
         let mut figures = algorithm.figures(&self.loaded, &self.decision, self.now);
         if self.out_of_memory {
-            figures.retry_after_ms = figures.retry_after_ms.max(memory::RETRY_SECONDS.saturating_mul(1_000));
+            figures.retry_after_ms = figures.retry_after_ms.max(RETRY_SECONDS.saturating_mul(1_000));
         }
         Reply {
             name: name.map_or_else(|| A::NAME.label().to_owned(), str::to_owned),
@@ -226,8 +267,8 @@ impl<'c, A: Algorithm> Pending<'c, A> {
         }
     }
 
-    /// Counts the decision for INFO, and one that does not charge the whole cost for RL.TOP. Inlined into every command, it makes the module 3 KB larger
-    /// and no request faster: RL.TOKEN takes 11,000 instructions either way.
+    /// Counts the decision for INFO, and one that does not charge the whole cost for RL.TOP. Inlined into every command, it
+    /// makes the module 3 KB larger and no request faster.
     #[inline(never)]
     pub(super) fn count(&self) -> Outcome {
         let outcome = self.outcome();
@@ -267,5 +308,27 @@ impl<'c, A: Algorithm> Pending<'c, A> {
         let outcome = self.count();
         self.request.algorithm.commit(self.loaded, self.decision.change, self.now);
         outcome
+    }
+}
+
+/// Whether a request that cannot be counted, because the server is at `maxmemory`, is allowed: in shadow mode, which denies
+/// nothing, and where `rl.on-oom` says so.
+///
+/// # Errors
+/// `rl.on-oom` is `error`.
+pub fn allows_uncounted(ctx: Ctx<'_>, in_shadow_mode: bool) -> Result<bool, Error> {
+    match config::on_oom(ctx) {
+        OnOom::Error if !in_shadow_mode => {
+            STATS.oom_error.increment();
+            Err(Error::OUT_OF_MEMORY)
+        }
+        OnOom::Deny if !in_shadow_mode => {
+            STATS.oom_denied.increment();
+            Ok(false)
+        }
+        _ => {
+            STATS.oom_allowed.increment();
+            Ok(true)
+        }
     }
 }
