@@ -29,7 +29,6 @@ PAGE = "docs/clients.md"
 # The language of each example, what it has, how its client names the server, and what that becomes.
 EXAMPLES = [
     ("python", "import redis\n", "redis.Redis(", "redis.Redis(port={port}, "),
-    ("js", 'from "redis"', "createClient()", "createClient({{ url: 'redis://127.0.0.1:{port}' }})"),
     ("js", 'from "ioredis"', "new Redis({", "new Redis({{ host: '127.0.0.1', port: {port},"),
 ]
 BEGIN = {

@@ -1,5 +1,5 @@
 // The stores in their frameworks, each with its own guard, headers and errors; and the recipes for Node.js of
-// docs/recipes.md as they stand there.
+// docs/clients.md as they stand there.
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { after, before, mock, test } from 'node:test'
@@ -318,7 +318,7 @@ test('express-rate-limit: the headers of draft 8, and problem.denied', async () 
 })
 
 test('the recipe for rate-limiter-flexible', async () => {
-  const code = await codeOf('docs/recipes.md', 'customIncrTtlLuaScript')
+  const code = await codeOf('docs/clients.md', 'customIncrTtlLuaScript')
   const limiterOf = (client) => run(code, { client, RateLimiterMemory, RateLimiterRedis }, 'limiter')
   const denied = (limiter, key, points) => limiter.consume(key, points).then(assert.fail, (found) => found)
   const limiter = await limiterOf(server.client)
@@ -341,7 +341,7 @@ test('the recipe for better-auth', async (context) => {
   const env = { BETTER_AUTH_URL: 'http://localhost', BETTER_AUTH_SECRET: randomBytes(32).toString('hex') }
   Object.assign(process.env, env)
   const [send] = /const isReply.*?\n}\n/s.exec(await codeOf('docs/clients.md', 'from "ioredis"'))
-  const code = send + (await codeOf('docs/recipes.md', 'customStorage'))
+  const code = send + (await codeOf('docs/clients.md', 'customStorage'))
   const body = JSON.stringify({ currentPassword: 'a wrong one', newPassword: 'another one' })
   const authenticating = async (client) => {
     const auth = await run(code, { client, betterAuth }, 'auth')

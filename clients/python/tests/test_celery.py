@@ -1,4 +1,4 @@
-"""The recipe of docs/recipes.md with a worker."""
+"""The recipe of docs/clients.md with a worker."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_tasks_run_at_their_rate_and_are_charged_once(port: int, raw: redis.Redi
         '"1m", 60': '"1s", 5',
         "timeout=0.1": "timeout=30",
     }
-    (tmp_path / "tasks.py").write_text(replaced(example("docs/recipes.md", "python", "class Limited"), changes) + TASK)
+    (tmp_path / "tasks.py").write_text(replaced(example("docs/clients.md", "python", "class Limited"), changes) + TASK)
     raw.execute_command("CONFIG", "RESETSTAT")
     subprocess.run([sys.executable, "-c", "from tasks import *; [call.delay(n) for n in (0, 0, 0, 1)]"], cwd=tmp_path)
     options = ["--pool", "solo", "--without-mingle", "--without-gossip"]
