@@ -12,6 +12,7 @@ export RL_MODULE ?= $(TARGET)/release/libredis_rl.so
 CARGO_AUDIT     := 0.22.2
 CARGO_DENY      := 0.20.2
 CARGO_FUZZ      := 0.13.2
+CARGO_MUTANTS   := 27.1.0
 CARGO_CYCLONEDX := 0.5.9
 MDBOOK          := 0.5.4
 tool = cargo $(1) --version 2>/dev/null | grep -q ' $(2)$$' || cargo install --quiet --locked cargo-$(1)@$(2)
@@ -110,6 +111,11 @@ fuzz: $(own_module) $(if $(SERVERS),,servers) ## fuzz what reads rules, and the 
 	@scripts/install fuzz test
 	@$(call tool,fuzz,$(CARGO_FUZZ))
 	@scripts/fuzz "$(SECONDS_EACH)" "$(TARGET)"
+
+.PHONY: mutants
+mutants: $(own_module) $(if $(SERVERS),,servers) ## change the code in 50 places, one after the other, and print the changes that no test finds: an hour
+	@$(call tool,mutants,$(CARGO_MUTANTS))
+	@scripts/mutants
 
 .PHONY: lint
 lint: lint-texts ## check format, clippy, luacheck, warnings denied

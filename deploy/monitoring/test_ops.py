@@ -30,9 +30,10 @@ MAY_BE_ZERO = {"Error bound", "Connections rejected or evicted", "Clocks, ahead 
 MAY_BE_EMPTY = {"Connections that rlaas ended"}
 
 SERVICE_METRICS = {
-    name
+    prefix + name
     for file in (ROOT / "service" / "src").rglob("*.rs")
-    for name in re.findall(r'"(rlaas_\w+)"', file.read_text())
+    for prefix, found in [("", r'"(rlaas_\w+)"'), ("ratelimit_service_rate_limit_", r'of_limits\(\s*"(\w+)"')]
+    for name in re.findall(found, file.read_text())
 }
 
 
@@ -122,6 +123,14 @@ def traffic():
     send(4, "RL.MULTI 1 COUNTER m:c 1h 0 SHADOW", *shadow, key=("counter", "m:c"))
     send(5, "RL.MULTI 1 LEAKY m 1h x", of("multi", "errors"))
 
+    send(1, "RL.SHARE 2 TOKEN m 1h 1000 FIXED m 1h 1000", allowed[0], of("share", "own"))
+    send(2, "RL.SHARE 2 TOKEN s 1h 0 FIXED m 1h 1000", allowed[1], of("share", "borrowed"))
+    denied = [requests("rolling", "denied"), of("share", "denied")]
+    send(3, "RL.SHARE 2 TOKEN s 1h 0 ROLLING m:r 1h 0", *denied, key=("rolling", "m:r"))
+    shadow[1] = of("share", "shadow_denied")
+    send(4, "RL.SHARE 2 TOKEN s 1h 0 COUNTER m:c 1h 0 SHADOW", *shadow, key=("counter", "m:c"))
+    send(5, "RL.SHARE 2 TOKEN s 1h 0 FIXED m 1h x", of("share", "errors"))
+
     send(6, "RL.PEEK TOKEN m 1h 1000", of("peeks"))
     send(7, "RL.REFUND TOKEN m 1h 1000", of("refunds"))
     send(8, "RL.SETTLE TOKEN m 1h 1000 RESERVED 1 ACTUAL 2", of("settlements"))
@@ -140,7 +149,8 @@ def traffic():
     send(4, "RL.TOKEN new 1h 10", of("oom", "denied"), requests("token", "denied"), key=("token", "new"))
     send(1, "CONFIG SET maxmemory-policy allkeys-random")
     send(1, "SET k 1")
-    figures[of("server_evicted_clients")] = figures[of("server_flushes")] = 0
+    for figure in [of("server_evicted_clients"), of("server_flushes"), of("reservations", "lost")]:
+        figures[figure] = 0
     return commands[:first], commands[first:], figures, denials
 
 

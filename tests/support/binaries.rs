@@ -96,9 +96,10 @@ fn fetched(wanted: impl Fn(&ServerBin) -> bool) -> Vec<ServerBin> {
     found
 }
 
-/// The module under test: `RL_MODULE`, else the output of `cargo build --release`. Panics if it does not exist.
+/// The module under test: `RL_MODULE`, from the directory of the workspace on; else the output of `cargo build --release`.
+/// Panics if it does not exist.
 pub fn module_path() -> PathBuf {
-    let path = env::var_os("RL_MODULE").map_or_else(|| root().join("target/release/libredis_rl.so"), PathBuf::from);
+    let path = root().join(env::var_os("RL_MODULE").unwrap_or_else(|| "target/release/libredis_rl.so".into()));
     assert!(path.exists(), "{} is missing: run make build", path.display());
     path
 }
