@@ -13,15 +13,13 @@ import (
 )
 
 var (
-	// ErrCircuitOpen is the error of a request that was not sent, because the server is silent.
-	ErrCircuitOpen = errors.New("redisrl: the server is silent, so this request was not sent")
+	// ErrCircuitOpen is the error of a request that was not sent, because the server does not reply.
+	ErrCircuitOpen = errors.New("redisrl: the server does not reply, so this request was not sent")
 	// ErrTimeout is the error of a request whose reply did not come in time. It may have been charged.
 	ErrTimeout = errors.New("redisrl: no reply in time")
-	// ErrLeaseLost says that a lease ended before it was released: another holder may have been allowed.
-	ErrLeaseLost = errors.New("redisrl: a lease ended before it was released")
 
-	errNoKey = errors.New("redisrl: the request has no key")
-	errReply = errors.New("redisrl: the reply is not one of this command")
+	errRequest = errors.New("redisrl: the request has no limit")
+	errReply   = errors.New("redisrl: the reply is not one of this command")
 )
 
 // The caller's context has ended, so nobody waits for a decision.
@@ -37,11 +35,14 @@ var cannotDecide = map[string]bool{
 
 var replyCode = regexp.MustCompile(`^[A-Z][A-Z0-9]*( |$)`)
 
-// The code of an error reply, such as WRONGTYPE; else "circuit open", "timeout", "canceled", "reply" or "connection".
+// The code of an error reply, such as WRONGTYPE; else "circuit open", "timeout", "canceled", "request", "reply" or
+// "connection". Empty without an error.
 func kind(err error) string {
 	var network net.Error
 	var left hasLeft
 	switch {
+	case err == nil:
+		return ""
 	case errors.As(err, &left):
 		return "canceled"
 	case errors.Is(err, ErrCircuitOpen):
@@ -50,7 +51,9 @@ func kind(err error) string {
 		return "timeout"
 	case errors.Is(err, context.Canceled):
 		return "canceled"
-	case errors.Is(err, errReply), errors.Is(err, errNoKey):
+	case errors.Is(err, errRequest):
+		return "request"
+	case errors.Is(err, errReply):
 		return "reply"
 	case errors.Is(err, io.EOF):
 		return "connection"
@@ -61,14 +64,9 @@ func kind(err error) string {
 	return "connection"
 }
 
-// Whether no connection could be opened.
-func isDial(err error) bool {
-	var network *net.OpError
-	return errors.As(err, &network) && network.Op == "dial"
-}
-
-// IsUnavailable reports whether an error means that the server cannot decide now: it is away, silent, or says so. Every
-// other error is a fault of the configuration or of the request, or the caller has left; a request is never allowed then.
+// IsUnavailable reports whether an error means that the server cannot decide now: it is away, does not reply, or says so.
+// Every other error is a fault of the configuration or of the request, or the caller has left; a request is never allowed
+// then.
 func IsUnavailable(err error) bool {
 	switch found := kind(err); found {
 	case "connection", "timeout", "circuit open":
@@ -80,7 +78,23 @@ func IsUnavailable(err error) bool {
 	}
 }
 
-// Logs one line a second at most of each kind. It says no key and no argument.
+var unknownCommand = regexp.MustCompile("(?i)^ERR unknown command[ '`]*(rl\\.[a-z]+)?")
+
+// Whether a server says that it has no such command of the module.
+func isUnknownCommand(err error) bool {
+	found := unknownCommand.FindStringSubmatch(err.Error())
+	return found != nil && (found[1] != "" || strings.EqualFold(strings.TrimSpace(err.Error()), "ERR unknown command"))
+}
+
+// The text of an error, without what the server repeats of a command: that has the caller's key.
+func describe(err error) string {
+	if found := unknownCommand.FindStringSubmatch(err.Error()); found != nil {
+		return "ERR unknown command '" + found[1] + "': the server has not loaded the module redis-rl: docs/install.md"
+	}
+	return err.Error()
+}
+
+// Logs one line a second at most of each kind.
 type onceASecond struct {
 	mu   sync.Mutex
 	seen map[string]*logged
@@ -93,39 +107,26 @@ type logged struct {
 
 func (o *onceASecond) log(logger *slog.Logger, level slog.Level, what string, err error) {
 	found, now := kind(err), time.Now()
-	o.mu.Lock()
-	if o.seen == nil {
-		o.seen = map[string]*logged{}
-	}
+	attributes := []any{"kind", found}
 	name := what + found
-	if isDial(err) { // an open connection that breaks is another thing
-		name += " dial"
+	var network *net.OpError
+	if errors.As(err, &network) { // an open connection that breaks is another thing than one that cannot be opened
+		name += network.Op
 	}
+	o.mu.Lock()
 	last := o.seen[name]
 	if last != nil && now.Sub(last.at) < time.Second {
 		last.leftOut++
 		o.mu.Unlock()
 		return
 	}
-	leftOut := 0
-	if last != nil {
-		leftOut = last.leftOut
+	if last != nil && last.leftOut > 0 {
+		attributes = append(attributes, "left_out", last.leftOut)
+	}
+	if o.seen == nil {
+		o.seen = map[string]*logged{}
 	}
 	o.seen[name] = &logged{at: now}
 	o.mu.Unlock()
-	attributes := []any{"kind", found}
-	if leftOut > 0 {
-		attributes = append(attributes, "left_out", leftOut)
-	}
-	logger.Log(context.Background(), level, "redisrl: "+what+": "+describe(err), attributes...)
-}
-
-var unknownCommand = regexp.MustCompile("(?i)^ERR unknown command[ '`]*(rl\\.[a-z]+)?")
-
-// The text of an error, without what the server repeats of a command: that has the caller's key.
-func describe(err error) string {
-	if found := unknownCommand.FindString(err.Error()); found != "" {
-		return found + ": the server has no module redis-rl"
-	}
-	return err.Error()
+	logger.Log(context.Background(), level, "redis-rl: "+what+": "+describe(err), attributes...)
 }

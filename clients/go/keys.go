@@ -3,6 +3,7 @@ package redisrl
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"net/netip"
 	"strings"
 )
 
@@ -12,15 +13,27 @@ const (
 	digestDigits = 2 * sha256.Size
 )
 
-// Bounded is a value of a bounded length: one of more than 256 bytes is its first 32 bytes, ~, and its SHA-256 in
-// hexadecimal, and so is one that ends as such a value does. Of the 32 bytes, up to three are left out that would cut a
-// character. Any other value is returned as it is. [Limiter] does the same with each part of a key: what is before, in
-// and after its hash tag.
-func Bounded(value string) string {
-	if len(value) <= longestValue && !endsAsDigested(value) {
-		return value
+// The key of all clients: <prefix><name>:{<who>}. A caller must not decide how long a key is, nor where its hash tag ends:
+// vectors/keys.json.
+func keyOf(prefix, name, who string) string {
+	return prefix + name + ":{" + bounded(who) + "}"
+}
+
+// Who is limited, in the form that keys have. One with a brace is ~ and its SHA-256; a long one is its first 32 bytes, ~ and
+// its SHA-256, and so is one that ends as such a value does.
+func bounded(who string) string {
+	if strings.ContainsAny(who, "{}") {
+		return "~" + digest(who)
 	}
-	return digested(value)
+	if len(who) <= longestValue && !endsAsDigested(who) {
+		return who
+	}
+	end := min(keptOfValue, len(who))
+	// A character of UTF-8 stays whole: only its first byte does not begin with the bits 10.
+	for end > keptOfValue-3 && end < len(who) && who[end]&0xc0 == 0x80 {
+		end--
+	}
+	return who[:end] + "~" + digest(who)
 }
 
 func endsAsDigested(value string) bool {
@@ -30,34 +43,21 @@ func endsAsDigested(value string) bool {
 	})
 }
 
-func digested(value string) string {
-	end := min(keptOfValue, len(value))
-	// Only the first byte of a character does not begin with the bits 10.
-	for end > keptOfValue-3 && end < len(value) && value[end]&0xc0 == 0x80 {
-		end--
-	}
+func digest(value string) string {
 	sum := sha256.Sum256([]byte(value))
-	return value[:end] + "~" + hex.EncodeToString(sum[:])
+	return hex.EncodeToString(sum[:])
 }
 
-// The prefix, and the key within the bounds. Reservations have names that end in :reserved and :reserved:ends.
-func boundedKey(prefix, key string) string {
-	whole := key
-	if prefix != "" {
-		whole = prefix + key
+// AddressKey is an address as a caller to limit: IPv4 inside IPv6 as IPv4, and of IPv6 the network of 64 bits, of which one
+// customer has at least one. What is no address is returned as it is.
+func AddressKey(address string) string {
+	found, err := netip.ParseAddr(address)
+	if err != nil {
+		return address
 	}
-	isReserved := strings.HasSuffix(whole, ":reserved") || strings.HasSuffix(whole, ":reserved:ends")
-	if len(key) <= digestDigits && !isReserved {
-		return whole
+	if found = found.Unmap().WithZone(""); found.Is4() {
+		return found.String()
 	}
-	end := Bounded
-	if isReserved {
-		end = digested
-	}
-	if before, rest, found := strings.Cut(key, "{"); found {
-		if tag, after, found := strings.Cut(rest, "}"); found && tag != "" {
-			return prefix + Bounded(before) + "{" + Bounded(tag) + "}" + end(after)
-		}
-	}
-	return prefix + end(key)
+	network, _ := found.Prefix(64)
+	return network.String()
 }

@@ -3,15 +3,15 @@ package redisrl
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
-	"strconv"
-	"strings"
+	"maps"
 	"sync"
 	"sync/atomic"
 	"time"
 )
 
-// Doer is a client of Redis or Valkey. The package page has adapters for go-redis, rueidis, valkey-go and redigo, and
+// Doer is a client of Redis or Valkey. The package page has adapters for redigo, go-redis, rueidis and valkey-go, and
 // what they must not do: send a command again.
 type Doer interface {
 	// Do sends one command and returns its reply: int64, string, []any, or an error whose text is the server's. All args
@@ -27,57 +27,59 @@ const (
 	Error Fallback = iota
 	// Allow: it is allowed, and counted by nobody.
 	Allow
-	// Deny: it is denied, with a RetryAfter of a second.
+	// Deny: it is denied, with a RetryAfter of a second. A policy in shadow mode allows it.
 	Deny
+	// Local: this process allows at most limit / Instances, at least 1, in a window and for a key. LEASE and LOCKOUT are
+	// denied, and so is a new key while 10,000 are counted.
+	Local
 )
 
 // A Limiter decides on requests. Only Doer must be set, before the first call. It may be used by several goroutines, and
 // must not be copied.
 type Limiter struct {
 	Doer Doer
-	// Before each key.
+	// What the keys begin with, such as app:. In a cluster {app}:, so that several limits of one call are in one slot.
 	Prefix string
 	// How long a call may take; 100 ms if 0.
 	Timeout time.Duration
 	// What a request gets if the server cannot decide. An error of the call itself, such as a wrong policy, is an error
 	// whatever this says, and so is the end of the caller's context.
 	Unavailable Fallback
-	// The denials of at most so many keys are remembered; 10,000 if 0, none if negative. Until a denied request could be
-	// allowed, the limiter denies by itself what costs as much or more under the same policy. One request at a time asks
-	// again, after ten seconds.
-	Denials int
+	// With [Local]: how many processes share each limit.
+	Instances int64
 	// Whether the module is required. If not, the Lua scripts of this package decide on a server without it.
 	ModuleRequired bool
 	// Where errors go, one line a second of each kind; [slog.Default] if nil.
 	Logger *slog.Logger
 
 	once     sync.Once
-	link     *link
-	denials  denials
+	wrong    error // what is wrong with these fields
+	began    time.Time
+	mu       sync.Mutex
+	breaker  breaker
+	local    local
 	logs     onceASecond
-	scripts  scripts
 	counters counters
-	// Errors by kind.
 	errorsMu sync.Mutex
-	errors   map[string]int64
+	errors   map[string]int64 // by kind
+	// Until when the scripts decide without looking for the module, since it began.
+	scriptsUntil atomic.Int64
+	// Whether the scripts decided last, and whether the server could not.
+	scriptsDecide, isAway atomic.Bool
 }
 
-type counters struct {
-	allowed, denied, remembered, failedOpen, failedClosed, faults, unsettled, leasesLost atomic.Int64
-}
+type counters struct{ allowed, denied, local, failedOpen, failedClosed, faults atomic.Int64 }
 
 // Stats is what a limiter has counted. To publish it: expvar.Publish("limits", expvar.Func(func() any { return l.Stats() })).
 type Stats struct {
 	// What the server decided.
 	Allowed, Denied int64
-	// Denied by remembered denials.
-	Remembered int64
+	// What the limit of this process decided, because the server cannot.
+	Local int64
 	// Requests without a decision: allowed, and denied or an error, because the server cannot decide. Alert on the first.
 	FailedOpen, FailedClosed int64
 	// Calls that the server rejected: the configuration is wrong. Alert on these.
 	Faults int64
-	// Reservations that could not be settled, and leases that ended while they were held.
-	Unsettled, LeasesLost int64
 	// Errors by kind: the code of the reply, or connection, timeout, canceled, circuit open.
 	Errors map[string]int64
 }
@@ -87,72 +89,35 @@ func (l *Limiter) Stats() Stats {
 	c := &l.counters
 	l.errorsMu.Lock()
 	defer l.errorsMu.Unlock()
-	errors := make(map[string]int64, len(l.errors))
-	for kind, n := range l.errors {
-		errors[kind] = n
-	}
 	return Stats{
-		Allowed: c.allowed.Load(), Denied: c.denied.Load(), Remembered: c.remembered.Load(), FailedOpen: c.failedOpen.Load(),
-		FailedClosed: c.failedClosed.Load(), Faults: c.faults.Load(), Unsettled: c.unsettled.Load(),
-		LeasesLost: c.leasesLost.Load(), Errors: errors,
+		Allowed: c.allowed.Load(), Denied: c.denied.Load(), Local: c.local.Load(), FailedOpen: c.failedOpen.Load(),
+		FailedClosed: c.failedClosed.Load(), Faults: c.faults.Load(), Errors: maps.Clone(l.errors),
 	}
 }
 
-// A Request asks for units of one limit.
-type Request struct {
-	Policy Policy
-	// Whom to limit. At most 256 bytes of each part are sent: see [Bounded].
-	Key string
-
-	cost    int64
-	hasCost bool
-	partial bool
-	id      string
-	atMS    int64
-}
-
-// Request is a request of cost 1.
-func (p Policy) Request(key string) Request { return Request{Policy: p, Key: key, cost: 1} }
-
-// Cost is what the request takes, 0 or more. A cost of 0 is allowed while at least one unit is left, and charges nothing.
-func (r Request) Cost(units int64) Request {
-	r.cost, r.hasCost = units, true
-	return r
-}
-
-// At is when the request was charged, for [Limiter.Refund] and [Limiter.Settle]: NowMS of its decision.
-func (r Request) At(nowMS int64) Request {
-	r.atMS = nowMS
-	return r
-}
-
-func (r *Request) check() error {
-	switch t := r.Policy.terms; {
-	case t == nil:
-		return errors.New("redisrl: the request has no policy")
-	case r.Key == "":
-		return errors.New("redisrl: the request has no key: callers without one would share a limit")
-	case r.hasCost && !capabilities[t.algorithm].cost:
-		return errors.New("redisrl: " + t.algorithm + " takes no cost")
-	case r.cost < 0:
-		return errors.New("redisrl: invalid cost: expected an integer of at least 0")
-	}
-	return nil
-}
-
-func (l *Limiter) setUp() {
-	if l.Timeout <= 0 {
-		l.Timeout = 100 * time.Millisecond
-	}
-	if l.Logger == nil {
-		l.Logger = slog.Default()
-	}
-	l.errors = map[string]int64{}
-	l.denials.most = l.Denials
-	if l.Denials == 0 {
-		l.denials.most = 10_000
-	}
-	l.link = newLink(l.Doer, l.Timeout)
+// Whether the fields are right.
+func (l *Limiter) setUp() error {
+	l.once.Do(func() {
+		if l.Timeout <= 0 {
+			l.Timeout = 100 * time.Millisecond
+		}
+		if l.Logger == nil {
+			l.Logger = slog.Default()
+		}
+		l.began, l.errors, l.breaker.timeout = time.Now(), map[string]int64{}, l.Timeout
+		l.local = local{instances: l.Instances, counts: map[string]count{}}
+		switch {
+		case l.Doer == nil:
+			l.wrong = errors.New("redisrl: Doer: expected a client")
+		case len(l.Prefix) > longestValue:
+			l.wrong = fmt.Errorf("redisrl: Prefix: expected at most %d bytes", longestValue)
+		case l.Unavailable < Error || l.Unavailable > Local:
+			l.wrong = errors.New("redisrl: Unavailable: expected Error, Allow, Deny or Local")
+		case l.Unavailable == Local && l.Instances < 1:
+			l.wrong = errors.New("redisrl: Instances: expected how many processes share the limits, with Local")
+		}
+	})
+	return l.wrong
 }
 
 // Allow checks a request of cost 1 and charges it if it is allowed.
@@ -165,327 +130,234 @@ func (l *Limiter) AllowN(ctx context.Context, policy Policy, key string, cost in
 	return l.Check(ctx, policy.Request(key).Cost(cost))
 }
 
-// AllowAtMost charges as much of a cost as fits: Charged of the decision.
-func (l *Limiter) AllowAtMost(ctx context.Context, policy Policy, key string, cost int64) (Decision, error) {
-	request := policy.Request(key).Cost(cost)
-	if request.partial = true; policy.terms != nil && !capabilities[policy.terms.algorithm].partial {
-		return Decision{}, errors.New("redisrl: " + policy.terms.algorithm + " takes no part of a cost")
-	}
-	return l.Check(ctx, request)
-}
-
 // Check checks a request and charges it if it is allowed.
 func (l *Limiter) Check(ctx context.Context, request Request) (Decision, error) {
-	if err := request.check(); err != nil {
-		return Decision{}, err
-	}
-	if request.Policy.Algorithm() == "LEASE" {
-		return Decision{}, errors.New("redisrl: use Limiter.Lease")
-	}
-	l.once.Do(l.setUp)
-	requests, keys := [1]Request{request}, [1]string{boundedKey(l.Prefix, request.Key)}
-	var sent [1]asked
-	if known, ask := l.denials.recall(requests[:], keys[:], time.Now(), sent[:]); !ask {
-		l.counters.remembered.Add(1)
-		return known.Limits[0], nil
-	}
-	value, err := l.run(ctx, &invocation{verb: check, request: request, key: keys[0]})
-	if err == nil {
-		var decision Decision
-		if decision, err = request.decision(value); err == nil {
-			l.denials.learn(&requests[0], keys[0], sent[0], &decision)
-			l.decided(decision.Allowed)
-			return decision, nil
-		}
-	}
-	decisions, err := l.withoutDecision(requests[:], keys[:], sent[:], err)
-	if err != nil {
-		return Decision{}, err
-	}
-	return decisions.Limits[0], nil
-}
-
-func (l *Limiter) decided(allowed bool) {
-	if allowed {
-		l.counters.allowed.Add(1)
-	} else {
-		l.counters.denied.Add(1)
-	}
-}
-
-// What requests get without a decision: a remembered denial, else the fallback, and that only if the server cannot decide.
-func (l *Limiter) withoutDecision(requests []Request, keys []string, sent []asked, err error) (Decisions, error) {
-	for i := range requests {
-		l.denials.learn(&requests[i], keys[i], sent[i], nil)
-	}
-	if IsUnavailable(err) {
-		if known, found := l.denials.hold(requests, keys, time.Now()); found {
-			l.counters.remembered.Add(1)
-			return known, nil
-		}
-	}
-	if err := l.undecided(err); err != nil {
-		return Decisions{}, err
-	}
-	decisions := Decisions{Allowed: true}
-	for i := range requests {
-		decision := l.fallback(&requests[i])
-		decisions.Limits = append(decisions.Limits, decision)
-		decisions.Allowed = decisions.Allowed && decision.Allowed
-	}
-	return decisions, nil
-}
-
-func (l *Limiter) fallback(r *Request) Decision {
-	d := Decision{
-		Source: Unavailable, Limit: r.Policy.capacity(), NowMS: time.Now().UnixMilli(), Reset: Never, policy: r.Policy,
-		Allowed: l.Unavailable == Allow || r.Policy.terms.shadow,
-	}
-	if !d.Allowed {
-		d.RetryAfter, d.Next = time.Second, time.Second
-	} else if !r.Policy.terms.shadow {
-		d.Charged = r.cost
-	}
-	return d
-}
-
-// Counts and logs why there is no decision. The error, unless the fallback decides.
-func (l *Limiter) undecided(err error) error {
-	switch {
-	case kind(err) == "canceled":
-		return err
-	case !IsUnavailable(err):
-		l.counters.faults.Add(1)
-		l.logs.log(l.Logger, slog.LevelError, "the call was rejected, a fault of the configuration", err)
-		return err
-	case l.Unavailable == Allow:
-		l.counters.failedOpen.Add(1)
-		l.logs.log(l.Logger, slog.LevelWarn, "no decision, failing open", err)
-		return nil
-	}
-	l.counters.failedClosed.Add(1)
-	l.logs.log(l.Logger, slog.LevelWarn, "no decision, failing closed", err)
-	if l.Unavailable == Deny {
-		return nil
-	}
-	return err
-}
-
-// Multi checks a request under several limits: if every limit allows it, every one is charged, else none is. In a cluster
-// all keys must be in one slot.
-func (l *Limiter) Multi(ctx context.Context, requests ...Request) (Decisions, error) {
-	l.once.Do(l.setUp)
-	if len(requests) == 0 {
-		return Decisions{}, errors.New("redisrl: Multi has no request")
-	}
-	keys := make([]string, len(requests))
-	for i := range requests {
-		if err := requests[i].check(); err != nil {
-			return Decisions{}, err
-		}
-		if requests[i].Policy.Algorithm() == "LEASE" {
-			return Decisions{}, errors.New("redisrl: use Limiter.Reserve for limits with leases")
-		}
-		keys[i] = boundedKey(l.Prefix, requests[i].Key)
-	}
-	sent := make([]asked, len(requests))
-	if known, ask := l.denials.recall(requests, keys, time.Now(), sent); !ask {
-		l.counters.remembered.Add(1)
-		return known, nil
-	}
-	value, err := l.run(ctx, &invocation{verb: multi, requests: requests, keys: keys})
-	decisions, err := readDecisions(value, requests, err)
-	if err != nil {
-		return l.withoutDecision(requests, keys, sent, err)
-	}
-	for i := range requests {
-		l.denials.learn(&requests[i], keys[i], sent[i], &decisions.Limits[i])
-	}
-	l.decided(decisions.Allowed)
-	return decisions, nil
-}
-
-func readDecisions(value any, requests []Request, err error) (Decisions, error) {
-	if err != nil {
-		return Decisions{}, err
-	}
-	parts, _ := value.([]any)
-	if len(parts) != 2 {
-		return Decisions{}, errReply
-	}
-	allowed, isNumber := number(parts[0])
-	lines, _ := parts[1].([]any)
-	if !isNumber || len(lines) != len(requests) {
-		return Decisions{}, errReply
-	}
-	decisions := Decisions{Allowed: allowed != 0, Limits: make([]Decision, len(lines))}
-	for i, line := range lines {
-		if decisions.Limits[i], err = requests[i].decision(line); err != nil {
-			return Decisions{}, err
-		}
-	}
-	return decisions, nil
+	return one(l.decide(ctx, "CHECK", request))
 }
 
 // Peek is what the reply to a request would be. It changes nothing. With a cost of 0 it shows what is left.
 func (l *Limiter) Peek(ctx context.Context, request Request) (Decision, error) {
-	return l.correct(ctx, peek, request, 0)
+	return one(l.decide(ctx, "PEEK", request))
 }
 
 // Refund gives the cost of a request back, never beyond full. The decision is that of Peek afterwards.
 func (l *Limiter) Refund(ctx context.Context, request Request) (Decision, error) {
-	return l.correct(ctx, refund, request, 0)
+	return one(l.decide(ctx, "REFUND", request))
+}
+
+// Multi checks a request under several limits, 64 at most: if every limit allows it, every one is charged, else none is.
+// In a cluster all keys must be in one slot: see Prefix.
+func (l *Limiter) Multi(ctx context.Context, requests ...Request) (Decisions, error) {
+	if len(requests) < 1 || len(requests) > 64 {
+		return Decisions{}, errors.New("redisrl: Multi: expected 1 to 64 requests")
+	}
+	return l.decide(ctx, "MULTI", requests...)
+}
+
+// Share checks a request under a part of its own and what others leave of the whole: 2 to 8 limits, from the narrowest to
+// the widest. The first that allows it pays: it is charged, and so is each one after it, whatever it says. The command
+// reference has the rule at RL.SHARE.
+func (l *Limiter) Share(ctx context.Context, requests ...Request) (Decisions, error) {
+	if len(requests) < 2 || len(requests) > 8 {
+		return Decisions{}, errors.New("redisrl: Share: expected 2 to 8 requests")
+	}
+	return l.decide(ctx, "SHARE", requests...)
+}
+
+// Wait waits until a request of cost 1 is allowed, and charges it. The error says that ctx has ended, or would end before
+// that, that the limit never allows it, or why there is no decision.
+func (l *Limiter) Wait(ctx context.Context, policy Policy, key string) error {
+	return l.WaitN(ctx, policy, key, 1)
+}
+
+// WaitN is Wait for a request that takes several units.
+func (l *Limiter) WaitN(ctx context.Context, policy Policy, key string, cost int64) error {
+	for {
+		decision, err := l.AllowN(ctx, policy, key, cost)
+		if err != nil {
+			return err
+		}
+		wait := decision.Delay
+		if !decision.Allowed {
+			if wait = decision.RetryAfter; wait == Never {
+				return errors.New("redisrl: the limit never allows this cost")
+			}
+			wait = max(wait, time.Millisecond)
+		}
+		if end, isLimited := ctx.Deadline(); isLimited && time.Until(end) < wait {
+			return fmt.Errorf("redisrl: allowed in %v, after the deadline of the context: %w", wait, context.DeadlineExceeded)
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(wait):
+		}
+		if decision.Allowed {
+			return nil
+		}
+	}
 }
 
 // Settle corrects a request that was charged its cost and turned out to cost actual: it gives the difference back, or
-// charges it whatever the limit says.
+// charges it whatever the limit says. A reservation is settled once, by its id.
 func (l *Limiter) Settle(ctx context.Context, request Request, actual int64) (Decision, error) {
 	if actual < 0 {
 		return Decision{}, errors.New("redisrl: invalid actual cost: expected an integer of at least 0")
 	}
-	return l.correct(ctx, settle, request, actual)
-}
-
-func (l *Limiter) correct(ctx context.Context, verb verb, r Request, actual int64) (Decision, error) {
-	if err := r.check(); err != nil {
-		return Decision{}, err
-	}
-	l.once.Do(l.setUp)
-	key := boundedKey(l.Prefix, r.Key)
-	value, err := l.run(ctx, &invocation{verb: verb, request: r, key: key, actual: actual})
-	if verb != peek {
-		l.denials.forget(&r, key)
-	}
+	request.actual = actual
+	reply, c, err := l.ask(ctx, "SETTLE", request)
 	if err != nil {
 		return Decision{}, err
 	}
-	return r.decision(value)
+	return one(c.decisions(reply))
 }
 
 // Reset deletes what is known of a key. Reports whether there was anything.
 func (l *Limiter) Reset(ctx context.Context, policy Policy, key string) (bool, error) {
-	r := policy.Request(key)
-	if err := r.check(); err != nil {
-		return false, err
+	return l.yes(ctx, "RESET", policy.Request(key))
+}
+
+// A Holder holds a lease until it releases it, or until the window of the policy ends. Nothing renews it by itself.
+type Holder struct {
+	// Who it is for the server.
+	ID string
+	// Whether there was a place. If not, there is nothing to renew or release.
+	Decision
+
+	limiter *Limiter
+	request Request
+}
+
+// Lease takes a place under a concurrency limit, if one is free: see Allowed.
+func (l *Limiter) Lease(ctx context.Context, policy Policy, key string) (*Holder, error) {
+	id := newID()
+	h := &Holder{ID: id, limiter: l, request: policy.Request(key).ID(id)}
+	var err error
+	if h.Decision, err = l.Check(ctx, h.request); err != nil {
+		return nil, err
 	}
-	l.once.Do(l.setUp)
-	key = boundedKey(l.Prefix, key)
-	value, err := l.run(ctx, &invocation{verb: reset, request: r, key: key})
-	l.denials.forget(&r, key)
+	return h, nil
+}
+
+// Renew lets the lease end one window from now. False if it has ended: another holder may have been allowed.
+func (h *Holder) Renew(ctx context.Context) (bool, error) {
+	return h.limiter.yes(ctx, "RENEW", h.request)
+}
+
+// Release gives the place back, though ctx may have ended. False if the lease has ended.
+func (h *Holder) Release(ctx context.Context) (bool, error) {
+	return h.limiter.yes(context.WithoutCancel(ctx), "RELEASE", h.request)
+}
+
+// The reply of a call that nothing stands in for: whether there was anything.
+func (l *Limiter) yes(ctx context.Context, verb string, request Request) (bool, error) {
+	reply, _, err := l.ask(ctx, verb, request)
 	if err != nil {
 		return false, err
 	}
-	n, isNumber := number(value)
+	n, isNumber := number(reply)
 	if !isNumber {
 		return false, errReply
 	}
 	return n != 0, nil
 }
 
-type verb int
-
-const (
-	check verb = iota
-	multi
-	peek
-	refund
-	settle
-	reset
-	reserve
-	plain // words as they are
-)
-
-// What is sent to the server.
-type invocation struct {
-	verb        verb
-	request     Request
-	key         string
-	actual      int64
-	requests    []Request
-	keys        []string
-	words       []any
-	reservation *Reservation
-	// How long it may take; the limiter's timeout if 0.
-	timeout time.Duration
-}
-
-// The command of the module.
-func (c *invocation) native(out []any) []any {
-	switch c.verb {
-	case plain:
-		return append(out, c.words...)
-	case reserve:
-		return c.reservation.words(out)
-	case multi:
-		out = append(out, "RL.MULTI", strconv.Itoa(len(c.requests)))
-		for i := range c.requests {
-			r := &c.requests[i]
-			out = r.options(append(append(out, r.Policy.terms.algorithm, c.keys[i]), r.Policy.terms.args...))
-		}
-		return append(out, "LINE")
-	case check:
-		t := c.request.Policy.terms
-		out = append(append(out, t.command, c.key), t.args...)
-		return append(c.request.options(out), "LINE")
-	}
-	t := c.request.Policy.terms
-	out = append(out, verbs[c.verb], t.algorithm, c.key, t.args[0])
-	if c.verb == reset {
-		return appendOption(out, t, "ANCHOR")
-	}
-	if out = append(out, t.args[1]); c.verb == peek {
-		out = append(out, t.args[2:]...)
-	} else {
-		for _, name := range []string{"BURST", "BLOCK", "MAX", "ANCHOR"} {
-			out = appendOption(out, t, name)
-		}
-	}
-	if c.verb == settle {
-		out = append(out, "RESERVED", strconv.FormatInt(c.request.cost, 10), "ACTUAL", strconv.FormatInt(c.actual, 10))
-	} else {
-		out = c.request.options(out)
-	}
-	if c.request.atMS > 0 && c.verb != peek {
-		out = append(out, "AT", strconv.FormatInt(c.request.atMS, 10))
-	}
-	return append(out, "LINE")
-}
-
-var verbs = map[verb]string{peek: "RL.PEEK", refund: "RL.REFUND", settle: "RL.SETTLE", reset: "RL.RESET"}
-
-func appendOption(out []any, t *terms, name string) []any {
-	// SHADOW, which has no value, comes last.
-	for i := 2; i+1 < len(t.args); i += 2 {
-		if t.args[i] == name {
-			return append(out, t.args[i], t.args[i+1])
-		}
-	}
-	return out
-}
-
-func (r *Request) options(out []any) []any {
-	if r.cost != 1 || r.hasCost {
-		out = append(out, "COST", strconv.FormatInt(r.cost, 10))
-	}
-	if r.partial {
-		out = append(out, "PARTIAL")
-	}
-	return out
-}
-
-// Sends it to the module or, on a server without it, to the scripts. An error is counted.
-func (l *Limiter) run(ctx context.Context, c *invocation) (any, error) {
-	value, err := l.scripts.run(ctx, l, c)
+func one(all Decisions, err error) (Decision, error) {
 	if err != nil {
-		l.errorsMu.Lock()
-		l.errors[kind(err)]++
-		l.errorsMu.Unlock()
+		return Decision{}, err
 	}
-	return value, err
+	return all.Limits[0], nil
 }
 
-// Whether a server says that it has no such command of the module.
-func isUnknownCommand(err error) bool {
-	found := unknownCommand.FindStringSubmatch(err.Error())
-	return found != nil && (found[1] != "" || strings.EqualFold(strings.TrimSpace(err.Error()), "ERR unknown command"))
+// Sends a call. c is nil if it is wrong.
+func (l *Limiter) ask(ctx context.Context, verb string, requests ...Request) (reply any, c *call, err error) {
+	if err := l.setUp(); err != nil {
+		return nil, nil, err
+	}
+	c = &call{verb, make([]limit, len(requests))}
+	for i := range requests {
+		r := &requests[i]
+		if err := r.check(verb); err != nil {
+			return nil, nil, err
+		}
+		c.limits[i] = limit{r, keyOf(l.Prefix, r.Policy.Name(), r.Key), r.words(verb)}
+	}
+	reply, err = l.send(ctx, c)
+	return reply, c, err
+}
+
+// The decision of the server or, where it cannot decide, of what Unavailable says.
+func (l *Limiter) decide(ctx context.Context, verb string, requests ...Request) (Decisions, error) {
+	reply, c, err := l.ask(ctx, verb, requests...)
+	if c == nil {
+		return Decisions{}, err
+	}
+	var decisions Decisions
+	if err == nil {
+		if decisions, err = c.decisions(reply); err != nil {
+			l.counted(err)
+		}
+	}
+	if err != nil {
+		return l.withoutServer(err, c)
+	}
+	if l.isAway.Load() && l.isAway.Swap(false) {
+		l.line("the server decides again")
+	}
+	switch {
+	case verb == "PEEK" || verb == "REFUND":
+	case decisions.Allowed:
+		l.counters.allowed.Add(1)
+	default:
+		l.counters.denied.Add(1)
+	}
+	return decisions, nil
+}
+
+func (l *Limiter) withoutServer(err error, c *call) (Decisions, error) {
+	switch {
+	case kind(err) == "canceled":
+		return Decisions{}, err
+	case !IsUnavailable(err):
+		l.rejected(err)
+		return Decisions{}, err
+	}
+	l.isAway.Store(true)
+	switch {
+	case l.Unavailable == Local:
+		if c.verb != "REFUND" {
+			l.counters.local.Add(1)
+		}
+		l.logs.log(l.Logger, slog.LevelWarn, "no decision, the limit of this process decides", err)
+		return l.local.decide(c, l.now()), nil
+	case c.verb == "REFUND": // nothing stands in for it
+		return Decisions{}, err
+	case l.Unavailable == Allow:
+		l.counters.failedOpen.Add(1)
+		l.logs.log(l.Logger, slog.LevelWarn, "no decision, failing open", err)
+	default:
+		l.counters.failedClosed.Add(1)
+		l.logs.log(l.Logger, slog.LevelWarn, "no decision, failing closed", err)
+	}
+	if l.Unavailable == Error {
+		return Decisions{}, err
+	}
+	first, limits := int64(1), make([]Decision, len(c.limits))
+	for i := range limits {
+		p := c.limits[i].Policy
+		limits[i] = Decision{
+			Allowed: l.Unavailable == Allow || p.IsShadow(), Limit: p.Limit(), NowMS: time.Now().UnixMilli(), Next: Never,
+			Reset: Never, Source: Unavailable, policy: p,
+		}
+		if !limits[i].Allowed {
+			first, limits[i].RetryAfter = 0, time.Second
+		}
+	}
+	return decisions(c, first, limits), nil
+}
+
+// Counts and logs an error about a request, which is never allowed.
+func (l *Limiter) rejected(err error) {
+	l.counters.faults.Add(1)
+	l.logs.log(l.Logger, slog.LevelError, "the call was rejected, a fault of the configuration", err)
 }

@@ -3,10 +3,13 @@ package redisrl
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"net/netip"
+	"reflect"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -20,7 +23,7 @@ func RemoteAddress(r *http.Request) (string, error) {
 	if err != nil {
 		return "", errors.New("redisrl: the request has no remote address")
 	}
-	return network(host)
+	return address(host)
 }
 
 // ForwardedAddress is the address that the outermost of proxies trusted proxies saw: entry proxies of X-Forwarded-For,
@@ -37,20 +40,15 @@ func ForwardedAddress(proxies int) KeyFunc {
 		if host, _, err := net.SplitHostPort(entry); err == nil {
 			entry = host
 		}
-		return network(strings.Trim(entry, "[]"))
+		return address(strings.Trim(entry, "[]"))
 	}
 }
 
-func network(host string) (string, error) {
-	address, err := netip.ParseAddr(host)
-	if err != nil {
+func address(host string) (string, error) {
+	if _, err := netip.ParseAddr(host); err != nil {
 		return "", errors.New("redisrl: the address of the caller is no address")
 	}
-	if address = address.Unmap().WithZone(""); address.Is6() {
-		prefix, _ := address.Prefix(64)
-		address = prefix.Addr()
-	}
-	return address.String(), nil
+	return AddressKey(host), nil
 }
 
 // HeaderValue is the value of a header, such as an API key. The caller chooses it: check it before the middleware, or
@@ -64,23 +62,93 @@ func HeaderValue(name string) KeyFunc {
 	}
 }
 
-// Middleware limits the requests of a handler: 429 with application/problem+json and Retry-After on a denial, 503 if the
-// server cannot decide and Unavailable is Error, 500 if the configuration is wrong. The headers of the limit are on each
-// response. A request that LEAKY delays is held.
-func (l *Limiter) Middleware(policy Policy, key KeyFunc) func(http.Handler) http.Handler {
-	if policy.terms == nil || key == nil {
-		panic("redisrl: Middleware needs a policy and a key function")
+// A Limit is one limit of a middleware: a policy, or a function that says which one a request has, and whom it counts for.
+type Limit struct {
+	Policy   Policy
+	PolicyOf func(*http.Request) (Policy, error)
+	Key      KeyFunc
+	// What a request takes; 1 if nil.
+	Cost func(*http.Request) (int64, error)
+}
+
+func (l *Limit) request(r *http.Request) (request Request, err error) {
+	policy, key := l.Policy, ""
+	if l.PolicyOf != nil {
+		policy, err = l.PolicyOf(r)
+	}
+	if err == nil {
+		key, err = l.Key(r)
+	}
+	request = policy.Request(key)
+	if err == nil && l.Cost != nil {
+		var cost int64
+		cost, err = l.Cost(r)
+		request = request.Cost(cost)
+	}
+	return request, err
+}
+
+// The policies of middlewares, by client and by what their keys begin with: two that differ would share a counter.
+var registered sync.Map
+
+type registration struct {
+	client any
+	keys   string
+}
+
+func (l *Limiter) register(p Policy) error {
+	client := any(l.Doer)
+	if !reflect.ValueOf(client).Comparable() {
+		client = l
+	}
+	keys := l.Prefix + p.Name() + ":"
+	other, isTaken := registered.LoadOrStore(registration{client, keys}, p.unnamed())
+	if isTaken && other != p.unnamed() {
+		return fmt.Errorf("redisrl: two limits share the keys %s*: %s and %s: give one of them a name with As", keys, other, p.unnamed())
+	}
+	return nil
+}
+
+// Middleware limits the requests of a handler: if every limit allows a request, every one is charged. A denial is 429 with
+// application/problem+json and Retry-After; 503 if the server cannot decide and Unavailable is Error, 500 if the
+// configuration is wrong. The headers of the limits are on each response. A request that LEAKY delays is held. It panics
+// if a limit is wrong, or shares its name with another limit.
+func (l *Limiter) Middleware(limits ...Limit) func(http.Handler) http.Handler {
+	err := l.setUp()
+	for i := range limits {
+		switch each := &limits[i]; {
+		case err != nil:
+		case each.Key == nil || (each.Policy.terms == nil) == (each.PolicyOf == nil):
+			err = errors.New("redisrl: a limit of Middleware needs a Key, and a Policy or PolicyOf")
+		case each.PolicyOf == nil:
+			err = l.register(each.Policy)
+		}
+	}
+	if err == nil && len(limits) == 0 {
+		err = errors.New("redisrl: Middleware needs a limit")
+	}
+	if err != nil {
+		panic(err)
+	}
+	verb := "MULTI"
+	if len(limits) == 1 {
+		verb = "CHECK"
 	}
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			name, err := key(r)
-			if err != nil {
-				l.once.Do(l.setUp)
-				_ = l.undecided(errors.Join(errNoKey, err))
-				problem(w, http.StatusInternalServerError, nil)
-				return
+			requests := make([]Request, len(limits))
+			for i := range limits {
+				var err error
+				if requests[i], err = limits[i].request(r); err == nil {
+					err = requests[i].check(verb)
+				}
+				if err != nil {
+					l.rejected(errors.Join(errRequest, err))
+					problem(w, http.StatusInternalServerError, nil)
+					return
+				}
 			}
-			decision, err := l.Allow(r.Context(), policy, name)
+			found, err := l.decide(r.Context(), verb, requests...)
 			switch {
 			case err != nil && (IsUnavailable(err) || r.Context().Err() != nil):
 				w.Header().Set("Retry-After", "1")
@@ -90,14 +158,21 @@ func (l *Limiter) Middleware(policy Policy, key KeyFunc) func(http.Handler) http
 				problem(w, http.StatusInternalServerError, nil)
 				return
 			}
-			decision.WriteHeaders(w.Header())
-			if !decision.Allowed {
-				problem(w, http.StatusTooManyRequests, []string{policy.Name()})
+			found.WriteHeaders(w.Header())
+			var delay time.Duration
+			var violated []string
+			for _, each := range found.Limits {
+				if delay = max(delay, each.Delay); !each.Allowed {
+					violated = append(violated, each.policy.label())
+				}
+			}
+			if !found.Allowed {
+				problem(w, http.StatusTooManyRequests, violated)
 				return
 			}
-			if decision.Delay > 0 {
+			if delay > 0 {
 				select {
-				case <-time.After(decision.Delay):
+				case <-time.After(delay):
 				case <-r.Context().Done():
 					return
 				}

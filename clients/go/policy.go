@@ -3,6 +3,7 @@ package redisrl
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -10,14 +11,12 @@ import (
 
 const (
 	maxCount  = 1<<63 - 1
+	maxWindow = 1_000_000_000_000_000 // milliseconds. A Duration holds less.
 	maxName   = 64
 	maxAnchor = 253_402_300_799 // the end of the year 9999
-	// The longest window is 10^12 seconds. A Duration holds less.
-	millisecond = time.Millisecond
 )
 
-// A Policy is what is limited: an algorithm, a window, a limit and options. It does not change, and two policies that
-// say the same are equal in what they count.
+// A Policy is what is limited: an algorithm, a window, a limit and options. It does not change.
 //
 // The constructors and options panic if a value is invalid, as a policy is a constant of a program as a rule. For values
 // that are known only at run time, use [ParsePolicy].
@@ -25,20 +24,17 @@ type Policy struct{ terms *terms }
 
 type terms struct {
 	algorithm string
-	command   any // such as RL.TOKEN
-	// The window as it is sent, and its length in milliseconds: 0 for a period of the calendar.
-	window   string
-	windowMS int64
-	limit    int64
-	burst    int64  // 0 if not given
-	anchor   int64  // -1 if not given
-	block    string // the length of the first lock, and of the longest; empty if not given
-	max      string
-	name     string
-	shadow   bool
-	// All of that as text, which tells two policies apart, and as the arguments of a command.
-	text string
-	args []any
+	// As it is sent: milliseconds with their unit, or a word of the calendar. The milliseconds are 0 then.
+	window     string
+	windowMS   int64
+	limit      int64
+	burst      int64  // 0 if not given
+	anchor     int64  // -1 if not given
+	block, max int64  // milliseconds; 0 if not given
+	name       string // of AS; empty if not given
+	shadow     bool
+	// The words of the command after the key. SHADOW is the last.
+	words []any
 }
 
 // Fixed allows at most limit in each window. Windows start at multiples of their length since 1970.
@@ -79,59 +75,57 @@ func Lease(window time.Duration, limit int64) Policy { return newPolicy("LEASE",
 func Lockout(window time.Duration, limit int64) Policy { return newPolicy("LOCKOUT", window, limit) }
 
 func newPolicy(algorithm string, window time.Duration, limit int64) Policy {
-	if window%millisecond != 0 {
-		panic("redisrl: invalid window: expected whole milliseconds")
+	return must(build(terms{algorithm: algorithm, windowMS: milliseconds("window", window), limit: limit, anchor: -1}))
+}
+
+func milliseconds(name string, d time.Duration) int64 {
+	if d < time.Millisecond || d%time.Millisecond != 0 {
+		panic("redisrl: invalid " + name + ": expected whole milliseconds, at least one")
 	}
-	text := strconv.FormatInt(int64(window/millisecond), 10) + "ms"
-	return must(build(terms{algorithm: algorithm, window: text, limit: limit, anchor: -1}))
+	return d.Milliseconds()
 }
 
 // Burst is how much may pass at once: 1 or more. Only for TOKEN, LEAKY and GCRA; the limit if not given.
 func (p Policy) Burst(n int64) Policy {
-	t := *p.terms
-	if t.burst = n; n < 1 {
+	if n < 1 {
 		panic("redisrl: invalid BURST: expected an integer of at least 1")
 	}
-	return must(build(t))
+	return p.with(func(t *terms) { t.burst = n })
 }
 
 // Block is the length of the first lock. Only for LOCKOUT; the window if not given.
 func (p Policy) Block(first time.Duration) Policy {
-	t := *p.terms
-	t.block = strconv.FormatInt(int64(first/millisecond), 10) + "ms"
-	return must(build(t))
+	return p.with(func(t *terms) { t.block = milliseconds("BLOCK", first) })
 }
 
 // Max is the length of the longest lock. Only for LOCKOUT; a day, or the first lock if that is longer, if not given.
 func (p Policy) Max(longest time.Duration) Policy {
-	t := *p.terms
-	t.max = strconv.FormatInt(int64(longest/millisecond), 10) + "ms"
-	return must(build(t))
+	return p.with(func(t *terms) { t.max = milliseconds("MAX", longest) })
 }
 
 // Anchor is a time at which a window starts, in whole seconds. Only for FIXED.
 func (p Policy) Anchor(at time.Time) Policy {
-	t := *p.terms
-	if t.anchor = at.Unix(); t.anchor < 0 {
+	if at.Unix() < 0 {
 		panic("redisrl: invalid ANCHOR: expected a time since 1970")
 	}
-	return must(build(t))
+	return p.with(func(t *terms) { t.anchor = at.Unix() })
 }
 
-// As is the name in the headers: 1 to 64 characters of A-Z a-z 0-9 . _ -. The word of the algorithm in lower case if not
-// given.
+// As is the name in the keys and in the headers: 1 to 64 characters of A-Z a-z 0-9 . _ -. If not given, it is the
+// algorithm and the window in the keys (token:60000ms), and the algorithm in the headers.
 func (p Policy) As(name string) Policy {
-	t := *p.terms
-	if t.name = name; name == "" {
+	if name == "" {
 		panic("redisrl: " + errName.Error())
 	}
-	return must(build(t))
+	return p.with(func(t *terms) { t.name = name })
 }
 
 // Shadow decides and counts as usual, and allows what the limit denies.
-func (p Policy) Shadow() Policy {
+func (p Policy) Shadow() Policy { return p.with(func(t *terms) { t.shadow = true }) }
+
+func (p Policy) with(change func(*terms)) Policy {
 	t := *p.terms
-	t.shadow = true
+	change(&t)
 	return must(build(t))
 }
 
@@ -144,8 +138,21 @@ func (p Policy) IsShadow() bool { return p.terms.shadow }
 // Limit is how many units are allowed in a window.
 func (p Policy) Limit() int64 { return p.terms.limit }
 
-// Name is the name in the headers.
+// Name is its part of the keys.
 func (p Policy) Name() string {
+	t := p.terms
+	if t.name != "" {
+		return t.name
+	}
+	name := strings.ToLower(t.algorithm) + ":" + t.window
+	if t.anchor >= 0 {
+		name += ":" + strconv.FormatInt(t.anchor, 10)
+	}
+	return name
+}
+
+// Its name in the headers.
+func (p Policy) label() string {
 	if p.terms.name != "" {
 		return p.terms.name
 	}
@@ -157,14 +164,16 @@ func (p Policy) String() string {
 	if p.terms == nil {
 		return "no policy"
 	}
-	return p.terms.text
+	text := p.unnamed()
+	if p.terms.name != "" {
+		text += " AS " + p.terms.name
+	}
+	return text
 }
 
-func (p Policy) capacity() int64 {
-	if p.terms.burst > 0 {
-		return p.terms.burst
-	}
-	return p.terms.limit
+// What it counts, whatever its name.
+func (p Policy) unnamed() string {
+	return p.terms.algorithm + " " + strings.TrimSuffix(fmt.Sprintln(p.terms.words...), "\n")
 }
 
 var errName = errors.New("invalid AS: expected a name of 1 to 64 characters of A-Z a-z 0-9 . _ -")
@@ -176,7 +185,7 @@ func ParsePolicy(text string) (Policy, error) {
 	if len(words) < 3 {
 		return Policy{}, errors.New("invalid policy: expected an algorithm, a window, a limit and options")
 	}
-	t := terms{algorithm: strings.ToUpper(words[0]), window: words[1], anchor: -1}
+	t := terms{algorithm: strings.ToUpper(words[0]), window: words[1], windowMS: millis(words[1]), anchor: -1}
 	var err error
 	if t.limit, err = integer("limit", words[2], 0, maxCount); err != nil {
 		return Policy{}, err
@@ -185,12 +194,12 @@ func ParsePolicy(text string) (Policy, error) {
 	for rest := words[3:]; len(rest) > 0; {
 		option, value := strings.ToUpper(rest[0]), ""
 		if given[option] {
-			return Policy{}, errors.New("invalid policy: an option is given twice")
+			return Policy{}, errors.New("invalid policy: " + option + " is given twice")
 		}
 		given[option] = true
 		if rest = rest[1:]; option != "SHADOW" {
 			if len(rest) == 0 {
-				return Policy{}, errors.New("invalid policy: an option has no value")
+				return Policy{}, errors.New("invalid policy: " + option + " has no value")
 			}
 			value, rest = rest[0], rest[1:]
 		}
@@ -200,9 +209,9 @@ func ParsePolicy(text string) (Policy, error) {
 		case "ANCHOR":
 			t.anchor, err = integer(option, value, 0, maxAnchor)
 		case "BLOCK":
-			t.block = value
+			t.block, err = lock(option, value)
 		case "MAX":
-			t.max = value
+			t.max, err = lock(option, value)
 		case "AS":
 			t.name = value
 		case "SHADOW":
@@ -231,36 +240,51 @@ var units = []struct {
 	millis int64
 }{{"ms", 1}, {"s", 1000}, {"m", 60_000}, {"h", 3_600_000}, {"d", 86_400_000}, {"", 1000}}
 
-// The milliseconds of a window as the module writes it.
-func millis(window string) (int64, bool) {
+// The milliseconds of a window as the module writes it; 0 if it is none.
+func millis(window string) int64 {
 	for _, unit := range units {
 		if digits, found := strings.CutSuffix(window, unit.name); found {
-			n, err := integer("window", digits, 1, 1_000_000_000_000_000/unit.millis)
-			return n * unit.millis, err == nil
+			n, _ := integer("window", digits, 1, maxWindow/unit.millis)
+			return n * unit.millis
 		}
 	}
-	return 0, false
+	return 0
 }
 
-// Checks the values of a policy, and says them as text and as arguments.
+func lock(name, text string) (int64, error) {
+	found := millis(text)
+	if found == 0 {
+		return 0, errors.New("invalid " + name + ": expected a positive integer of seconds, or one with ms, s, m, h or d")
+	}
+	return found, nil
+}
+
+// Checks the values of a policy, and says them as words.
 func build(t terms) (Policy, error) {
 	can, known := capabilities[t.algorithm]
 	if !known {
 		return Policy{}, errors.New("invalid algorithm: expected one of " + algorithmWords)
 	}
-	isCalendar := t.window == "day" || t.window == "week" || t.window == "month" || t.window == "year"
-	var isWindow bool
-	if t.windowMS, isWindow = millis(t.window); !isWindow && !(isCalendar && can.anchor) {
+	isCalendar := can.anchor && slices.Contains([]string{"day", "week", "month", "year"}, t.window)
+	if t.windowMS > 0 {
+		t.window = inMillis(t.windowMS)
+	} else if !isCalendar {
 		return Policy{}, errors.New("invalid window: expected a positive integer of seconds, or one with ms, s, m, h or d; " +
 			"for FIXED also day, week, month or year")
+	}
+	first := t.block
+	if first == 0 {
+		first = t.windowMS
 	}
 	switch {
 	case t.limit < 0:
 		return Policy{}, errors.New("invalid limit: expected an integer of at least 0")
 	case t.burst > 0 && !can.burst:
 		return Policy{}, errors.New("invalid BURST: " + t.algorithm + " takes none")
-	case (t.block != "" || t.max != "") && !can.lock:
+	case (t.block > 0 || t.max > 0) && !can.lock:
 		return Policy{}, errors.New("invalid BLOCK or MAX: " + t.algorithm + " takes none")
+	case t.max > 0 && t.max < first:
+		return Policy{}, errors.New("invalid MAX: expected at least BLOCK, which is the window if not given")
 	case t.anchor >= 0 && !can.anchor:
 		return Policy{}, errors.New("invalid ANCHOR: " + t.algorithm + " takes none")
 	case t.anchor > maxAnchor:
@@ -268,49 +292,26 @@ func build(t terms) (Policy, error) {
 	case len(t.name) > maxName || strings.ContainsFunc(t.name, isNoName):
 		return Policy{}, errName
 	}
-	first, longest := t.windowMS, t.windowMS
-	for _, lock := range []struct {
-		name, text string
-		millis     *int64
-	}{{"BLOCK", t.block, &first}, {"MAX", t.max, &longest}} {
-		if lock.text == "" {
-			continue
-		}
-		var isLength bool
-		if *lock.millis, isLength = millis(lock.text); !isLength {
-			return Policy{}, errors.New("invalid " + lock.name + ": expected a positive integer of seconds, or one with ms, s, m, h or d")
-		}
-	}
-	if t.max != "" && longest < first {
-		return Policy{}, errors.New("invalid MAX: expected at least BLOCK, which is the window if not given")
-	}
-	options := []string{t.window, strconv.FormatInt(t.limit, 10)}
+	t.words = []any{t.window, strconv.FormatInt(t.limit, 10)}
 	if t.burst > 0 {
-		options = append(options, "BURST", strconv.FormatInt(t.burst, 10))
+		t.words = append(t.words, "BURST", strconv.FormatInt(t.burst, 10))
 	}
-	if t.block != "" {
-		options = append(options, "BLOCK", t.block)
+	if t.block > 0 {
+		t.words = append(t.words, "BLOCK", inMillis(t.block))
 	}
-	if t.max != "" {
-		options = append(options, "MAX", t.max)
+	if t.max > 0 {
+		t.words = append(t.words, "MAX", inMillis(t.max))
 	}
 	if t.anchor >= 0 {
-		options = append(options, "ANCHOR", strconv.FormatInt(t.anchor, 10))
-	}
-	if t.name != "" {
-		options = append(options, "AS", t.name)
+		t.words = append(t.words, "ANCHOR", strconv.FormatInt(t.anchor, 10))
 	}
 	if t.shadow {
-		options = append(options, "SHADOW")
-	}
-	t.command = "RL." + t.algorithm
-	t.text = t.algorithm + " " + strings.Join(options, " ")
-	t.args = make([]any, len(options))
-	for i, option := range options {
-		t.args[i] = option
+		t.words = append(t.words, "SHADOW")
 	}
 	return Policy{&t}, nil
 }
+
+func inMillis(n int64) string { return strconv.FormatInt(n, 10) + "ms" }
 
 func isNoName(c rune) bool {
 	return !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.ContainsRune("._-", c))
@@ -329,7 +330,7 @@ func (p Policy) windowAt(nowMS int64) int64 {
 	if t.windowMS > 0 {
 		return t.windowMS
 	}
-	day := int64(24 * time.Hour / millisecond)
+	day := (24 * time.Hour).Milliseconds()
 	var months int
 	switch t.window {
 	case "day":

@@ -1,9 +1,11 @@
-package redigotest
+package main
 
 import (
 	"context"
 	"fmt"
+	"math"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"slices"
 	"strings"
@@ -11,24 +13,28 @@ import (
 	"time"
 
 	redisrl "example.com/redis-rl/clients/go"
-	"example.com/redis-rl/clients/go/redigotest/adapter"
 	"github.com/gomodule/redigo/redis"
 )
 
 var ctx = context.Background()
+
+// Whether the server has the module: clients/server.py starts it without where MODULE is none.
+var hasModule = os.Getenv("MODULE") != "none"
 
 func client(t testing.TB) (*redisrl.Limiter, redisrl.Doer) {
 	port := os.Getenv("RL_PORT")
 	if port == "" {
 		t.Skip("RL_PORT is not set: run clients/server.py go test")
 	}
-	doer := adapter.NewRedigo(&redis.Pool{MaxIdle: 10, DialContext: func(ctx context.Context) (redis.Conn, error) {
+	doer := redigo{&redis.Pool{MaxIdle: 10, DialContext: func(ctx context.Context) (redis.Conn, error) {
 		return redis.DialContext(ctx, "tcp", "127.0.0.1:"+port)
-	}})
-	if _, err := doer.Do(ctx, "FLUSHALL"); err != nil {
+	}}}
+	patient, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	if _, err := doer.Do(patient, "FLUSHALL"); err != nil {
 		t.Fatal(err)
 	}
-	return &redisrl.Limiter{Doer: doer, Timeout: 10 * time.Second}, doer
+	return &redisrl.Limiter{Doer: doer, Timeout: 10 * time.Second, Prefix: "{app}:"}, doer
 }
 
 // What a command replies with HEADERS is what the decision writes.
@@ -36,31 +42,36 @@ func TestEveryAlgorithm(t *testing.T) {
 	limiter, doer := client(t)
 	for _, text := range []string{
 		"FIXED 1h 5", "FIXED month 5 ANCHOR 2682000 AS quota", "WINDOW 1h 5", "SLIDING 1h 5", "COUNTER 1h 5", "TOKEN 1h 5 BURST 3",
-		"LEAKY 1h 5", "GCRA 500ms 5 AS fast", "ROLLING 1h 5", "TOKEN 1h 0 SHADOW",
+		"LEAKY 1h 5", "GCRA 500ms 5 AS fast", "ROLLING 1h 5", "TOKEN 1h 0 SHADOW", "LOCKOUT 1h 5 BLOCK 1m MAX 1h",
 	} {
 		policy, err := redisrl.ParsePolicy(text)
 		if err != nil {
 			t.Fatal(err)
 		}
-		key, denied := "{k}"+text, false
+		denied := false
 		for n := 0; n < 20 && !denied; n++ {
-			decision, err := limiter.Allow(ctx, policy, key)
+			decision, err := limiter.Allow(ctx, policy, "k")
 			if err != nil {
 				t.Fatal(text, err)
 			}
 			denied = !decision.Allowed
-			shown, err := limiter.Peek(ctx, policy.Request(key))
+			shown, err := limiter.Peek(ctx, policy.Request("k"))
 			if err != nil {
 				t.Fatal(text, err)
 			}
+			if !hasModule {
+				continue
+			}
 			header := http.Header{}
 			shown.WriteHeaders(header)
-			words := strings.Fields("RL.PEEK " + strings.Split(text, " ")[0])
-			args := make([]any, 0, 12)
-			for _, word := range append(append(words, key), append(strings.Fields(text)[1:], "HEADERS")...) {
+			words := strings.Fields(text)
+			args := []any{"RL.PEEK", words[0], "{app}:" + policy.Name() + ":{k}"}
+			for _, word := range append(words[1:], "HEADERS") {
 				args = append(args, word)
 			}
-			reply, err := doer.Do(ctx, args...)
+			patient, cancel := context.WithTimeout(ctx, 10*time.Second)
+			reply, err := doer.Do(patient, args...)
+			cancel()
 			if err != nil {
 				t.Fatal(text, err)
 			}
@@ -83,7 +94,6 @@ func TestEveryAlgorithm(t *testing.T) {
 
 func TestEveryCall(t *testing.T) {
 	limiter, _ := client(t)
-	limiter.Prefix = "app:"
 	policy := redisrl.Rolling(time.Hour, 10)
 	step := func(what string, remaining int64, decision redisrl.Decision, err error) {
 		t.Helper()
@@ -100,64 +110,159 @@ func TestEveryCall(t *testing.T) {
 	step("Refund", 6, decision, err)
 	decision, err = limiter.Peek(ctx, policy.Request("k").Cost(0))
 	step("Peek", 8, decision, err)
-	decision, err = limiter.AllowAtMost(ctx, policy, "k", 100)
-	if step("AllowAtMost", 0, decision, err); decision.Charged != 8 {
+	decision, err = limiter.Check(ctx, policy.Request("k").Cost(100).Partial())
+	if step("Partial", 0, decision, err); decision.Charged != 8 {
 		t.Fatalf("%+v", decision)
 	}
-	if found, err := limiter.Reset(ctx, policy, "k"); err != nil || !found {
-		t.Fatal(found, err)
+	decision, err = limiter.Check(ctx, policy.Request("k").Cost(3).Always())
+	if step("Always", 0, decision, err); decision.Charged != 3 {
+		t.Fatalf("%+v", decision)
 	}
-	all, err := limiter.Multi(ctx, policy.Request("{u}a").Cost(3), redisrl.Token(time.Hour, 2).Request("{u}b"))
-	if err != nil || !all.Allowed || all.Limits[0].Remaining != 7 || all.Limits[1].Remaining != 1 {
-		t.Fatalf("%+v, %v", all, err)
+	for _, found := range []bool{true, false} {
+		if reset, err := limiter.Reset(ctx, policy, "k"); err != nil || reset != found {
+			t.Fatal(reset, err)
+		}
 	}
-	reservation, err := limiter.Reserve(ctx, time.Minute, policy.Request("{u}a").Cost(5), redisrl.Window(time.Hour, 2).Request("{u}c"))
-	if err != nil || !reservation.Allowed || reservation.Headers["RateLimit"] == "" {
-		t.Fatalf("%+v, %v", reservation, err)
+	for _, allowed := range []bool{true, true, false} {
+		all, err := limiter.Multi(ctx, policy.Request("user:42").Cost(3), redisrl.Token(time.Hour, 2).As("address").Request("ip:192.0.2.1"))
+		if err != nil || all.Allowed != allowed || all.Limits[0].Allowed == false {
+			t.Fatalf("%+v, %v", all, err)
+		}
 	}
-	if err := reservation.Settle(ctx, 1); err != nil {
-		t.Fatal(err)
+	// A part of its own, then what others leave of the whole, then neither.
+	for _, c := range []struct {
+		cost int64
+		paid int
+	}{{2, 1}, {2, 2}, {1, 0}} {
+		all, err := limiter.Share(ctx, redisrl.Counter(time.Hour, 2).Request("team").Cost(c.cost), redisrl.Token(time.Hour, 4).Request("model").Cost(c.cost))
+		if err != nil || all.Paid != c.paid || all.Allowed != (c.paid > 0) || (all.RetryAfter > 0) == all.Allowed {
+			t.Fatalf("%+v, %v", all, err)
+		}
 	}
-	decision, err = limiter.Peek(ctx, policy.Request("{u}a").Cost(0))
-	step("a reservation that is settled", 6, decision, err)
+	reserved := policy.Request("call").Cost(5).Reserve("call-1", time.Minute)
+	decision, err = limiter.Check(ctx, reserved)
+	if !hasModule {
+		if err == nil || !strings.Contains(err.Error(), "only the module has it") {
+			t.Fatalf("%+v, %v", decision, err)
+		}
+		return
+	}
+	step("Reserve", 5, decision, err)
+	for _, charged := range []int64{2, 0} { // once
+		if decision, err = limiter.Settle(ctx, reserved, 2); err != nil || decision.Charged != charged {
+			t.Fatalf("%+v, %v", decision, err)
+		}
+	}
 }
 
-// A lease is renewed until its context ends, and then free at once.
-func TestALeaseEndsWithItsContext(t *testing.T) {
+func TestWaitingAndLeases(t *testing.T) {
 	limiter, _ := client(t)
-	policy := redisrl.Lease(300*time.Millisecond, 1)
-	holds, leave := context.WithCancel(ctx)
-	first, err := limiter.Lease(holds, policy, "jobs")
+	policy, begin := redisrl.Token(time.Second, 5).Burst(1), time.Now()
+	for range 2 {
+		if err := limiter.Wait(ctx, policy, "w"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if took := time.Since(begin); took < 150*time.Millisecond {
+		t.Errorf("waited for %v", took)
+	}
+	if err := limiter.WaitN(ctx, policy, "w", 2); err == nil || !strings.Contains(err.Error(), "never") {
+		t.Errorf("a cost that is too large: %v", err)
+	}
+	short, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	hour := redisrl.Token(time.Hour, 1)
+	if err := limiter.Wait(short, hour, "w"); err != nil {
+		t.Fatal(err)
+	}
+	if err := limiter.Wait(short, hour, "w"); err == nil || time.Since(begin) > 30*time.Second {
+		t.Errorf("after the deadline: %v", err)
+	}
+	leases := redisrl.Lease(time.Minute, 1)
+	first, err := limiter.Lease(ctx, leases, "jobs")
 	if err != nil || !first.Allowed {
 		t.Fatalf("%+v, %v", first, err)
 	}
-	for end := time.Now().Add(700 * time.Millisecond); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
-		if second, err := limiter.Lease(ctx, policy, "jobs"); !first.IsLost() && (err != nil || second.Allowed) {
-			t.Fatalf("%+v, %v", second, err)
+	if second, err := limiter.Lease(ctx, leases, "jobs"); err != nil || second.Allowed {
+		t.Fatalf("%+v, %v", second, err)
+	}
+	if held, err := first.Renew(ctx); !held || err != nil {
+		t.Error(held, err)
+	}
+	left, cancel := context.WithCancel(ctx)
+	cancel()
+	for _, held := range []bool{true, false} {
+		if found, err := first.Release(left); found != held || err != nil {
+			t.Error(found, err)
 		}
 	}
-	leave()
-	for end := time.Now().Add(5 * time.Second); ; time.Sleep(5 * time.Millisecond) {
-		second, err := limiter.Lease(ctx, policy, "jobs")
-		if err == nil && second.Allowed {
-			second.Close()
-			return
+	if second, err := limiter.Lease(ctx, leases, "jobs"); err != nil || !second.Allowed {
+		t.Errorf("%+v, %v", second, err)
+	}
+}
+
+// An error about the call is never allowed.
+func TestAKeyOfAnotherType(t *testing.T) {
+	for _, fallback := range []redisrl.Fallback{redisrl.Error, redisrl.Allow, redisrl.Deny, redisrl.Local} {
+		limiter, doer := client(t)
+		limiter.Unavailable, limiter.Instances = fallback, 2
+		policy := redisrl.Token(time.Hour, 5)
+		patient, cancel := context.WithTimeout(ctx, 10*time.Second)
+		_, _ = doer.Do(patient, "LPUSH", "{app}:"+policy.Name()+":{k}", "x")
+		cancel()
+		decision, err := limiter.Allow(ctx, policy, "k")
+		if err == nil || !strings.Contains(err.Error(), "WRONGTYPE") || limiter.Stats().Faults != 1 {
+			t.Errorf("%+v, %v, %+v", decision, err, limiter.Stats())
 		}
-		if time.Now().After(end) {
-			t.Fatalf("%+v, %v", second, err)
+	}
+}
+
+// Limits by plan, by user and by address.
+func TestLimitsOfARequest(t *testing.T) {
+	limiter, _ := client(t)
+	plans := map[string]redisrl.Policy{"free": redisrl.Rolling(time.Hour, 2).As("plan"), "paid": redisrl.Rolling(time.Hour, 4).As("plan")}
+	day := redisrl.FixedCalendar("day", 5).As("address")
+	handler := limiter.Middleware(
+		redisrl.Limit{Key: redisrl.HeaderValue("X-User"), PolicyOf: func(r *http.Request) (redisrl.Policy, error) {
+			plan, found := plans[r.Header.Get("X-Plan")]
+			if !found {
+				return plan, fmt.Errorf("no such plan")
+			}
+			return plan, nil
+		}},
+		redisrl.Limit{Policy: day, Key: redisrl.RemoteAddress},
+	)(http.NotFoundHandler())
+	for _, c := range []struct {
+		plan, user string
+		status     int
+		policies   string
+	}{
+		{"free", "ann", 404, `"plan";q=2;w=3600, "address";q=5;w=86400`}, {"free", "ann", 404, ""}, {"free", "ann", 429, ""},
+		{"paid", "bob", 404, `"plan";q=4;w=3600, "address";q=5;w=86400`}, {"paid", "bob", 404, ""}, {"paid", "bob", 404, ""},
+		{"paid", "bob", 429, ""}, {"none", "bob", 500, ""}, {"paid", "", 500, ""},
+	} {
+		request, response := httptest.NewRequest("GET", "/", nil), httptest.NewRecorder()
+		request.Header.Set("X-Plan", c.plan)
+		request.Header.Set("X-User", c.user)
+		handler.ServeHTTP(response, request)
+		policies := response.Header().Get("RateLimit-Policy")
+		if response.Code != c.status || c.policies != "" && c.policies != policies {
+			t.Errorf("%+v: %d %s", c, response.Code, policies)
 		}
 	}
 }
 
 func BenchmarkAllow(b *testing.B) {
 	limiter, doer := client(b)
-	policy := redisrl.Token(time.Second, 1_000_000_000)
+	policy := redisrl.Token(time.Second, math.MaxInt32)
+	patient, cancel := context.WithTimeout(ctx, time.Hour)
+	defer cancel()
 	// Interleaved, since the machine does other work.
 	var took [2][]time.Duration
 	for n := range b.N {
 		key := fmt.Sprint("k", n%100)
 		for i, ask := range []func() error{
-			func() error { _, err := doer.Do(ctx, "RL.TOKEN", key, "1000ms", "1000000000", "LINE"); return err },
+			func() error { _, err := doer.Do(patient, "RL.TOKEN", key, "1000ms", "2147483647", "LINE"); return err },
 			func() error { _, err := limiter.Allow(ctx, policy, key); return err },
 		} {
 			begin := time.Now()

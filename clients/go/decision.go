@@ -2,6 +2,7 @@ package redisrl
 
 import (
 	"fmt"
+	"math"
 	"net/http"
 	"strconv"
 	"strings"
@@ -17,18 +18,15 @@ type Source int
 const (
 	// Server: the server decided.
 	Server Source = iota
-	// Remembered: a denial of the server that this limiter remembers. The times are those of now; Remaining is that of the
-	// denial, and may be more by now.
-	Remembered
+	// Process: the limit of this process decided, because the server cannot: [Local].
+	Process
 	// Unavailable: [Limiter.Unavailable] decided, because the server cannot. No figure is known.
 	Unavailable
-	// Unchecked: another limit denies, and this one was not asked. Allowed is true, and no figure is known.
-	Unchecked
 )
 
 // A Decision is what a request gets. The figures are those of FULL in the command reference, after this request.
 type Decision struct {
-	// Whether the request may go on; of AllowAtMost, whether any part of it may.
+	// Whether the request may go on; of [Request.Partial], whether any part of it may.
 	Allowed bool
 	// What the limit counts: the table of the algorithms in the command reference says what.
 	Count int64
@@ -59,10 +57,79 @@ func (d Decision) Policy() Policy { return d.policy }
 
 // Decisions are what a request under several limits gets.
 type Decisions struct {
-	// Whether every limit allows it; if not, none was charged.
+	// Whether every limit allows it; of [Limiter.Share], whether one does.
 	Allowed bool
+	// Of [Limiter.Share]: which limit paid, from 1; 0 if none did.
+	Paid int
+	// When the same request would be allowed: 0 if it is, Never if the limits can never hold it.
+	RetryAfter time.Duration
 	// The decision of each limit, in the order of the requests.
 	Limits []Decision
+
+	// The limit whose figures the headers have.
+	deciding int
+}
+
+// The decisions of a call. first is 1 if it is allowed or, of RL.SHARE, the limit that paid, from 1; else 0.
+func decisions(c *call, first int64, limits []Decision) Decisions {
+	d := Decisions{Allowed: first > 0, Limits: limits, deciding: max(int(first)-1, 0)}
+	for i := range limits {
+		switch {
+		case c.verb != "SHARE":
+			if limits[i].isStricter(limits[d.deciding]) {
+				d.deciding = i
+			}
+		// Never, -1, becomes the largest.
+		case !d.Allowed && uint64(limits[i].RetryAfter) < uint64(limits[d.deciding].RetryAfter):
+			d.deciding = i
+		}
+	}
+	if c.verb == "SHARE" {
+		d.Paid = int(first)
+	}
+	if !d.Allowed {
+		d.RetryAfter = limits[d.deciding].RetryAfter
+	}
+	return d
+}
+
+// Reads the reply to a call.
+func (c *call) decisions(reply any) (Decisions, error) {
+	lines, first := []any{reply}, int64(0)
+	if c.isOfSeveral() {
+		parts, _ := reply.([]any)
+		if len(parts) != 2 {
+			return Decisions{}, errReply
+		}
+		var isNumber bool
+		first, isNumber = number(parts[0])
+		lines, _ = parts[1].([]any)
+		if !isNumber || len(lines) != len(c.limits) || first < 0 || first > int64(len(lines)) {
+			return Decisions{}, errReply
+		}
+	}
+	limits := make([]Decision, len(lines))
+	for i, line := range lines {
+		var f [figures]int64
+		if !readLine(line, &f) {
+			return Decisions{}, errReply
+		}
+		request := c.limits[i].Request
+		allowed := f[0] > 0
+		if request.partial && request.cost == 0 {
+			// It charges 0 units in either case.
+			allowed = f[5] == 0
+		}
+		limits[i] = Decision{
+			Allowed: allowed, Count: f[1], Limit: f[3], Remaining: f[4], RetryAfter: wait(f[5]), Next: wait(f[6]),
+			Reset: wait(f[7]), Delay: max(wait(f[8]), 0), NowMS: f[9], Shadow: f[10] != 0, Charged: f[11],
+			policy: request.Policy,
+		}
+	}
+	if !c.isOfSeveral() && limits[0].Allowed {
+		first = 1
+	}
+	return decisions(c, first, limits), nil
 }
 
 const figures = 12
@@ -110,56 +177,37 @@ func wait(millis int64) time.Duration {
 	if millis < 0 {
 		return Never
 	}
-	return time.Duration(min(millis, int64(never/millisecond))) * millisecond
-}
-
-func (r *Request) decision(reply any) (Decision, error) {
-	var f [figures]int64
-	if !readLine(reply, &f) {
-		return Decision{}, errReply
-	}
-	allowed := f[0] > 0
-	if r.partial && r.cost == 0 {
-		// It charges 0 units in either case.
-		allowed = f[5] == 0
-	}
-	return Decision{
-		Allowed: allowed, Count: f[1], Limit: f[3], Remaining: f[4], RetryAfter: wait(f[5]), Next: wait(f[6]),
-		Reset: wait(f[7]), Delay: max(wait(f[8]), 0), NowMS: f[9], Shadow: f[10] != 0, Charged: f[11], policy: r.Policy,
-	}, nil
+	return time.Duration(min(millis, math.MaxInt64/int64(time.Millisecond))) * time.Millisecond
 }
 
 // WriteHeaders sets the headers of the HTTP response: X-RateLimit-Limit, -Remaining and -Reset, RateLimit-Policy and
 // RateLimit as in draft-ietf-httpapi-ratelimit-headers, and Retry-After on a denial that can be allowed later.
 func (d Decision) WriteHeaders(header http.Header) {
-	Decisions{d.Allowed, []Decision{d}}.WriteHeaders(header)
+	Decisions{Limits: []Decision{d}}.WriteHeaders(header)
 }
 
 // The largest integer of a structured header field (RFC 9651, section 3.3.1). A larger one voids the whole header.
 const maxInteger = 999_999_999_999_999
 
 // WriteHeaders sets the headers of the HTTP response: all policies are listed, and the other figures are those of the
-// strictest limit.
+// strictest limit; of [Limiter.Share], of the one that paid, or of the one that allows first.
 func (d Decisions) WriteHeaders(header http.Header) {
 	if len(d.Limits) == 0 {
 		return
 	}
-	policies, names, strictest := make([]string, len(d.Limits)), d.names(), 0
+	names, policies := d.names(), make([]string, len(d.Limits))
 	for i := range d.Limits {
 		policies[i] = d.Limits[i].item(names[i])
-		if d.Limits[i].isStricter(d.Limits[strictest]) {
-			strictest = i
-		}
 	}
 	header.Set("RateLimit-Policy", strings.Join(policies, ", "))
-	s := d.Limits[strictest]
-	if s.Source == Server || s.Source == Remembered {
+	s := d.Limits[d.deciding]
+	if s.Source != Unavailable {
 		header.Set("X-RateLimit-Limit", strconv.FormatInt(s.Limit, 10))
 		header.Set("X-RateLimit-Remaining", strconv.FormatInt(s.Remaining, 10))
 		if s.Reset != Never {
 			header.Set("X-RateLimit-Reset", strconv.FormatInt((s.NowMS+s.Reset.Milliseconds()+999)/1000, 10))
 		}
-		item := fmt.Sprintf("%q;r=%d", names[strictest], min(s.Remaining, maxInteger))
+		item := fmt.Sprintf("%q;r=%d", names[d.deciding], min(s.Remaining, maxInteger))
 		if s.Next != Never {
 			item += fmt.Sprintf(";t=%d", min(seconds(s.Next), maxInteger))
 		}
@@ -174,10 +222,10 @@ func (d Decisions) WriteHeaders(header http.Header) {
 func (d Decisions) names() []string {
 	names, taken := make([]string, len(d.Limits)), map[string]bool{}
 	for i, decision := range d.Limits {
-		name := decision.policy.Name()
-		names[i] = name
+		label := decision.policy.label()
+		names[i] = label
 		for n := 2; taken[names[i]]; n++ {
-			names[i] = fmt.Sprintf("%s-%d", name, n)
+			names[i] = fmt.Sprintf("%s-%d", label, n)
 		}
 		taken[names[i]] = true
 	}
@@ -192,9 +240,6 @@ func (d Decision) isStricter(other Decision) bool {
 	// Never, -1, becomes the largest.
 	if a, b := uint64(d.RetryAfter), uint64(other.RetryAfter); a != b {
 		return a > b
-	}
-	if unknown := d.Source >= Unavailable; unknown != (other.Source >= Unavailable) {
-		return !unknown
 	}
 	return d.Remaining < other.Remaining
 }

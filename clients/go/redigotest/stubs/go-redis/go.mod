@@ -1,3 +1,0 @@
-module github.com/redis/go-redis/v9
-
-go 1.23

@@ -1,3 +1,0 @@
-module github.com/redis/rueidis
-
-go 1.23

@@ -1,3 +1,0 @@
-module github.com/valkey-io/valkey-go
-
-go 1.23

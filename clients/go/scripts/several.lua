@@ -1,0 +1,86 @@
+-- The end of a script for several limits. RL.MULTI: if every limit allows the request, all are charged; if one denies, none
+-- is. RL.SHARE: the first limit that allows pays; it is charged, and each one after it, whatever it says. A script is lua/head.lua, the algorithms that the call names, in the order of the alphabet, and this file:
+--
+--   (cat lua/head.lua lua/bucket.lua lua/fixed.lua lua/several.lua) | redis-cli -x SCRIPT LOAD
+--   redis-cli EVALSHA <the reply> 2 user:42 user:42:day MULTI 2 TOKEN 1m 60 COST 2 FIXED 1d 1000 LINE
+--
+-- There is a key for each limit, in the order of the limits. The reply is {allowed, {reply of limit 1, ...}}, where RL.SHARE
+-- says which limit paid, 0 for none.
+
+local function several(_, words)
+  local shares = what == 'SHARE'
+  local count = string.match(words[2] or '', '^[1-9]%d?$')
+  if not words[shares and 8 or 5] then
+    fail('wrong number of arguments')
+  elseif not count or count + 0 > (shares and 8 or 64) or shares and count + 0 < 2 then
+    fail('invalid numlimits')
+  end
+  local requests, seen, members, at = {}, {}, 0, 3
+  for n = 1, count do
+    limit_number = n
+    local word = words[at] and string.upper(words[at])
+    if not word or word == 'LINE' then
+      limit_number = not word and n or nil
+      fail(word and 'syntax error' or 'invalid numlimits')
+    end
+    local algorithm = algorithms[word]
+    if not algorithm or not algorithm.load or shares and not string.find(algorithm.takes, 'ALWAYS') then
+      fail('invalid algorithm')
+    elseif not words[at + 2] then
+      fail('syntax error')
+    end
+    local r
+    r, at = request(word, KEYS[n], words, at + 1)
+    if seen[r.key] then
+      fail('invalid key: two limits would keep their state in one key')
+    end
+    seen[r.key], requests[n], members = true, { algorithm, r }, members + (r.members or algorithm.members or 0)
+  end
+  local word = words[at] and string.upper(words[at])
+  is_line = word == 'LINE'
+  if word and not is_line then
+    limit_number = not algorithms[word] and limit_number or nil
+    fail(algorithms[word] and 'invalid numlimits' or 'syntax error')
+  end
+  limit_number = nil
+  if words[at + 1] then
+    fail('syntax error')
+  elseif members > 1000 then
+    fail('invalid COST')
+  end
+  for n = 1, shares and count - 1 or 0 do
+    if requests[n][2].SHADOW then
+      fail('invalid SHADOW')
+    end
+  end
+  -- The first limit that is charged: of RL.MULTI that is limit 1, unless one denies. The others follow.
+  local first, replies = not shares and 1 or nil, {}
+  for n, request in ipairs(requests) do
+    limit_number = n
+    local algorithm, r = request[1], request[2]
+    local state = algorithm.load(r)
+    if shares and first then
+      r.ALWAYS, r.SHADOW, r.lent = true, nil, algorithm.lent and algorithm.lent(r, state, r.COST or 1)
+    end
+    requests[n] = { algorithm, r, state or false, decide(algorithm, r, state) }
+    if shares then
+      first = first or requests[n][4] and n
+    else
+      first = requests[n][4] and first
+    end
+  end
+  limit_number = nil
+  -- What only shadow mode allows is charged nowhere.
+  local charged = first and not (shares and requests[first][2].shadowed) and first or 65
+  for n, one in ipairs(requests) do
+    replies[n] = reply(one[1], one[2], one[3] or nil, n < charged and 0 or nil, one[4], one[5], one[6], one[7])
+  end
+  for n, one in ipairs(requests) do
+    local change = (n >= charged or one[6] ~= 'charge') and one[6] or nil
+    one[1].commit(one[2], one[3] or nil, change, one[7])
+  end
+  return { first or 0, replies }
+end
+
+algorithms.SEVERAL = { MULTI = several, SHARE = several }
+return run('SEVERAL')
