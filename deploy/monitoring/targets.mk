@@ -2,19 +2,11 @@
 
 EXPORTER_PORT   ?= 9121
 PROMETHEUS_PORT ?= 9090
-MATPLOTLIB      := 3.11.2
 
 .PHONY: ops
 ops: $(own_module) ## start a server on PORT=6379, the exporter (EXPORTER_PORT=9121) and Prometheus (PROMETHEUS_PORT=9090)
 	@scripts/install server ops
 	@PORT=$(PORT) EXPORTER_PORT=$(EXPORTER_PORT) PROMETHEUS_PORT=$(PROMETHEUS_PORT) deploy/monitoring/stack.py "$$(scripts/servers path "$(SERVER)")"
-
-.PHONY: ops-picture
-ops-picture: $(own_module) ## write docs/dashboard.png: the panels of deploy/monitoring/dashboard.json with data of a minute
-	@scripts/install server ops python
-	@python3 -m pip install --quiet --disable-pip-version-check --root-user-action ignore --no-warn-conflicts --upgrade \
-	  --target "$(TARGET)/ops-picture" matplotlib==$(MATPLOTLIB)
-	@PYTHONPATH="$(TARGET)/ops-picture" deploy/monitoring/picture.py "$$(scripts/servers path "$(SERVER)")" docs/dashboard.png
 
 .PHONY: test-ops
 test-ops: $(own_module) $(if $(SERVERS),,servers) ## test deploy/monitoring and deploy/kubernetes: known traffic to the servers, every figure from Prometheus, every alert, the manifests
