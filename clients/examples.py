@@ -28,7 +28,7 @@ LONGEST = 1.5  # seconds, after the imports, on a machine with other work
 PAGE = "docs/clients.md"
 # The language of each example, what it has, how its client names the server, and what that becomes.
 EXAMPLES = [
-    ("python", "import redis\n", "redis.Redis(", "redis.Redis(port={port}, "),
+    ("python", "redis.AuthenticationError", "redis.Redis(", "redis.Redis(port={port}, "),
     ("js", 'from "ioredis"', "new Redis({", "new Redis({{ host: '127.0.0.1', port: {port},"),
 ]
 BEGIN = {

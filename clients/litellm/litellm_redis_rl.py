@@ -20,8 +20,8 @@ import litellm
 import openai
 import redis
 from fastapi import HTTPException
-from limits_redis_rl import AsyncLimiter, AsyncReservation, Counters, is_unavailable
-from limits_redis_rl.guard import SlowLog
+from limits_redis_rl import AsyncLimiter, AsyncReservation, Counters, Limit, Policy, is_unavailable
+from limits_redis_rl.keys import bounded
 from litellm.integrations.custom_logger import CustomLogger
 from litellm.proxy._types import UserAPIKeyAuth
 
@@ -29,7 +29,7 @@ from litellm.proxy._types import UserAPIKeyAuth
 Units = Callable[[str, int, int], int]
 #: The words of a limit in RL.MULTI. A cost that depends on the call is a function: before the call it gets the
 #: estimates, and after it what was used.
-Policy = tuple[str | bytes | int | Units, ...]
+PolicyWords = tuple[str | bytes | int | Units, ...]
 
 
 def TOKENS(model: str, prompt: int, output: int) -> int:
@@ -59,7 +59,7 @@ def scope(
     concurrent: int | None = None,
     window: str = "1m",
     lease: str = "30s",
-) -> list[Policy]:
+) -> list[PolicyWords]:
     """The policies of a user, a team or an organisation.
 
     :param tag: the hash tag, the same in all scopes of a call: the organisation
@@ -72,8 +72,9 @@ def scope(
     :param concurrent: calls at the same time
     :param lease: how long a call counts after its worker was killed
     """
-    key = f"llm:{{{quote(tag, safe='')}}}:{kind}:{quote(name, safe='')}"
-    policies: list[Policy] = []
+    tag, name = (bounded(quote(part, safe="")) for part in (tag, name))
+    key = f"llm:{{{tag}}}:{kind}:{name}"
+    policies: list[PolicyWords] = []
     if requests is not None:
         policies.append(("ROLLING", f"{key}:requests", window, requests, "AS", f"{kind}-requests"))
     for limit, units, what in [(tokens, TOKENS, "tokens"), (input, INPUT, "input"), (output, OUTPUT, "output")]:
@@ -153,7 +154,7 @@ class RateLimitHook(CustomLogger):  # type: ignore[misc]
     def __init__(
         self,
         client: Any,
-        policies: Callable[[UserAPIKeyAuth], Iterable[Policy]],
+        policies: Callable[[UserAPIKeyAuth], Iterable[PolicyWords]],
         *,
         ttl: str = "15m",
         output: int = 1024,
@@ -176,8 +177,9 @@ class RateLimitHook(CustomLogger):  # type: ignore[misc]
         self.policies = policies
         self.ttl = ttl
         self.output = output
-        self.limiter = AsyncLimiter(client, fail_open=fail_open, timeout=timeout, counters=counters, module=module)
-        self._log = SlowLog()
+        unavailable = "allow" if fail_open else "error"
+        self.limiter = AsyncLimiter(client, unavailable=unavailable, timeout=timeout, counters=counters, module=module)
+        self._log = self.limiter.log
 
     async def async_pre_call_hook(
         self, user_api_key_dict: UserAPIKeyAuth, cache: Any, data: dict[str, Any], call_type: Any
@@ -200,10 +202,8 @@ class RateLimitHook(CustomLogger):  # type: ignore[misc]
             prompt = await asyncio.to_thread(_prompt_tokens, model, data, call_type)
             output = _longest_output(data, call_type, self.output)
             units = _units(policies)
-            words = [
-                tuple(word(model, prompt, output) if callable(word) else word for word in policy) for policy in policies
-            ]
-            reservation = await self.limiter.reserve(words, self.ttl)
+            limits = [_limit(policy, model, prompt, output) for policy in policies]
+            reservation = await self.limiter.reserve(limits, self.ttl)
         except HTTPException:
             raise  # what `policies` says, or the call above
         except Exception as error:
@@ -220,10 +220,10 @@ class RateLimitHook(CustomLogger):  # type: ignore[misc]
             denied = [
                 _name(policy)
                 for policy, limit in zip(policies, reservation.decision.limits, strict=True)
-                if limit[0] == 0
+                if not limit.allowed
             ]
             raise HTTPException(
-                429, f"Rate limit exceeded: {', '.join(denied)}", headers=_lower(reservation.decision.headers)
+                429, f"Rate limit exceeded: {', '.join(denied)}", headers=_lower(reservation.decision.headers())
             )
         call = _Call(reservation, units, model, prompt, task)
         if call_type in TELL_OF_THE_CALL:
@@ -242,7 +242,7 @@ class RateLimitHook(CustomLogger):  # type: ignore[misc]
         self, data: dict[str, Any], user_api_key_dict: UserAPIKeyAuth, response: Any, *_: Any, **__: Any
     ) -> dict[str, str] | None:
         call = _current.get()
-        return None if call is None else _lower(call.reservation.decision.headers)
+        return None if call is None else _lower(call.reservation.decision.headers())
 
     async def async_post_call_success_hook(
         self, data: dict[str, Any], user_api_key_dict: UserAPIKeyAuth, response: Any
@@ -295,7 +295,20 @@ class RateLimitHook(CustomLogger):  # type: ignore[misc]
             self._log.write(logging.ERROR, "the estimate of a call stays charged", error)
 
 
-def _units(policies: Iterable[Policy]) -> dict[Any, Units]:
+def _limit(policy: PolicyWords, model: str, prompt: int, output: int) -> Limit:
+    """The limit of a call, with the estimate of what it costs."""
+    algorithm, key, *words = policy
+    cost = None
+    if "COST" in words:
+        at = words.index("COST")
+        units = words[at + 1]
+        cost = int(units(model, prompt, output) if callable(units) else units)
+        del words[at : at + 2]
+    # What the keys begin with has the hash tag, so they are not those of the limiter.
+    return Limit(Policy.of(" ".join(str(word) for word in [algorithm, *words])), str(key), cost)
+
+
+def _units(policies: Iterable[PolicyWords]) -> dict[Any, Units]:
     """What each key counts whose cost is settled."""
     found: dict[Any, Units] = {}
     for policy in policies:
@@ -311,7 +324,7 @@ def _was_rejected(error: Exception) -> bool:
     return isinstance(error, openai.APIStatusError)
 
 
-def _name(policy: Policy) -> str:
+def _name(policy: PolicyWords) -> str:
     words = [str(word) for word in policy]
     return words[words.index("AS") + 1] if "AS" in words else words[0].lower()
 

@@ -36,7 +36,7 @@ def price(model, prompt, output):
 
 
 def policies(caller):
-    hook.limiter.guard.timeout = caller.metadata.get("timeout", 30)
+    hook.limiter.link.timeout = caller.metadata.get("timeout", 30)
     names = {"user": caller.user_id, "team": caller.team_id, "org": caller.org_id}
     for kind, limits in caller.metadata["limits"].items():
         yield from scope(caller.org_id, kind, names[kind], **limits)

@@ -536,8 +536,8 @@ def rejected(caller, log):
     ("wrong", "log"),
     [
         ("a bucket", "ValueError: policy: TOKEN takes no reservation"),
-        ("a window", "ResponseError: limit 4: invalid window"),
-        ("a policy", "ValueError: policies: expected a list of limits, each with an algorithm"),
+        ("a window", "ValueError: window: expected a positive integer of seconds"),
+        ("a policy", "ValueError: policy: expected an algorithm, a window and a limit"),
         ("a price", "KeyError: 'fake'"),
         ("one key", "ValueError: policies: two limits of one key"),
         ("two keys", "ResponseError: "),

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import re
+from typing import Any
 
 import redis
 from redis.exceptions import AuthorizationError, ClusterError, RedisClusterException, SlotNotCoveredError
 
-# Replies of a server that works, but cannot decide now.
+# Replies of a server that works, but cannot decide now: vectors/errors.json.
 CANNOT_DECIDE = {"BUSY", "CLUSTERDOWN", "LOADING", "MASTERDOWN", "MISCONF", "NOREPLICAS", "OOM", "READONLY", "TRYAGAIN"}
 TOO_MANY_CLIENTS = "max number of clients"
 
@@ -26,7 +27,7 @@ CODES: list[tuple[type[Exception], str]] = [
     (redis.exceptions.MovedError, "MOVED"),
 ]
 
-# What a server without the module replies to a command of it.
+# What a server without the module replies to a command of it. A client of a cluster asks the server for the keys.
 NO_MODULE = re.compile(r"^(ERR )?unknown command *['`]?RL\.|^RL\.\w+ command doesn't exist", re.I)
 
 # What the pools of redis-py raise if all connections are in use, before version 6 and if they wait for one.
@@ -46,16 +47,20 @@ class NoModule(redis.ResponseError):
 class CircuitOpen(redis.ConnectionError):
     """Earlier requests had no reply, so this one was not sent."""
 
+    def __init__(self) -> None:
+        super().__init__("the server does not reply, so this request was not sent")
+
 
 class Overloaded(redis.TimeoutError):
-    """All connections of the client were in use, and then the time was over.
+    """All connections of the client were in use until the time was over, so this request was not sent.
 
-    The server may work, and whoever sends many requests at once causes this. So such a request is never allowed.
+    The server may work, and whoever sends many requests at once causes this. So `unavailable="allow"` does not allow
+    such a request.
     """
 
-    def __init__(self, text: str, is_sent: bool = False) -> None:
-        super().__init__(text)
-        self.is_sent = is_sent
+
+class UnknownPrimary(redis.RedisError):
+    """No Sentinel that replies watches a primary of this name: a fault of the configuration."""
 
 
 def is_pool_full(error: BaseException) -> bool:
@@ -67,7 +72,7 @@ def is_pool_full(error: BaseException) -> bool:
 
 def kind(error: BaseException) -> str:
     """The code of an error reply (``WRONGTYPE``, ``ERR`` …), or ``timeout``, ``connection``, ``circuit open``,
-    ``overload``."""
+    ``overload``; of any other error its class."""
     if isinstance(error, CircuitOpen):
         return "circuit open"
     if isinstance(error, Overloaded) or is_pool_full(error):
@@ -80,9 +85,12 @@ def kind(error: BaseException) -> str:
     if isinstance(error, redis.ResponseError):
         first = str(error).split(" ", 1)[0]
         return first if first.isalpha() and first.isupper() else "ERR"
-    if is_unavailable(error):
-        return "connection"
-    return type(error).__name__
+    return "connection" if is_unavailable(error) else type(error).__name__
+
+
+def is_reply(error: BaseException) -> bool:
+    """Whether the server has replied this error."""
+    return isinstance(error, redis.ResponseError) or kind(error) in CANNOT_DECIDE
 
 
 def is_unavailable(error: BaseException) -> bool:
@@ -98,11 +106,15 @@ def is_unavailable(error: BaseException) -> bool:
     return isinstance(error, (redis.ConnectionError, redis.TimeoutError, ClusterError, asyncio.TimeoutError, OSError))
 
 
-def may_fail_open(error: BaseException) -> bool:
-    """Whether a request may be allowed after this error: the server cannot decide."""
-    return is_unavailable(error) and kind(error) != "overload"
-
-
 def describe(error: BaseException) -> str:
     """The name and the text of an error, on one line."""
     return f"{type(error).__name__}: {' '.join(str(error).split()) or 'no reply'}"
+
+
+class Denied(Exception):
+    """A limit denies what cannot go on without it."""
+
+    def __init__(self, decision: Any) -> None:
+        wait = "never" if decision.retry_after is None else f"in {decision.retry_after:g} s"
+        super().__init__(f"denied; allowed {wait}")
+        self.decision = decision

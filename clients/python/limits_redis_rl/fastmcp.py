@@ -9,10 +9,8 @@ from fastmcp.server.dependencies import get_access_token
 from fastmcp.server.middleware import CallNext, Middleware, MiddlewareContext
 from mcp import MCPError
 
-from .aio import Client
-from .charge import Policy
-from .decide import Decider, Rejected
-from .guard import Counters
+from ._async.limiter import AsyncLimiter, OneLimit
+from .admission import Rejected, admitted
 
 # The codes of JSON-RPC, and the texts. That of a denial is the one of other gateways of MCP.
 ERRORS = {429: (-32029, "rate limit exceeded"), 500: (-32603, "internal error"), 503: (-32000, "service unavailable")}
@@ -28,39 +26,36 @@ def subject(context: MiddlewareContext[Any]) -> str:
 
 class ToolLimits(Middleware):
     """Limits the calls of tools by user and by tool. A call that is denied gets the error -32029, with
-    ``retryAfterSeconds`` and ``violatedPolicies``; one that the server cannot decide gets -32000 or is allowed."""
+    ``retryAfterSeconds`` and ``violatedPolicies``; one without a decision -32000."""
 
     def __init__(
         self,
         *,
-        client: Client,
-        policies: Callable[[str, str], Iterable[Policy] | None],
+        limiter: AsyncLimiter,
+        policies: Callable[[str, str], Iterable[OneLimit] | None],
         user: Callable[[MiddlewareContext[Any]], str] = subject,
-        fail_open: bool = False,
-        timeout: float = 0.1,
-        counters: Counters | None = None,
-        module: str = "optional",
     ) -> None:
         """
         :param policies: the limits of a call, by the user and the name of the tool; ``None`` if it is not limited
         :param user: who calls. If not given, the subject of the access token
-        :param client, fail_open, timeout, counters, module: those of :class:`limits_redis_rl.RateLimitMiddleware`
         """
+        if not isinstance(limiter, AsyncLimiter):
+            raise TypeError(f"limiter: expected AsyncLimiter(client), not {type(limiter).__name__}")
         if not callable(policies):
             raise TypeError("policies: expected a function of the user and the tool that returns a list of limits")
         if not callable(user):
             raise TypeError("user: expected a function of the context that returns who calls")
-        self.decider = Decider(client, fail_open, timeout, counters, module)
+        self.limiter = limiter
         self.policies = policies
         self.user = user
 
     async def on_call_tool(self, context: MiddlewareContext[Any], call_next: CallNext[Any, Any]) -> Any:
         try:
-            await self.decider.admit(self.policies(self.user(context), context.message.name))
+            await admitted(self.limiter, self.policies(self.user(context), context.message.name))
         except Rejected as rejected:
-            code, text = ERRORS[rejected.decided.status]
-            data: dict[str, Any] = {"violatedPolicies": rejected.decided.violated}
-            if seconds := dict(rejected.decided.headers).get(b"retry-after"):
+            code, text = ERRORS[rejected.status]
+            data: dict[str, Any] = {"violatedPolicies": rejected.violated}
+            if seconds := rejected.headers.get("Retry-After"):
                 data["retryAfterSeconds"] = int(seconds)
             raise MCPError(code=code, message=text, data=data) from None
         return await call_next(context)

@@ -1,78 +1,54 @@
-"""Keys and costs within their bounds: a caller must not decide how long a key is, nor name the keys of reservations."""
+"""The keys of all clients: ``<prefix><name>:{<who>}``. A caller decides neither how long a key is nor where its hash
+tag ends: vectors/keys.json."""
 
 from __future__ import annotations
 
 import hashlib
 import hmac
+import ipaddress
 import re
-from collections.abc import Callable
 
-# A longer part of a key is cut after so many bytes, and its SHA-256 follows. No caller can write such a part by itself:
-# one that ends so is replaced too, however long it is.
-LONGEST_PART = 256
-KEPT = 32
-REPLACED = re.compile(rb"~[0-9a-f]{64}\Z")
-# Keys of reservations end so.
-RESERVED = (b":reserved", b":reserved:ends")
-
-# The largest integer of the server.
-LARGEST = 2**63 - 1
-# The largest of the scripts, which decide without the module.
-EXACT = 2**53 - 1
+LONGEST = 256
+SHOWN = 32
+# What ends so is replaced too, however long it is, so that no value has the key of another.
+REPLACED = re.compile(r"~[0-9a-f]{64}\Z")
+# What would end the hash tag, and halves of characters, which UTF-8 has not.
+UNFIT = re.compile("[{}\ud800-\udfff]")
 
 
-def bounded(key: str | bytes | int) -> bytes:
-    """The key, or if it is long one that is not: a request must not decide how long keys are, nor name the keys of
-    reservations.
+def bounded(who: str) -> str:
+    """Who is limited, in the form that keys have."""
+    data = who.encode("utf-8", "surrogatepass")
+    digest = f"~{hashlib.sha256(data).hexdigest()}"
+    if UNFIT.search(who):
+        return digest
+    if len(data) <= LONGEST and not REPLACED.search(who):
+        return who
+    # A character of UTF-8 stays whole.
+    return data[:SHOWN].decode("utf-8", "ignore") + digest
 
-    What is before, in and after the hash tag becomes its first 32 bytes, ``~`` and its SHA-256 if it has more than 256
-    bytes. ``vectors/keys.json`` has examples.
+
+def part_of_key(who: str | int, secret: str | None = None) -> str:
+    """The part of a key between the braces.
+
+    :param secret: the caller is replaced by 32 hexadecimal digits of its HMAC-SHA-256
     """
-    if isinstance(key, bool) or not isinstance(key, (str, bytes, int)):
+    if isinstance(who, bool) or not isinstance(who, (str, int)) or who == "":
         # str(None) would be a key that all callers without a name share.
-        raise TypeError(f"key: expected str, bytes or int, not {type(key).__name__}")
-    data = key if isinstance(key, bytes) else str(key).encode()
-    before, opening, rest = data.partition(b"{")
-    tag, closing, after = rest.partition(b"}")
-    if not tag or not closing:
-        return shortened(data, data.endswith(RESERVED))
-    return b"".join((shortened(before), opening, shortened(tag), closing, shortened(after, data.endswith(RESERVED))))
+        raise TypeError(f"who: expected a str that is not empty, or an int, not {who!r:.40}")
+    text = str(who)
+    if secret is not None:
+        text = hmac.new(secret.encode(), text.encode("utf-8", "surrogatepass"), hashlib.sha256).hexdigest()[:32]
+    return bounded(text)
 
 
-def shortened(part: bytes, always: bool = False) -> bytes:
-    """The part of a key, or its first bytes and its SHA-256."""
-    if not always and len(part) <= LONGEST_PART and not REPLACED.search(part):
-        return part
-    end = KEPT
-    # A character of UTF-8 is not cut.
-    while KEPT - 3 < end < len(part) and part[end] & 0xC0 == 0x80:
-        end -= 1
-    return part[:end] + b"~" + hashlib.sha256(part).hexdigest().encode()
-
-
-def capped(cost: str | bytes | int) -> str | bytes | int:
-    """The cost, or if the server could not read it for its length the largest, which it denies: a cost may come from a
-    request, and must not look like a fault of the configuration."""
-    if isinstance(cost, int):
-        return min(cost, LARGEST)
-    if not isinstance(cost, (str, bytes)):
-        return cost  # the client rejects it
-    digits = cost.encode() if isinstance(cost, str) else cost
-    return LARGEST if digits.isdigit() and (len(digits) > 19 or int(digits) > LARGEST) else cost
-
-
-def keyed_hash(secret: str | bytes) -> Callable[[str | bytes], str]:
-    """A function that makes the part of a key of an address or a name: 32 hexadecimal digits of HMAC-SHA-256.
-
-    Nobody who sees the keys learns the address, and the length is the same whatever a client sends. All processes need
-    the same secret.
-    """
-    secret = secret.encode() if isinstance(secret, str) else secret
-    if not isinstance(secret, bytes) or not secret:
-        raise ValueError("secret: expected at least one byte")
-
-    def hashed(value: str | bytes) -> str:
-        data = value.encode() if isinstance(value, str) else value
-        return hmac.new(secret, data, hashlib.sha256).hexdigest()[:32]
-
-    return hashed
+def address_key(address: str) -> str:
+    """An address as a caller to limit: IPv4 inside IPv6 as IPv4, and of IPv6 the network of 64 bits, of which one
+    customer has at least one. What is no address stays."""
+    try:
+        found = ipaddress.ip_address(address.split("%")[0])
+    except ValueError:
+        return address
+    if isinstance(found, ipaddress.IPv4Address) or found.ipv4_mapped is not None:
+        return str(getattr(found, "ipv4_mapped", found))
+    return str(ipaddress.IPv6Network((int(found) >> 64 << 64, 64)))

@@ -1,7 +1,7 @@
 """Throttles of Django REST framework in place of its own: the same rates and scopes, one limit for all processes.
 
 ``LIMITS_REDIS_RL = {"uri": "redis-rl://localhost"}`` in the settings has the arguments of
-:class:`limits_redis_rl.RedisRlStorage`, and ``fail_open``.
+:class:`limits_redis_rl.RedisRlStorage`.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from limits.storage import storage_from_string
 from rest_framework import throttling
 from rest_framework.exceptions import APIException
 
-from . import words as grammar
-from ._sync.execute import execute
-from .storage import Figures
-from .threads import send
+from .calls import Limit
+from .errors import is_unavailable
+from .keys import part_of_key
+from .policy import Policy
 
 
 class Unavailable(APIException):  # type: ignore[misc]
@@ -28,32 +28,36 @@ class Unavailable(APIException):  # type: ignore[misc]
 
 
 @functools.cache
-def configured() -> tuple[Any, bool]:
-    """The storage of the settings, and whether a request is allowed if the server cannot decide."""
+def configured() -> Any:
+    """The storage of the settings."""
     options = dict(getattr(settings, "LIMITS_REDIS_RL", {}))
-    uri, fail_open = options.pop("uri", None), options.pop("fail_open", False)
-    if not isinstance(uri, str) or not isinstance(fail_open, bool):
-        raise ImproperlyConfigured('LIMITS_REDIS_RL: expected {"uri": "redis-rl://host:port", "fail_open": False}')
-    return storage_from_string(uri, **options), fail_open
+    uri = options.pop("uri", None)
+    if not isinstance(uri, str):
+        raise ImproperlyConfigured('LIMITS_REDIS_RL: expected {"uri": "redis-rl://host:port"}')
+    return storage_from_string(uri, **options)
 
 
 class Throttle(throttling.SimpleRateThrottle):  # type: ignore[misc]
     """The base of those below: ``get_cache_key`` says who is limited, ``None`` is no limit."""
 
     algorithm = "ROLLING"
-    options: tuple[str | int, ...] = ()
-    """More words of the command, such as ``("BURST", 10)``."""
+    options: dict[str, Any] = {}  # noqa: RUF012
+    """More options of the policy, such as ``{"burst": 10}``."""
 
     def __init_subclass__(cls, **options: Any) -> None:
-        """Checks the words that are constant when the application starts."""
+        """Checks what is constant when the application starts."""
         super().__init_subclass__(**options)
         try:
-            grammar.check((cls.algorithm, "key", 60, 1, *cls.options))
+            cls._policy(60, 1)
         except ValueError as error:
             raise ImproperlyConfigured(f"{cls.__name__}: {error}") from None
         rate = getattr(cls, "rate", None) or cls.THROTTLE_RATES.get(cls.scope)
         if rate is not None:
             cls.parse_rate(cls.__new__(cls), rate)
+
+    @classmethod
+    def _policy(cls, window: int, limit: int) -> Policy:
+        return Policy(cls.algorithm, window, limit, **cls.options)
 
     def parse_rate(self, rate: Any) -> Any:
         try:
@@ -64,25 +68,21 @@ class Throttle(throttling.SimpleRateThrottle):  # type: ignore[misc]
     def allow_request(self, request: Any, view: Any) -> bool:
         if self.rate is None or (ident := self.get_cache_key(request, view)) is None:
             return True
-        (storage, fail_open), algorithm = configured(), self.algorithm
-        client, guard, key = storage.storage, storage.guard, storage._key(algorithm, ident)
-        words = (f"RL.{algorithm}", key, self.duration, self.num_requests, *self.options, "FULL")
+        storage, policy = configured(), self._policy(self.duration, self.num_requests)
+        # The framework's key has the scope.
+        key = f"{storage.key_prefix}:{policy.algorithm.lower()}:{{{part_of_key(ident)}}}"
         try:
-            [reply] = send(guard, client, key, lambda: execute(guard, client, [list(words)]))
-            figures = Figures.of(reply)
+            [decision] = storage.limiter.decide("CHECK", [Limit(policy, key)]).limits
         except Exception as error:
-            allowed: bool | None = guard.undecided(error, fail_open)
-            if allowed is None:
-                raise
-            if not allowed:
+            if is_unavailable(error):
                 raise Unavailable from error
-            return True
-        guard.decided(figures.allowed)
-        self.retry_after = figures.retry_after
-        return figures.allowed
+            raise
+        self.retry_after = decision.retry_after
+        return bool(decision.allowed)
 
     def wait(self) -> float | None:
-        return self.retry_after
+        found: float | None = self.retry_after
+        return found
 
 
 class AnonRateThrottle(throttling.AnonRateThrottle, Throttle): ...  # type: ignore[misc]

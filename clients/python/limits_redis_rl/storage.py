@@ -2,74 +2,72 @@
 
 Their fixed window is RL.FIXED, their moving window RL.ROLLING, their sliding window counter RL.COUNTER.
 
-Every storage has keys of its own for each algorithm, ``<prefix>:<algorithm>:<key>``.
+Every storage has keys of its own for each algorithm, ``<key_prefix>:<algorithm>:{<key>}``.
 """
 
 from __future__ import annotations
 
+import functools
 import re
 import time
-from dataclasses import dataclass
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from limits.errors import ConfigurationError
 from limits.limits import GRANULARITIES
 
-from .keys import EXACT
+from .calls import Limit
+from .decision import Decision
+from .keys import part_of_key
+from .policy import LARGEST, Policy
 
 # Seconds. The client of redis waits for ever if it is not told otherwise.
 TIMEOUTS = {"socket_timeout": 0.1, "socket_connect_timeout": 0.1}
 
 
-@dataclass(frozen=True)
-class Figures:
-    """What this module uses of a reply with FULL."""
+@functools.lru_cache(maxsize=1000)
+def policy(algorithm: str, window: int, limit: int) -> Policy:
+    """The policy of a limit, which is made once."""
+    return Policy(algorithm, window, min(limit, LARGEST))
 
-    allowed: bool
-    count: int
-    remaining: int
-    next: float
-    reset: float
-    retry_after: float | None
-    """``None`` for never."""
 
-    @classmethod
-    def of(cls, reply: Any) -> Figures:
-        # A map on RESP3, a flat array on RESP2; names are bytes unless the client decodes replies.
-        # Figures that are not known here may follow.
-        pairs = reply.items() if isinstance(reply, dict) else zip(reply[::2], reply[1::2], strict=True)
-        fields: dict[str, Any] = {name.decode() if isinstance(name, bytes) else name: value for name, value in pairs}
-        return cls(
-            allowed=int(fields["allowed"]) == 1,
-            count=int(fields["count"]),
-            remaining=int(fields["remaining"]),
-            next=int(fields["next_ms"]) / 1000,
-            reset=int(fields["reset_ms"]) / 1000,
-            retry_after=wait / 1000 if (wait := int(fields["retry_after_ms"])) >= 0 else None,
-        )
+def limit_of(prefix: str, algorithm: str, key: str, window: int, limit: int, cost: int) -> Limit:
+    """One limit of a call."""
+    if cost < 0:
+        raise ValueError(f"cost: expected an integer of at least 0, not {cost}")
+    found = policy(algorithm, window, limit)
+    return Limit(found, f"{prefix}:{algorithm.lower()}:{{{part_of_key(key)}}}", cost)
 
-    def fixed_count(self, limit: int) -> int:
-        """The counter that makes ``counter <= limit`` the module's decision.
 
-        A denied cost above what is left is not counted, and a limit in shadow mode allows more than it says.
-        """
-        return min(self.count, limit) if self.allowed else max(self.count, limit + 1)
+def fixed_count(decision: Decision, limit: int) -> int:
+    """The counter that makes ``counter <= limit`` the decision.
 
-    def moving_window(self, window: int) -> tuple[float, int]:
-        """limits adds the window to the start to know when more is available."""
-        return (time.time() + self.next - window if self.count else time.time()), self.count
+    A denied cost above what is left is not counted, and a limit in shadow mode allows more than it says.
+    """
+    return min(decision.count, limit) if decision.allowed else max(decision.count, limit + 1)
 
-    def sliding_window(self, window: int) -> tuple[int, float, int, float]:
-        """Counter and time to live of the previous and of the current window, if the limit is the largest.
 
-        From those of the previous one, limits computes what the module has computed already: the count,
-        ``counter * ttl / window``, rounded down, and the time until more is available, ``ttl % (window / counter)``.
-        That time may be longer than a window, but not than two. So the counter is 1/4, and the ttl has both: a window
-        of four for each unit, and the time.
-        """
-        count = EXACT - self.remaining
-        return 0.25 if count else 0, count * 4 * window + self.next, 0, 0.0  # type: ignore[return-value]
+def counted(decision: Decision) -> int:
+    """What limits takes for the count: it does not know how little this process allows."""
+    return decision.policy.limit - decision.remaining if decision.source == "local" else decision.count
+
+
+def moving_window(decision: Decision, window: int) -> tuple[float, int]:
+    """limits adds the window to the start to know when more is available."""
+    start = time.time() + decision.next_ms / 1000 - window if decision.count else time.time()
+    return start, counted(decision)
+
+
+def sliding_window(decision: Decision, window: int) -> tuple[int, float, int, float]:
+    """Counter and time to live of the previous and of the current window, if the limit is the largest.
+
+    From those of the previous one, limits computes what the server has computed already: the count,
+    ``counter * ttl / window``, rounded down, and the time until more is available, ``ttl % (window / counter)``.
+    That time may be longer than a window, but not than two. So the counter is 1/4, and the ttl has both: a window
+    of four for each unit, and the time.
+    """
+    count = decision.limit - decision.remaining if decision.count else 0
+    return 0.25 if count else 0, count * 4 * window + decision.next_ms / 1000, 0, 0.0  # type: ignore[return-value]
 
 
 def limit_in(key: str) -> tuple[int, int]:
@@ -82,10 +80,9 @@ def limit_in(key: str) -> tuple[int, int]:
         raise ValueError("the key does not end as RateLimitItem.key_for writes it: /amount/multiples/unit") from None
 
 
-def patterns(key_prefix: str) -> list[str]:
-    """The keys of a storage. In a cluster, FIXED puts the key in braces."""
-    prefix = re.sub(r"([\\*?\[\]])", r"\\\1", key_prefix)
-    return [f"{prefix}:*", f"{{{prefix}:*"]
+def pattern(key_prefix: str) -> str:
+    """The keys of a storage."""
+    return re.sub(r"([\\*?\[\]])", r"\\\1", key_prefix) + ":*"
 
 
 def redis_uri(uri: str) -> str:
@@ -101,6 +98,7 @@ def safe(uri: str) -> dict[str, Any]:
 
 
 def cluster(uri: str) -> tuple[list[tuple[str, int]], dict[str, Any]]:
+    """The nodes of a URI, and the user."""
     user, _, hosts = urlsplit(uri).netloc.rpartition("@")
     username, _, password = map(unquote, user.partition(":"))
     auth = {"username": username, "password": password}

@@ -1,117 +1,109 @@
-"""How the parts for threads send a call, and what they do in the background. As ``aio`` does for asyncio."""
+"""How the parts for threads wait. As ``aio`` does for asyncio."""
 
 from __future__ import annotations
 
+import asyncio
 import atexit
 import contextlib
-import heapq
-import itertools
 import logging
 import os
-import random
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any, TypeVar
-from weakref import WeakSet
+from weakref import WeakKeyDictionary, WeakSet
 
-import redis
-
-from ._sync.primary import on_primary
-from .errors import CircuitOpen, Overloaded, is_pool_full
-from .guard import Breaker, Guard, Probe, clock, patience
+from .client import most_connections, patience
+from .errors import Overloaded
+from .log import Log
 
 T = TypeVar("T")
+IS_ASYNC = False
 # A call of a cluster waits for its `socket_timeout`, nothing else.
 LONGER = 0.0
 # How long the end of a program waits for its settlements, in seconds.
 AT_EXIT = 1.0
-# Whether something runs between requests.
-HAS_TIMER = False
 # Runs once, and returns after how many seconds it is to run again, if at all.
 Job = Callable[[], float | None]
 
-
-def send(guard: Guard, client: Any, key: bytes | str, call: Callable[[], T], timeout: float | None = None) -> T:
-    """The reply to a call, which waits while all connections of the client are in use, for its `socket_timeout`. The
-    client waits for the reply for so long, too, whatever `timeout` is."""
-    pause, until = 0.002, None
-    while True:
-        try:
-            return _sent(guard, client, key, call)
-        except redis.ConnectionError as error:
-            if not is_pool_full(error):
-                raise
-            now = time.monotonic()
-            if until is None:
-                longest = patience(client)
-                until = now + longest
-            if now >= until:
-                raise Overloaded(f"no connection was free within {longest} s") from None
-        time.sleep(pause * random.uniform(0.5, 1))
-        pause = min(pause * 2, 0.032)
+sleep = time.sleep
 
 
-def _sent(guard: Guard, client: Any, key: bytes | str, call: Callable[[], T]) -> T:
-    """The reply to a call, if the breaker lets it be sent."""
-    breaker, node = guard.breaker(client, key)
-    sent, probe = breaker.request(clock())
-    if probe is not None:
-        _probe(breaker, client, node, probe)
-        sent, _ = breaker.request(clock())
-    if sent is None:
-        raise CircuitOpen("earlier requests had no reply, so this one was not sent")
+@dataclass
+class Progress:
+    """As that of ``aio``."""
+
+    is_sent: bool = False
+
+
+def time_limit(client: Any, timeout: float | None) -> float:
+    """How many seconds a call waits at most."""
+    if timeout is not None:
+        raise TypeError("timeout: expected none; the client has it: redis.Redis(socket_timeout=0.1, retry=None)")
+    return patience(client)
+
+
+def within(timeout: float, progress: Progress, call: Callable[[], T]) -> T:
+    """The reply. The client waits for it for its `socket_timeout`."""
+    return call()
+
+
+_turns: WeakKeyDictionary[Any, dict[str, threading.BoundedSemaphore]] = WeakKeyDictionary()
+
+
+@contextlib.contextmanager
+def turn(client: Any, node: Any, timeout: float) -> Iterator[None]:
+    """As many calls at once as there are connections."""
+    name = str(getattr(node, "name", ""))
+    turns = _turns.setdefault(client, {})
+    if name not in turns:
+        turns.setdefault(name, threading.BoundedSemaphore(most_connections(client, node)))
+    if not turns[name].acquire(timeout=timeout):
+        raise Overloaded(f"no connection was free within {timeout} s")
     try:
-        reply = on_primary(client, call)
-    except BaseException as error:
-        guard.ended(breaker, sent, error)
-        raise
-    breaker.replied(sent, clock())
-    return reply
+        yield
+    finally:
+        turns[name].release()
 
 
-def _probe(breaker: Breaker, client: Any, node: Any, probe: Probe) -> None:
-    """Sends PING, within the `socket_timeout` of the client."""
-    try:
-        if node is not None:
-            if probe == "connect":
-                with contextlib.suppress(Exception):
-                    client.nodes_manager.initialize()  # another node may have its slots now
-            client.get_redis_connection(node).ping()
-        else:
-            pool = getattr(client, "connection_pool", None)
-            if probe == "connect" and pool is not None:
-                pool.disconnect(inuse_connections=False)
-            client.ping()
-    except Exception as error:
-        breaker.probed(clock(), error)
-    else:
-        breaker.probed(clock())
+def initialized(client: Any) -> None:
+    """A client without asyncio knows the nodes of a cluster."""
 
 
-def ping(client: Any, timeout: float) -> bool:
-    """Whether PING has a reply within the `socket_timeout` of the client."""
-    try:
-        return bool(client.ping())
-    except Exception:  # as the storages of limits do
-        return False
+class Thread:
+    """Runs the jobs of this process, one after the other."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.new_event_loop()
+        self._is_running = False
+
+    def later(self, wait: float, run: Callable[[], None], log: Log) -> None:
+        self._loop.call_soon_threadsafe(self._loop.call_later, wait, run)
+        if not self._is_running:
+            try:
+                threading.Thread(target=self._loop.run_forever, name="redis-rl", daemon=True).start()
+                self._is_running = True
+            except RuntimeError as error:
+                # There are too many. The next call tries again; a lease that is not renewed until then is lost.
+                log.write(logging.ERROR, "nothing is renewed and settled in the background", error)
+
+
+_thread: Thread | None = None
 
 
 class Background:
     """What a limiter does beside its calls, in one thread."""
 
-    def __init__(self, guard: Guard) -> None:
-        self._guard = guard
-        self._number = itertools.count()
+    def __init__(self, log: Log) -> None:
+        self._log = log
         self.start_anew()
         _all.add(self)
 
     def start_anew(self) -> None:
         """Also in a child process: it has no thread, and what the parent holds is the parent's to renew and settle."""
-        self._due: list[tuple[float, int, Job, bool]] = []
-        self._awaited = 0
+        self._left = 0  # jobs that join() waits for
         self._changed = threading.Condition()
-        self._thread: threading.Thread | None = None
 
     def call(self, call: Callable[[], T], abandoned: Callable[[T], None] | None = None) -> T:
         return call()
@@ -129,54 +121,39 @@ class Background:
 
         :param is_awaited: whether :meth:`join` waits for it
         """
+        global _thread
+        if _thread is None:
+            _thread = Thread()
+        thread = _thread
+
+        def run() -> None:
+            again = None
+            with contextlib.suppress(Exception):  # the log has it
+                again = job()
+            if again is not None:
+                return thread.later(again, run, self._log)
+            with self._changed:
+                self._left -= is_awaited
+                self._changed.notify_all()
+
         with self._changed:
-            self._awaited += is_awaited
-        self._later(job, wait, is_awaited)
+            self._left += is_awaited
+            thread.later(wait, run, self._log)
 
     drop = start
 
     def join(self, timeout: float | None) -> bool:
         with self._changed:
-            return self._changed.wait_for(lambda: not self._awaited, timeout)
-
-    def _later(self, job: Job, wait: float, is_awaited: bool) -> None:
-        with self._changed:
-            heapq.heappush(self._due, (time.monotonic() + wait, next(self._number), job, is_awaited))
-            if self._thread is None:
-                thread = threading.Thread(target=self._run, name="redis-rl", daemon=True)
-                try:
-                    thread.start()
-                    self._thread = thread
-                except RuntimeError as error:
-                    # There are too many. The next call tries again; a lease that is not renewed until then is lost.
-                    self._guard.log(logging.ERROR, "nothing is renewed and settled in the background", error)
-            self._changed.notify_all()
-
-    def _run(self) -> None:
-        while True:
-            with self._changed:
-                # Without work for a while, the thread ends; the next call starts another.
-                while not self._due or self._due[0][0] > time.monotonic():
-                    wait = self._due[0][0] - time.monotonic() if self._due else 60.0
-                    if not self._changed.wait(max(wait, 0)) and not self._due:
-                        self._thread = None
-                        return
-                _, _, job, is_awaited = heapq.heappop(self._due)
-            again = None
-            with contextlib.suppress(Exception):  # the log has it
-                again = job()
-            if again is not None:
-                self._later(job, again, is_awaited)
-                continue
-            with self._changed:
-                self._awaited -= is_awaited
-                self._changed.notify_all()
+            return self._changed.wait_for(lambda: not self._left, timeout)
 
 
 _all: WeakSet[Background] = WeakSet()
 
 
 def _after_fork() -> None:
+    global _thread
+    _thread = None
+    _turns.clear()
     for background in list(_all):
         background.start_anew()
 

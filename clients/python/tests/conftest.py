@@ -6,35 +6,22 @@ import itertools
 import json
 import os
 import pathlib
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
 import pytest
 import redis
+import redis.asyncio
 from server import ROOT, Server, binaries, cluster
 
-import limits_redis_rl  # noqa: F401 - registers the schemes
-from limits_redis_rl._sync.execute import _by_scripts
-from limits_redis_rl.scripts import Scripts
+from limits_redis_rl import AsyncLimiter, Limiter
 
 _numbers = itertools.count()
 # MODULE=none: the servers have no module, and the Lua scripts decide.
 WITHOUT_MODULE = os.environ.get("MODULE") == "none"
 
-
 needs_module = pytest.mark.skipif(WITHOUT_MODULE, reason="a setting or a number of the module")
-
-
-class Raw(redis.Redis):
-    """A client that sends commands of the module to the scripts, where there is none."""
-
-    scripts = Scripts()
-
-    def execute_command(self, *words: Any, **options: Any) -> Any:
-        if not (WITHOUT_MODULE and str(words[0]).startswith("RL.")):
-            return super().execute_command(*words, **options)
-        [reply] = _by_scripts(self.scripts, self, [list(words)])
-        return dict(zip(reply[::2], reply[1::2], strict=True)) if words[-1] == "FULL" else reply
+every_kind = pytest.mark.parametrize("kind", ["asyncio", "threads"])
 
 
 def vectors(name: str) -> Any:
@@ -45,6 +32,29 @@ def vectors(name: str) -> Any:
 async def value(result: Any) -> Any:
     """Awaits what asyncio returns; what threads return is there already."""
     return await result if inspect.isawaitable(result) else result
+
+
+@contextlib.asynccontextmanager
+async def limited(kind: str, port: int, client: Any = None, **options: Any) -> AsyncIterator[Any]:
+    """A limiter whose calls have time, where a timeout is not what is tested. `client`: options of the client."""
+    timeout, given = options.pop("timeout", 30), {"port": port, "retry": None, **(client or {})}
+    if kind == "asyncio":
+        async with redis.asyncio.Redis(**given) as connected:
+            yield AsyncLimiter(connected, timeout=timeout, **options)
+    else:
+        with redis.Redis(**{"socket_timeout": timeout, **given}) as blocking:
+            yield Limiter(blocking, **options)
+
+
+@contextlib.asynccontextmanager
+async def held(manager: Any) -> AsyncIterator[Any]:
+    """``async with`` or ``with``."""
+    if hasattr(manager, "__aenter__"):
+        async with manager as found:
+            yield found
+    else:
+        with manager as found:
+            yield found
 
 
 @pytest.fixture(scope="session", params=binaries(), ids=lambda path: pathlib.Path(path).parent.name)
@@ -61,13 +71,20 @@ def ports(request: pytest.FixtureRequest) -> Iterator[list[int]]:
 
 
 @pytest.fixture
+def own() -> Iterator[Server]:
+    """A server that a test may stop, or load the module into."""
+    with contextlib.closing(Server(binaries()[0], "--enable-module-command", "local")) as server:
+        yield server
+
+
+@pytest.fixture
 def raw(port: int) -> Iterator[redis.Redis]:
     """Another client of the same server."""
-    with Raw(port=port, decode_responses=True, protocol=3) as client:
+    with redis.Redis(port=port, decode_responses=True, protocol=3) as client:
         yield client
 
 
 @pytest.fixture
 def prefix() -> str:
     """Keys that no other test has."""
-    return f"test{next(_numbers)}"
+    return f"test{next(_numbers)}:"

@@ -16,7 +16,7 @@ import redis.asyncio
 import uvicorn
 from django.conf import settings
 from django.test import override_settings
-from fastapi import APIRouter, Depends, FastAPI, Header, HTTPException
+from fastapi import Depends, FastAPI, Header, HTTPException, WebSocket
 from fastapi.responses import PlainTextResponse
 from fastmcp import Client, FastMCP
 from fastmcp.client.transports import StreamableHttpTransport
@@ -25,16 +25,18 @@ from faults import App, example, replaced
 from limits.errors import ConfigurationError
 from limits.storage import storage_from_string
 from mcp import MCPError
-from redis.backoff import NoBackoff
-from redis.retry import Retry
-from server import eventually, free_port
-from starlette.testclient import TestClient
+from server import Server, eventually, free_port
+from slowapi import Limiter as SlowApi
+from slowapi import _rate_limit_exceeded_handler
+from slowapi.errors import RateLimitExceeded
+from slowapi.middleware import SlowAPIMiddleware
+from starlette.testclient import TestClient, WebSocketDenialResponse
 
-from limits_redis_rl import AsyncLimiter, Limiter, RateLimitMiddleware, keyed_hash, words
+from limits_redis_rl import AsyncLimiter, RateLimitMiddleware
 from limits_redis_rl.fastapi import limit
 from limits_redis_rl.fastmcp import ToolLimits
 
-from .conftest import needs_module, vectors
+from .conftest import limited, needs_module
 
 
 def page(words: str, port: int = 0) -> dict[str, Any]:
@@ -55,7 +57,6 @@ from rest_framework.views import APIView  # noqa: E402
 
 from limits_redis_rl import rest_framework as drf  # noqa: E402
 
-Limits = list[tuple[str, str, str, int]]
 # The status, the headers or what has their place, and the body of the request of a user.
 Call = Callable[[str], Awaitable[tuple[int, Any, Any]]]
 
@@ -64,56 +65,55 @@ Call = Callable[[str], Awaitable[tuple[int, Any, Any]]]
 async def http_client(app: Any) -> AsyncIterator[Call]:
     async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app), base_url="http://test") as http:
 
-        async def call(user: str) -> tuple[int, Any, Any]:
-            response = await http.get("/", headers={"x-user": user})
+        async def call(user: str, **headers: str) -> tuple[int, Any, Any]:
+            response = await http.get("/", headers={"x-user": user, **headers})
             return response.status_code, response.headers, response.text and response.json()
 
         yield call
 
 
 @contextlib.asynccontextmanager
-async def asgi(port: int, prefix: str, limits: Limits, **options: Any) -> AsyncIterator[Call]:
+async def asgi(port: int, prefix: str, limits: list[str], **options: Any) -> AsyncIterator[Call]:
     def policies(scope: Any) -> Any:
         user = dict(scope["headers"])[b"x-user"].decode()
-        return [(word, f"{prefix}:{name}:{{{user}}}", *rest, "AS", name) for word, name, *rest in limits]
+        return [(policy, user) for policy in limits]
 
-    async with redis.asyncio.Redis(port=port, retry=None, protocol=2) as client:
+    async with limited("asyncio", port, prefix=prefix, **options) as limiter:
         app = FastAPI()
         app.get("/")(lambda: "hello")
-        async with http_client(RateLimitMiddleware(app, client=client, policies=policies, **options)) as call:
+        async with http_client(RateLimitMiddleware(app, limiter=limiter, policies=policies)) as call:
             yield call
 
 
 @contextlib.asynccontextmanager
-async def fastapi(port: int, prefix: str, limits: Limits, **options: Any) -> AsyncIterator[Call]:
+async def fastapi(port: int, prefix: str, limits: list[str], **options: Any) -> AsyncIterator[Call]:
     def authenticated(x_user: Annotated[str, Header()]) -> str:
         if x_user == "nobody":
             raise HTTPException(401)
         return x_user
 
     def user(name: Annotated[str, Depends(authenticated)]) -> str:
-        return f"{prefix}:{name}"
+        return name
 
-    async with redis.asyncio.Redis(port=port, retry=None, decode_responses=True) as client:
+    async with limited("asyncio", port, prefix=prefix, **options) as limiter:
         app = FastAPI()
-        app.add_middleware(RateLimitMiddleware, client=client, **options)
+        app.add_middleware(RateLimitMiddleware)
         # A response of the route's own has the headers too.
-        given = limits if len(limits) > 1 else limits[0]
-        app.get("/", dependencies=[Depends(limit(*given, key=user))])(lambda: PlainTextResponse('"hello"'))
+        app.get("/", dependencies=[Depends(limit(limiter, *limits, key=user))])(lambda: PlainTextResponse('"hello"'))
         async with http_client(app) as call:
             yield call
 
 
 @contextlib.asynccontextmanager
-async def fastmcp(port: int, prefix: str, limits: Limits, **options: Any) -> AsyncIterator[Call]:
+async def fastmcp(port: int, prefix: str, limits: list[str], **options: Any) -> AsyncIterator[Call]:
     def policies(user: str, tool: str) -> Any:
-        return [(word, f"{prefix}:{name}:{tool}:{{{user}}}", *rest, "AS", name) for word, name, *rest in limits]
+        return [(policy, f"{user}:{tool}") for policy in limits]
 
     users = {user: {"client_id": "app", "scopes": [], "sub": user} for user in ("ann", "bob")}
-    async with redis.asyncio.Redis(port=port, retry=None) as client:
+    async with limited("asyncio", port, prefix=prefix, **options) as limiter:
         mcp = FastMCP("test", auth=StaticTokenVerifier(users))
         mcp.tool(lambda: "hello", name="greet", output_schema=None)
-        mcp.add_middleware(ToolLimits(client=client, policies=policies, **options))
+        mcp.add_middleware(ToolLimits(limiter=limiter, policies=policies))
         http = free_port()
         server = uvicorn.Server(uvicorn.Config(mcp.http_app(), port=http, log_level="error"))
         serving = asyncio.create_task(server.serve())
@@ -138,12 +138,16 @@ async def fastmcp(port: int, prefix: str, limits: Limits, **options: Any) -> Asy
 
 @contextlib.asynccontextmanager
 async def rest_framework(
-    port: int, prefix: str, limits: Limits, fail_open: bool = False, timeout: float = 30
+    port: int, prefix: str, limits: list[str], timeout: float = 30, **options: Any
 ) -> AsyncIterator[Call]:
     uri = f"redis-rl://127.0.0.1:{port}"
-    settings.LIMITS_REDIS_RL = {"uri": uri, "key_prefix": prefix, "fail_open": fail_open, "socket_timeout": timeout}
+    settings.LIMITS_REDIS_RL = {"uri": uri, "key_prefix": prefix, "socket_timeout": timeout, **options}
     drf.configured.cache_clear()
-    given = [{"algorithm": word, "scope": name, "rate": f"{most}/{window[1:]}"} for word, name, window, most in limits]
+    words = [text.split() for text in limits]
+    given = [
+        {"algorithm": algorithm, "scope": name, "rate": f"{most}/{window[1:]}"}
+        for algorithm, window, most, _, name in words
+    ]
 
     class View(APIView):
         def get(self, request: Request) -> Response:
@@ -162,18 +166,16 @@ async def rest_framework(
         return response.status_code, {name.lower(): value for name, value in response.headers.items()}, response.data
 
     yield call
-    drf.configured()[0].storage.close()
+    drf.configured().storage.close()
 
 
-# For a machine with other work.
-PATIENT = "policies=policies, timeout=30)"
 HTTP = [asgi, fastapi]
 every = pytest.mark.parametrize("start", [*HTTP, fastmcp, rest_framework], ids=lambda start: start.__name__)
 
 
 @every
 async def test_allowed_then_denied(start: Any, port: int, prefix: str) -> None:
-    async with start(port, prefix, [("ROLLING", "api", "1d", 2)], timeout=30) as call:
+    async with start(port, prefix, ["ROLLING 1d 2 AS api"]) as call:
         for user in ("ann", "bob"):
             for remaining in (1, 0):
                 status, headers, body = await call(user)
@@ -190,58 +192,175 @@ async def test_allowed_then_denied(start: Any, port: int, prefix: str) -> None:
 
 
 @every
-async def test_two_limits(start: Any, port: int, prefix: str, raw: redis.Redis) -> None:
-    limits = [("TOKEN", "api", "1d", 9), ("COUNTER", "month", "1d", 1)]
-    async with start(port, prefix, limits, timeout=30) as call:
+async def test_two_limits(start: Any, port: int, prefix: str) -> None:
+    async with start(port, prefix, ["WINDOW 1d 9 AS api", "COUNTER 1d 1 AS month"]) as call:
         assert [(await call("ann"))[0] for _ in range(3)] == [200, 429, 429]
         _, headers, body = await call("ann")
         if start in HTTP:
             assert headers["ratelimit-policy"] == '"api";q=9;w=86400, "month";q=1;w=86400'
         assert start is rest_framework or body["violated-policies"] == ["month"]
-    [key] = [key for key in raw.keys(f"*{prefix}*") if "api" in key]
-    # All or none. Django REST framework asks each throttle by itself.
-    spent = raw.execute_command("RL.PEEK", "TOKEN", key, "1d", 9, "FULL")["count"]
-    assert spent == (4 if start is rest_framework else 1)
+    with redis.Redis(port=port, decode_responses=True) as client:
+        [key] = [key for key in client.keys(f"{prefix}*") if "api" in key or "window" in key]
+        # All or none. Django REST framework asks each throttle by itself.
+        assert client.get(key) == ("4" if start is rest_framework else "1")
 
 
 @every
-async def test_without_a_decision(start: Any, port: int, prefix: str) -> None:
-    away = free_port()
-    async with start(away, prefix, [("TOKEN", "api", "1m", 2)]) as call:
-        status, headers, _ = await call("ann")
+async def test_without_a_decision(start: Any, own: Server) -> None:
+    limits = ["TOKEN 1m 4 AS api"]
+    async with contextlib.AsyncExitStack() as stack:
+        options: tuple[dict[str, Any], ...] = ({}, {"unavailable": "allow"}, {"unavailable": "local", "instances": 2})
+        calls = [await stack.enter_async_context(start(own.port, "a:", limits, **each)) for each in options]
+        if start is rest_framework:  # it has the settings of the last one
+            calls = [calls[2]]
+        key = "a::token:{throttle_api_ann}" if start is rest_framework else "a:api:{ann}"
+        own.text("LPUSH", key if start is not fastmcp else "a:api:{ann:greet}", "x")
+        for call in calls:
+            assert (await call("ann"))[0] == 500
+        own.stop()
+        assert [(await calls[-1]("bob"))[0] for _ in range(3)] == [200, 200, 429]
+        if start is rest_framework:
+            calls = [await stack.enter_async_context(start(own.port, "a:", limits, timeout=30)), calls[0]]
+        status, headers, _ = await calls[0]("ann")
         assert (status, int(headers["retry-after"])) == (503, 1)
-    async with start(away, prefix, [("TOKEN", "api", "1m", 2)], fail_open=True) as call:
-        assert (await call("ann"))[0] == 200
-    wrong = [("TOKNE", "api", "1m", 2)] if start in (asgi, fastmcp) else [("GCRA", "api", "1m", 2**63 - 1)]
-    async with start(port, prefix, wrong, fail_open=True, timeout=30) as call:
+        if start is not rest_framework:
+            assert (await calls[1]("ann"))[0] == 200
+
+
+@pytest.mark.parametrize("start", [asgi, fastmcp], ids=lambda start: start.__name__)
+@pytest.mark.parametrize("wrong", ["TOKNE 1m 2", "TOKEN 1m 2 AS a:b", "x"])
+async def test_a_wrong_policy_is_a_fault(
+    start: Any, wrong: str, port: int, prefix: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with start(port, prefix, [wrong], unavailable="allow") as call:
         assert (await call("ann"))[0] == 500
+    assert "the call was rejected, a fault of the configuration: ValueError: " in caplog.text
+
+
+async def test_policies_keys_and_costs_of_a_request(port: int, prefix: str) -> None:
+    plans = {"free": "ROLLING 1h 2 AS plan", "paid": "ROLLING 1h 4 AS plan", "own": None}
+
+    def plan(x_plan: Annotated[str, Header()]) -> str | None:
+        return plans[x_plan]
+
+    def user(x_user: Annotated[str, Header()]) -> str:
+        return x_user
+
+    async def cost(x_cost: Annotated[int, Header()] = 1) -> int:
+        return x_cost
+
+    async with limited("asyncio", port, prefix=prefix) as limiter:
+        app = FastAPI()
+        check = limit(limiter, (plan, user), ("WINDOW 1d 7 AS address", "192.0.2.1", cost))
+        app.add_middleware(RateLimitMiddleware)
+        app.get("/", dependencies=[Depends(check)])(lambda: "hello")
+        async with http_client(app) as call:
+            found = [(await call("ann", **{"x-plan": "free"}))[0] for _ in range(3)]
+            found += [(await call("bob", **{"x-plan": "paid"}))[0] for _ in range(4)]
+            assert found == [200, 200, 429, 200, 200, 200, 200]
+            status, headers, body = await call("eve", **{"x-plan": "free", "x-cost": "2"})
+            assert (status, body["violated-policies"]) == (429, ["address"])
+            assert headers["ratelimit-policy"] == '"plan";q=2;w=3600, "address";q=7;w=86400'
+            assert (await call("eve", **{"x-plan": "own"}))[0] == 200
+            # None is a fault: all callers without a name would share a limit.
+            with pytest.raises(ValueError, match="two limits share the keys"):
+                limit(limiter, "WINDOW 1d 8 AS address", key=user)
 
 
 async def test_fastapi_limits_whom_it_knows(port: int, prefix: str) -> None:
-    async with fastapi(port, prefix, [("WINDOW", "api", "1d", 1)], timeout=30) as call:
+    async with fastapi(port, prefix, ["WINDOW 1d 1 AS api"]) as call:
         for _ in range(2):
             assert (await call("nobody"))[0] == 401
     # Limits of the middleware and of a dependency are two decisions with one set of headers.
-    app = FastAPI()
-    app.get("/", dependencies=[Depends(limit("WINDOW", "two", "1d", 1, key=lambda: prefix))])(lambda: "hello")
-    async with redis.asyncio.Redis(port=port, retry=None) as client:
-        policies = lambda scope: [("WINDOW", f"{prefix}:one", "1d", 9, "AS", "one")]  # noqa: E731
-        async with http_client(RateLimitMiddleware(app, client=client, policies=policies, timeout=30)) as call:
+    async with limited("asyncio", port, prefix=prefix) as limiter:
+        app = FastAPI()
+        app.get("/", dependencies=[Depends(limit(limiter, "WINDOW 1d 1 AS two", key="all"))])(lambda: "hello")
+        policies = lambda scope: [("WINDOW 1d 9 AS one", "all")]  # noqa: E731
+        async with http_client(RateLimitMiddleware(app, limiter=limiter, policies=policies)) as call:
             for status in (200, 429):
                 found, headers, _ = await call("ann")
                 assert (found, headers["ratelimit-policy"]) == (status, '"one";q=9;w=86400, "two";q=1;w=86400')
+        async with http_client(app) as call:
+            with pytest.raises(RuntimeError, match=r"expected app\.add_middleware"):
+                await call("ann")
+
+
+async def test_leaky_holds_a_request_for_its_delay(port: int, prefix: str) -> None:
+    queue, limiter = "LEAKY 8s 4 BURST 3 AS queue", limited("asyncio", port, prefix=prefix)
+    async with asgi(port, prefix, ["WINDOW 1d 100 AS day", queue]) as call, limiter as other:
+        loop = asyncio.get_running_loop()
+        begin = loop.time()
+        assert (await call("ann"))[0] == 200
+        held = [asyncio.create_task(call("ann")) for _ in range(2)]
+        while (await other.peek(queue, "ann")).allowed:  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+        assert (await call("ann"))[0] == 429
+        assert not held[0].done()
+        held[0].cancel()  # its caller has gone
+        status, headers, _ = await held[1]
+        assert (status, headers["ratelimit"].startswith('"queue";r=')) == (200, True)
+        assert loop.time() - begin >= 2
+
+
+def test_websocket(port: int, prefix: str) -> None:
+    app = FastAPI()
+
+    @app.websocket("/")
+    async def echo(socket: WebSocket) -> None:
+        await socket.accept()
+        await socket.send_text("hello")
+        await socket.close()
+
+    client = redis.asyncio.Redis(port=port, retry=None)
+    limiter = AsyncLimiter(client, prefix=prefix, timeout=30)
+    app.add_middleware(RateLimitMiddleware, limiter=limiter, policies=lambda scope: [("TOKEN 1h 1", "key")])
+    with TestClient(app) as http:
+        with http.websocket_connect("/") as socket:
+            assert socket.receive_text() == "hello"
+        with pytest.raises(WebSocketDenialResponse) as denied, http.websocket_connect("/"):
+            pass
+        assert denied.value.status_code == 429
+        assert int(denied.value.headers["retry-after"]) > 3500
+        assert http.portal is not None
+        http.portal.call(client.aclose)
+
+
+async def test_slowapi(port: int, prefix: str) -> None:
+    options = {"socket_timeout": 30, "key_prefix": prefix, "unavailable": "local", "instances": 4}
+    limiter = SlowApi(
+        key_func=lambda request: request.headers["x-user"],
+        storage_uri=f"redis-rl://127.0.0.1:{port}",
+        storage_options=options,
+        strategy="moving-window",
+        default_limits=["2/minute"],
+    )
+    app = FastAPI()
+    app.state.limiter = limiter
+    app.add_exception_handler(RateLimitExceeded, _rate_limit_exceeded_handler)  # type: ignore[arg-type]
+    app.add_middleware(SlowAPIMiddleware)
+    app.get("/")(lambda: "hello")
     async with http_client(app) as call:
-        with pytest.raises(RuntimeError, match=r"expected app\.add_middleware"):
-            await call("ann")
+        assert [(await call("ann"))[0] for _ in range(3)] == [200, 200, 429]
+    limiter._storage.storage.close()
 
 
-async def test_the_examples_of_the_page(port: int, prefix: str, raw: redis.Redis) -> None:
-    names = page("Depends(limit(", port)
+@needs_module
+async def test_the_examples_of_the_page(port: int, raw: redis.Redis) -> None:
+    raw.flushall()
+    names = page('Depends(limit(limiter, "TOKEN 1m 60"', port)
     async with names["client"], http_client(names["app"]) as call:
-        assert (await call("ann"))[1]["ratelimit"].startswith('"api";r=59;')
+        assert (await call("ann"))[1]["ratelimit"].startswith('"token";r=59;')
+    page("limiter.lease(", port)
+    assert sorted(key.split("}")[0] + "}" for key in raw.keys("app:*")) == [
+        "app:address:{ip:192.0.2.1}",
+        "app:gcra:1000ms:{jobs}",
+        "app:token:60000ms:{127.0.0.1}",
+        "app:token:60000ms:{user:42}",
+    ]
     http = free_port()
     code = example("clients/python/README.md", "python", "def policies(user, tool)")
-    changes = {'host="localhost"': f'host="127.0.0.1", port={port}', "8000": f"{http}", "policies=policies)": PATIENT}
+    old, new = 'host="localhost", retry=None)', f'host="127.0.0.1", port={port}, retry=None), timeout=30'
+    changes = {old: new, "8000": f"{http}"}
     with contextlib.closing(App([sys.executable, "main.py"], {"main.py": replaced(code, changes)}, http)):
         async with Client(StreamableHttpTransport(f"http://127.0.0.1:{http}/mcp", auth="secret")) as each:
             for _ in range(20):
@@ -249,98 +368,31 @@ async def test_the_examples_of_the_page(port: int, prefix: str, raw: redis.Redis
             with pytest.raises(MCPError, match="rate limit exceeded") as denied:
                 await each.call_tool("greet")
             assert denied.value.error.data["violatedPolicies"] == ["tool"]
-    async with rest_framework(port, prefix, []) as call:
+    async with rest_framework(port, "page", []) as call:
         assert (await call("ann"))[0] == 200
-    assert raw.keys(f"{prefix}:*") == [f"{prefix}:rolling:throttle_user_ann"]
-
-
-WORDS: list[tuple[Any, ...]] = [
-    *(("token", "k", window, 5) for window in ("1m", 60, "0", "1w", "day", "500ms", "1000000000000", "1000000000001")),
-    *(("FIXED", "k", window, 5) for window in ("Day", "year", "1day")),
-    *(("COUNTER", "k", "1m", limit) for limit in (0, -1, 2**63 - 1, 2**63, "05", "x")),
-    *(
-        (algorithm, "k", "1m", 5, option, *value)
-        for algorithm in [*vectors("capabilities")["algorithms"], "TOKNE"]
-        for option in [*words.OPTIONS, "PARTIAL", "ALWAYS", "x"]
-        for value in [(), ("0",), ("2",), ("2m",), ("a b",), (2**63,), ("x" * 65,)]
-    ),
-    *(("TOKEN", "k", "1m", 5, *more) for more in [("COST", 1, "cost", 1), ("SHADOW", "AS", "x", "COST", 1)]),
-    ("LEASE", "k", "1m", 5, "AS", "x", "ID", "y"),
-]
-
-
-@needs_module
-def test_the_words_of_a_limit_are_those_of_the_server(raw: redis.Redis) -> None:
-    for policy in WORDS:
-        raw.delete("k", *raw.keys("k:*"))
-        accepted = []
-        for check in (words.check, lambda policy: raw.execute_command("RL.MULTI", 1, *policy)):
-            try:
-                check(policy)
-                accepted.append(True)
-            except (ValueError, redis.ResponseError):
-                accepted.append(False)
-        assert accepted[0] == accepted[1], policy
-
-
-async def test_a_wrong_limit_of_a_route_is_found_at_the_start() -> None:
-    for place in ("the application", "a router", "another application"):
-        app = route = FastAPI()
-        app.add_middleware(RateLimitMiddleware, client=ASYNC)
-        if place == "a router":
-            route = APIRouter(prefix="/v1", dependencies=[Depends(limit("COUNTER", "all", "1m", "many", key=len))])
-        elif place == "another application":
-            route = FastAPI()
-        route.get("/items", dependencies=[Depends(limit("TOKNE", "api", "1m", 60, key=len))])(lambda: "hello")
-        expected = ["GET /items: limit 'api': algorithm: expected one of "]
-        if place == "a router":
-            app.include_router(route)
-            expected = ["GET /v1/items: limit 'api': ", "GET /v1/items: limit 'all': limit: expected an integer"]
-        elif place == "another application":
-            app.mount("/sub", route)
-            expected = ["GET /sub/items: limit 'api': "]
-        with pytest.raises(ValueError, match="limit") as error, TestClient(app):  # with its lifespan
-            pass
-        assert all(text in str(error.value) for text in expected), error.value
-        async with http_client(app) as call:  # without
-            with pytest.raises(ValueError, match="'TOKNE'"):
-                await call("ann")
+    assert raw.keys("page:*") == ["page:rolling:{throttle_user_ann}"]
 
 
 def wrong_throttle(**attributes: Any) -> Any:
     return type("Wrong", (drf.Throttle,), attributes)
 
 
-SYNC, ASYNC = redis.Redis(retry=None), redis.asyncio.Redis(retry=None)
-STORAGE = partial(storage_from_string, "redis-rl://host")
+LIMITER = AsyncLimiter(redis.asyncio.Redis(retry=None))
 SENTENCES: list[tuple[Callable[..., Any], dict[str, Any], str]] = [
-    (Limiter, {"client": None}, "client: expected redis.Redis(retry=None), not NoneType"),
-    (Limiter, {"client": ASYNC}, "client: expected one of redis, not one of redis.asyncio"),
-    (Limiter, {"client": redis.Redis(retry=Retry(NoBackoff(), 3))}, "retry=None"),
-    (Limiter, {"client": SYNC, "counters": 5}, "counters: expected Counters(), not int"),
-    (keyed_hash, {"secret": None}, "secret: expected at least one byte"),
-    (STORAGE, {"key_prefix": None}, "key_prefix: expected a str"),
-    (limit, {"key": len}, "limit: expected an algorithm, a name, a window and a limit"),
-    (partial(limit, "TOKEN", "api", "1m", 60), {"key": "user"}, "key: expected a dependency"),
-    (partial(limit, "TOKEN", "api"), {"key": len}, "policies: expected a list of limits"),
-    (partial(wrong_throttle, rate="60"), {}, "rate: expected one such as '60/min', not '60'"),
+    (partial(storage_from_string, "redis-rl://host"), {"key_prefix": None}, "key_prefix: expected a str"),
+    (partial(limit, LIMITER), {"key": len}, "limit: expected a policy"),
+    (partial(limit, LIMITER, "TOKEN 1m 60"), {}, "key: expected a dependency"),
+    (partial(limit, LIMITER, "TOKNE 1m 60"), {"key": len}, "algorithm: expected one of"),
     (partial(wrong_throttle, algorithm="TOKNE"), {}, "Wrong: algorithm: expected one of"),
-    (partial(wrong_throttle, options=("BURST", 5)), {}, "Wrong: 'BURST': ROLLING takes COST, AS, SHADOW"),
+    (partial(wrong_throttle, options={"burst": 5}), {}, "Wrong: burst: ROLLING takes none"),
     (override_settings(LIMITS_REDIS_RL={"uri": 1})(drf.configured.__wrapped__), {}, "LIMITS_REDIS_RL: expected"),
-    (RateLimitMiddleware, {"app": FastAPI(), "client": ASYNC, "policies": []}, "policies: expected a function of the"),
-    (ToolLimits, {"client": ASYNC, "policies": []}, "policies: expected a function of the user and the tool"),
-    (ToolLimits, {"client": ASYNC, "policies": len, "user": "ann"}, "user: expected a function of the context"),
+    (RateLimitMiddleware, {"app": FastAPI(), "policies": []}, "policies: expected a function of the scope"),
+    (RateLimitMiddleware, {"app": FastAPI(), "limiter": 5}, "limiter: expected AsyncLimiter(client), not int"),
+    (RateLimitMiddleware, {"app": FastAPI(), "policies": len}, "limiter: expected AsyncLimiter(client), for"),
+    (ToolLimits, {"limiter": None, "policies": len}, "limiter: expected AsyncLimiter(client), not NoneType"),
+    (ToolLimits, {"limiter": LIMITER, "policies": []}, "policies: expected a function of the user and the tool"),
+    (ToolLimits, {"limiter": LIMITER, "policies": len, "user": "ann"}, "user: expected a function of the context"),
 ]
-for made in (AsyncLimiter, partial(RateLimitMiddleware, FastAPI()), partial(ToolLimits, policies=len)):
-    SENTENCES += [
-        (made, {"client": None}, "client: expected redis.asyncio.Redis(retry=None), not NoneType"),
-        (made, {"client": SYNC}, "client: expected one of redis.asyncio, not one of redis"),
-        (made, {"client": redis.asyncio.Redis()}, "client: expected one that never sends a command again"),
-        (made, {"client": ASYNC, "timeout": 0}, "timeout: expected seconds"),
-        (made, {"client": ASYNC, "timeout": "1s"}, "timeout: expected seconds"),
-        (made, {"client": ASYNC, "fail_open": "yes"}, "fail_open: expected True or False"),
-        (made, {"client": ASYNC, "counters": {}}, "counters: expected Counters(), not dict"),
-    ]
 
 
 @pytest.mark.parametrize(("make", "arguments", "text"), SENTENCES)
@@ -350,11 +402,9 @@ def test_wrong_arguments_are_sentences(make: Callable[..., Any], arguments: dict
     assert text in str(error.value)
 
 
-@pytest.mark.parametrize("policies", [("TOKEN", "key", "1m", 60), 60, "TOKEN", [60], [("TOKEN", "key")]])
-async def test_wrong_policies_are_a_fault(policies: Any, caplog: pytest.LogCaptureFixture) -> None:
-    app = RateLimitMiddleware(FastAPI(), client=ASYNC, policies=lambda _: policies, fail_open=True)
-    async with http_client(app) as call:
+@pytest.mark.parametrize("policies", [("TOKEN 1m 60", "ann"), 60, "TOKEN", [60], [("TOKEN 1m 60", None)]])
+async def test_wrong_limits_are_a_fault(policies: Any, caplog: pytest.LogCaptureFixture) -> None:
+    limiter = AsyncLimiter(redis.asyncio.Redis(retry=None), unavailable="allow")
+    async with http_client(RateLimitMiddleware(FastAPI(), limiter=limiter, policies=lambda _: policies)) as call:
         assert (await call("ann"))[0] == 500
-    assert "ValueError: policies: expected a list of limits" in caplog.text
-    with pytest.raises(ValueError, match="policies: expected a list of limits"):
-        Limiter(SYNC).reserve(policies, "1m")
+    assert limiter.counters.faults == caplog.text.count("TypeError: ") == 1

@@ -12,7 +12,6 @@ import subprocess
 import sys
 import threading
 from collections.abc import AsyncIterator
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -20,41 +19,38 @@ import redis
 import redis.asyncio
 from faults import example
 from redis._parsers.base import BaseParser
-from redis.backoff import NoBackoff
 from server import Forwarder, eventually, free_port
 
 from limits_redis_rl import AsyncLimiter, Limiter, Overloaded
-from limits_redis_rl.charge import worst
 
-from .conftest import needs_module, value, vectors
+from .conftest import every_kind, held, limited, needs_module, value, vectors
 
-KINDS = ["asyncio", "threads"]
-TABLE = vectors("reservations")
-every_kind = pytest.mark.parametrize("kind", KINDS)
-
-
-@contextlib.asynccontextmanager
-async def connected(kind: str, port: int, **options: Any) -> AsyncIterator[Any]:
-    """A limiter whose calls have time, where a timeout is not what is tested."""
-    given = {name: options.pop(name) for name in ("fail_open", "timeout") if name in options}
-    if kind == "asyncio":
-        async with redis.asyncio.Redis(port=port, retry=None, **options) as client:
-            yield AsyncLimiter(client, **{"timeout": 30, **given})
-    else:
-        given.pop("timeout", None)
-        with redis.Redis(port=port, retry=None, **{"socket_timeout": 30, **options}) as sync:
-            yield Limiter(sync, **given)
-
-
-@contextlib.asynccontextmanager
-async def held(reservation: Any) -> AsyncIterator[Any]:
-    """``async with`` or ``with``."""
-    if hasattr(reservation, "__aenter__"):
-        async with reservation:
-            yield reservation
-    else:
-        with reservation:
-            yield reservation
+LIMITS = [
+    ("WINDOW 1d 10 AS requests", "r"),
+    ("WINDOW 1d 1000 AS input", "r", 100),
+    ("ROLLING 1d 1000 AS output", "r", 50),
+    ("FIXED month 5000 AS budget", "r", 700),
+    ("FIXED year 5000 ANCHOR 0 AS years", "r", 700),
+    ("LEASE 1h 2 AS calls", "r"),
+]
+# What is charged without a report.
+ESTIMATES = [1, 100, 50, 700, 700]
+RESERVE = (
+    "RL.MULTI 6 WINDOW requests:{r} 86400000ms 10 RESERVE call-1 60000ms "
+    "WINDOW input:{r} 86400000ms 1000 COST 100 RESERVE call-1 60000ms "
+    "ROLLING output:{r} 86400000ms 1000 COST 50 RESERVE call-1 60000ms "
+    "FIXED budget:{r} month 5000 COST 700 RESERVE call-1 60000ms "
+    "FIXED years:{r} year 5000 ANCHOR 0 COST 700 RESERVE call-1 60000ms "
+    "LEASE calls:{r} 3600000ms 2 ID call-1 LINE"
+)
+RELEASE = "RL.RELEASE calls:{r} call-1"
+SETTLE = [
+    "RL.SETTLE WINDOW requests:{r} 86400000ms 10 RESERVATION call-1 ACTUAL %",
+    "RL.SETTLE WINDOW input:{r} 86400000ms 1000 RESERVATION call-1 ACTUAL %",
+    "RL.SETTLE ROLLING output:{r} 86400000ms 1000 RESERVATION call-1 ACTUAL %",
+    "RL.SETTLE FIXED budget:{r} month 5000 RESERVATION call-1 ACTUAL %",
+    "RL.SETTLE FIXED years:{r} year 5000 ANCHOR 0 RESERVATION call-1 ACTUAL %",
+]
 
 
 async def joined(limiter: Any) -> None:
@@ -62,38 +58,29 @@ async def joined(limiter: Any) -> None:
 
 
 class Fake:
-    """A client whose server replies as vectors/reservations.json says, and what it has got."""
+    """A client whose server replies this to each command, the last reply again and again, and what it has got."""
 
     def __init__(self, kind: str, replies: dict[str, list[Any]], count: int = 0) -> None:
         self.kind, self.count, self.sent = kind, count, list[str]()
         self.replies = {name: list(given) for name, given in replies.items()}
 
     def reply(self, words: Any) -> Any:
-        text = " ".join(word.decode() if isinstance(word, bytes) else str(word) for word in words)
-        self.sent.append(re.sub(r"[0-9a-f]{8}-[-0-9a-f]{27}", "call-1", text))
-        allowed = [1, [[1, self.count, 60]] * int(words[1]), []] if words[0] == "RL.MULTI" else 1
+        self.sent.append(re.sub(r"[0-9a-f]{8}-[-0-9a-f]{27}", "call-1", " ".join(words)))
+        line = f"1 {self.count} 60 2 1 0 0 0 0 7 0 1"
+        allowed = [1, [line] * int(words[1])] if words[0] == "RL.MULTI" else 1
         replies = self.replies.get(words[0], [allowed])
         found = replies.pop(0) if len(replies) > 1 else replies[0]
         if found == "lost":
             raise redis.ConnectionError("Connection closed by server.")
-        return BaseParser.parse_error(found) if isinstance(found, str) else found
-
-    def result(self, call: Any) -> Any:
-        async def later() -> Any:
-            return call()
-
-        return later() if self.kind == "asyncio" else call()
+        if isinstance(found, str):
+            raise BaseParser.parse_error(found)
+        return found
 
     def execute_command(self, *words: Any) -> Any:
-        return self.result(lambda: worst([self.reply(words)])[0])
+        async def later() -> Any:
+            return self.reply(words)
 
-    def pipeline(self, transaction: bool) -> Any:
-        calls = list[Any]()
-        send = lambda raise_on_error: self.result(lambda: [self.reply(words) for words in calls])  # noqa: E731
-        return SimpleNamespace(execute_command=lambda *words: calls.append(words), execute=send)
-
-    def ping(self) -> Any:
-        return self.result(lambda: True)
+        return later() if self.kind == "asyncio" else self.reply(words)
 
     def get_connection_kwargs(self) -> dict[str, Any]:
         return {"socket_timeout": 30}
@@ -102,30 +89,46 @@ class Fake:
         client: Any = self
         return AsyncLimiter(client, timeout=30, **options) if self.kind == "asyncio" else Limiter(client, **options)
 
-    def check_settled(self, charged: list[int], times: int = 1) -> None:
-        calls = [call.replace("%", str(units)) for call, units in zip(TABLE["settle"], charged, strict=True)]
-        sent = [call for call in self.sent if not call.startswith("RL.MULTI")]
-        assert sent.count(TABLE["release"]) == times
-        assert sent[-6:] == [TABLE["release"], *calls]
+    def settled(self) -> list[str]:
+        return [call.removesuffix(" LINE") for call in self.sent if call.startswith(("RL.SETTLE", "RL.RELEASE"))]
 
 
-def every(name: str) -> Any:
-    return pytest.mark.parametrize("case", TABLE[name], ids=lambda case: str(case.get("name", case)).replace(" ", "-"))
+def settling(charged: list[int]) -> list[str]:
+    return [RELEASE, *(call.replace("%", str(units)) for call, units in zip(SETTLE, charged, strict=True))]
+
+
+ENDS: list[tuple[list[tuple[Any, ...]], list[int]]] = [
+    ([], ESTIMATES),
+    ([("report", 20)], [1, 20, 20, 20, 20]),
+    ([("called", False)], [0] * 5),
+    ([("called", False), ("report", 7)], [1, 7, 7, 7, 7]),
+    # The last report of each, else the estimate; by the name of the policy, or by the key.
+    ([("report", {"input": 90}), ("report", {"output:{r}": 5}), ("report", {"output": 6})], [1, 90, 6, 700, 700]),
+    ([("report", {"input": 1}), ("report", 8)], [1, 8, 8, 8, 8]),
+    ([("settle", {"input": 90, "output": 20, "budget": 310})], [1, 90, 20, 310, 700]),
+    ([("report", 100), ("settle", 420), ("settle", 1), ("cancel",)], [1, 420, 420, 420, 420]),
+    ([("report", {"input": 7}), ("cancel",), ("settle", 9)], [0] * 5),
+    ([("settle", 10**30)], [1, *[2**53 - 1] * 4]),
+]
+WRONG_REPORTS = [
+    *((used, "at least 0") for used in (-1, 1.5, "1", None, True, {"output": 3, "input": -1})),
+    *((used, "expected names or keys") for used in ({"requests": 1}, {"calls": 1}, {"x": 1})),
+]
 
 
 @every_kind
-@every("ends")
+@pytest.mark.parametrize(("steps", "charged"), ENDS)
 @pytest.mark.parametrize("end", ["close", RuntimeError, asyncio.CancelledError, "dropped"], ids=str)
-async def test_what_is_charged_at_an_end(end: Any, case: dict[str, Any], kind: str) -> None:
+async def test_what_is_charged_at_an_end(end: Any, steps: Any, charged: list[int], kind: str) -> None:
     server = Fake(kind, {})
     limiter = server.limiter()
 
     async def work() -> None:
-        reservation = await value(limiter.reserve(TABLE["limits"], "1m", id="call-1"))
-        for used, error in TABLE["wrong_reports"]:
+        reservation = await value(limiter.reserve(LIMITS, "1m", id="call-1"))
+        for used, error in WRONG_REPORTS:
             with pytest.raises(ValueError, match=error):
                 reservation.report(used)
-        for step, *arguments in case["steps"]:
+        for step, *arguments in steps:
             await value(getattr(reservation, step)(*arguments))
         if end == "close":
             reservation.close()
@@ -138,93 +141,141 @@ async def test_what_is_charged_at_an_end(end: Any, case: dict[str, Any], kind: s
     gc.collect()
     await asyncio.sleep(0)
     await joined(limiter)
-    assert server.sent[0] == " ".join(TABLE["reserve"])
-    server.check_settled(case["charged"])
+    assert server.sent[0] == RESERVE
+    assert server.settled() == settling(charged)
     assert len(server.sent) == 7
 
 
+USED = settling([1, 450, 450, 450, 450])
+REPLIES: list[tuple[str, dict[str, list[Any]], dict[str, Any], str | None, list[str], dict[str, int]]] = [
+    ("a lost reply to a settlement", {"RL.SETTLE": ["lost", 1]}, {}, None, [*USED[:2], *USED[1:]], {"allowed": 1}),
+    ("while the server cannot decide", {"RL.RELEASE": ["LOADING x", 1]}, {}, None, [RELEASE, *USED], {"allowed": 1}),
+    ("a settlement that is rejected", {"RL.SETTLE": ["NOPERM no", 1]}, {}, "settle", USED,
+     {"allowed": 1, "unsettled": 1, "faults": 1}),
+    ("a lost reply, allowed: it may be charged", {"RL.MULTI": ["lost"]}, {"unavailable": "allow"}, None, USED,
+     {"failed_open": 1}),
+    ("a lost reply: it may be charged", {"RL.MULTI": ["lost"]}, {}, "reserve", settling([0] * 5), {"failed_closed": 1}),
+    ("a lost reply, denied: it may be charged", {"RL.MULTI": ["lost"]}, {"unavailable": "deny"}, None,
+     settling([0] * 5), {"failed_closed": 1}),
+    ("a lost reply with an id that another may hold", {"RL.MULTI": ["lost"]}, {"id": "call-1"}, "reserve", [],
+     {"failed_closed": 1}),
+    ("a request that is rejected", {"RL.MULTI": ["ERR invalid limit"]}, {"unavailable": "allow"}, "reserve", [],
+     {"faults": 1}),
+]  # fmt: skip
+
+
 @every_kind
-@every("replies")
-async def test_what_a_reply_leads_to(case: dict[str, Any], kind: str) -> None:
-    server = Fake(kind, case["replies"])
-    limiter, error = server.limiter(fail_open=case.get("fail_open", False), module="required"), case.get("error")
+@pytest.mark.parametrize(
+    ("name", "replies", "options", "error", "settled", "counters"), REPLIES, ids=lambda each: str(each)[:30]
+)
+async def test_what_a_reply_leads_to(
+    name: str, replies: Any, options: Any, error: str | None, settled: list[str], counters: Any, kind: str
+) -> None:
+    server, id = Fake(kind, replies), options.get("id")
+    limiter = server.limiter(**{each: given for each, given in options.items() if each != "id"})
     with pytest.raises(redis.RedisError) if error else contextlib.nullcontext():
-        reservation = await value(limiter.reserve(TABLE["limits"], "1m", id=case.get("id")))
+        reservation = await value(limiter.reserve(LIMITS, "1m", id=id))
         assert error != "reserve"
         await value(reservation.settle(450))
     await joined(limiter)
-    if case["settlements"]:
-        server.check_settled(case["charged"], case["settlements"])
-    else:
-        assert len(server.sent) == 1
+    assert server.settled() == settled
     names = ["allowed", "failed_open", "failed_closed", "faults", "unsettled"]
-    assert {name: found for name in names if (found := getattr(limiter.counters, name))} == case["counters"]
+    assert {each: found for each in names if (found := getattr(limiter.counters, each))} == counters
+
+
+LEASES: list[tuple[str, str | None, int, list[Any], bool]] = [
+    ("renewed", None, 0, [1], False),
+    ("taken by another", None, 0, [1, 0], True),
+    ("the server does not reply", None, 0, ["lost"], True),
+    ("a renewal without a reply is sent again", None, 0, ["lost", 1], False),
+    ("the renewal is rejected", None, 0, ["NOPERM no permission"], True),
+    ("above the limit in shadow mode: none is taken", None, 1, [0], False),
+    ("above the limit with an id that has none", "call-1", 1, [0], False),
+    ("above the limit with an id that has one", "call-1", 1, [1], False),
+    ("above the limit with an id whose lease ends", "call-1", 1, [1, 0], True),
+]
 
 
 @every_kind
-@every("leases")
-async def test_when_a_lease_is_lost(case: dict[str, Any], kind: str, caplog: pytest.LogCaptureFixture) -> None:
-    server = Fake(kind, {"RL.RENEW": case["renew"]}, case["count"])
-    limiter, lost = server.limiter(), case["lost"]
-    reservation = await value(limiter.reserve([("LEASE", "k", "300ms", 1)], "1m", id=case.get("id")))
+@pytest.mark.parametrize(("name", "id", "count", "renew", "lost"), LEASES, ids=lambda each: str(each)[:30])
+async def test_when_a_lease_is_lost(
+    name: str, id: str | None, count: int, renew: Any, lost: bool, kind: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    server = Fake(kind, {"RL.RENEW": renew}, count)
+    limiter = server.limiter()
+    reservation = await value(limiter.reserve([("LEASE 300ms 1", "k")], "1m", id=id))
     assert not reservation.is_lost
     await asyncio.sleep(0.8)
     await asyncio.to_thread(eventually, lambda: limiter.counters.leases_lost == lost, "it is counted")
     assert reservation.is_lost == lost
-    assert (limiter.counters.faults > 0) == case.get("faults", False)
-    assert set(server.sent[1:]) <= {"RL.RENEW k 300ms call-1"}
+    assert (limiter.counters.faults > 0) == (name == "the renewal is rejected")
+    assert set(server.sent[1:]) <= {"RL.RENEW lease:300ms:{k} 300ms call-1"}
     reservation.close()
     assert (reservation.is_lost, caplog.text.count("a lease has ended: LeaseLost: the reservation")) == (lost, lost)
 
 
 @every_kind
-@every("wrong_arguments")
-async def test_wrong_arguments(case: dict[str, Any], kind: str) -> None:
-    given = {"policies": [["ROLLING", "k", "1m", 60]], "ttl": "1m", "id": None, **case}
+async def test_wrong_arguments(kind: str) -> None:
     server = Fake(kind, {})
-    with pytest.raises((ValueError, TypeError), match=given.pop("error")):
-        await value(server.limiter().reserve(**given))
+    wrong: list[tuple[dict[str, Any], str]] = [
+        ({"limits": []}, "limits: expected at least one"),
+        ({"limits": ["ROLLING"]}, "limit"),
+        ({"limits": [("ROLLING 1m 60", None)]}, "who: expected"),
+        ({"limits": [("ROLLING 1m 60", "k", -1)]}, "cost: expected"),
+        ({"limits": [("LEASE month 60", "k")]}, "positive integer of seconds"),
+        *(({"ttl": ttl}, "positive integer of seconds") for ttl in ("10x", "0s", 0, 1.5, "", "month", True)),
+        *(({"id": id}, "1 to 128") for id in ("", "é" * 65)),
+        *(
+            ({"limits": [(f"{algorithm} 1m 5", "k")]}, f"{algorithm} takes no reservation; expected FIXED, WINDOW")
+            for algorithm, can in vectors("capabilities")["algorithms"].items()
+            if not can["reserve"] and not can["id"]
+        ),
+    ]
+    for given, error in wrong:
+        with pytest.raises((ValueError, TypeError), match=error):
+            await value(server.limiter().reserve(**{"limits": [("ROLLING 1m 60", "k")], "ttl": "1m", **given}))
     assert not server.sent
 
 
+async def counted(limiter: Any, who: str) -> tuple[int, int, int]:
+    """What is counted of requests, tokens and calls."""
+    requests = (await value(limiter.peek("WINDOW 1d 10 AS requests", who, cost=0))).count
+    tokens = (await value(limiter.peek("ROLLING 1d 1000 AS tokens", who, cost=0))).count
+    return requests, tokens, await value(limiter.client.zcard(limiter.key("LEASE 1h 2 AS calls", who)))
+
+
+def call(estimate: int, lease: str = "1h") -> list[Any]:
+    return [
+        ("WINDOW 1d 10 AS requests", "ann"),
+        ("ROLLING 1d 1000 AS tokens", "ann", estimate),
+        (f"LEASE {lease} 2 AS calls", "ann"),
+    ]
+
+
 @every_kind
-@pytest.mark.parametrize(("algorithm", "can"), vectors("capabilities")["algorithms"].items())
-async def test_the_algorithms_of_the_table(algorithm: str, can: dict[str, Any], kind: str) -> None:
-    call = Fake(kind, {}).limiter().reserve
-    if can["reserve"] or can["id"]:
-        (await value(call([(algorithm, "k", "1m", 5)], "1m"))).close()
-    else:
-        with pytest.raises(ValueError, match=f"{algorithm} takes no reservation"):
-            await value(call([(algorithm, "k", "1m", 5)], "1m"))
-
-
-class Calls:
-    """The limits of a call, and what is counted of them."""
-
-    def __init__(self, raw: redis.Redis, prefix: str) -> None:
-        self.raw, self.key = raw, f"{{{prefix}}}"
-
-    def limits(self, estimate: int, lease: str = "1h") -> list[Any]:
-        return [
-            ("WINDOW", f"{self.key}:requests", "1d", 10, "AS", "requests"),
-            ("ROLLING", f"{self.key}:tokens", "1d", 1000, "COST", estimate, "AS", "tokens"),
-            ("LEASE", f"{self.key}:calls", lease, 2, "AS", "calls"),
-        ]
-
-    def counted(self) -> tuple[int, int, int]:
-        tokens = self.raw.execute_command("RL.PEEK", *self.limits(0)[1][:4], "COST", 0, "FULL")["count"]
-        return int(self.raw.get(f"{self.key}:requests") or 0), tokens, self.raw.zcard(f"{self.key}:calls")
-
-    async def becomes(self, requests: int, tokens: int, leases: int = 0) -> None:
-        expected = (requests, tokens, leases)
-        with contextlib.suppress(AssertionError):
-            await asyncio.to_thread(eventually, lambda: self.counted() == expected, "counted", 5)
-        assert self.counted() == expected
-
-
-@pytest.fixture
-def calls(raw: redis.Redis, prefix: str) -> Calls:
-    return Calls(raw, prefix)
+async def test_settles_once(kind: str, port: int, prefix: str) -> None:
+    """Also without the module: MODULE=none."""
+    async with limited(kind, port, prefix=prefix) as limiter:
+        reservation = await value(limiter.reserve(call(300), "1h"))
+        assert reservation.allowed
+        policies = reservation.decision.headers()["RateLimit-Policy"]
+        assert policies.startswith('"requests";q=10;w=86400, "tokens";q=1000')
+        assert await counted(limiter, "ann") == (1, 300, 1)
+        denied = await value(limiter.reserve(call(701), "1h"))
+        async with held(denied):
+            assert [limit.allowed for limit in denied.decision.limits] == [True, False, True]
+            assert 86390 <= int(denied.decision.headers()["Retry-After"]) <= 86422
+        async with held(reservation):
+            reservation.report(100)
+            await value(reservation.settle(420))
+            assert await counted(limiter, "ann") == (1, 420, 0)
+        # None of these sends anything.
+        reservation.close()
+        await value(reservation.cancel())
+        await value(reservation.settle(1))
+        await joined(limiter)
+        assert await counted(limiter, "ann") == (1, 420, 0)
+        assert (limiter.counters.allowed, limiter.counters.denied) == (1, 1)
 
 
 @contextlib.contextmanager
@@ -236,68 +287,13 @@ def paused(raw: redis.Redis) -> Any:
         raw.execute_command("CLIENT", "UNPAUSE")
 
 
-def test_the_server_takes_the_words_of_the_table(raw: redis.Redis) -> None:
-    raw.flushall()
-    assert raw.execute_command(*" ".join(TABLE["reserve"]).split())[0] == 1
-    # A settlement that is sent again changes nothing.
-    for _ in range(2):
-        for call, units in zip([TABLE["release"], *TABLE["settle"]], [0, 1, 90, 20, 310, 310], strict=True):
-            raw.execute_command(*call.replace("%", str(units)).split())
-    assert (raw.get("{r}:requests"), raw.get("{r}:input"), raw.exists("{r}:calls")) == ("1", "90", 0)
-    raw.flushall()
-
-
-@every_kind
-async def test_a_login(kind: str, port: int, prefix: str) -> None:
-    user = ("LOCKOUT", f"{{{prefix}}}:ann", "1d", 2, "BLOCK", "1m")
-    address = ("LOCKOUT", f"{{{prefix}}}:192.0.2.1", "1d", 4, "MAX", "2d", "AS", "address")
-    async with connected(kind, port) as limiter:
-        with pytest.raises(ValueError, match="expected LOCKOUT"):
-            limiter.lockout([("TOKEN", "k", "1m", 1)])
-        login = limiter.lockout([user], [address])
-        assert (await value(login.check())).allowed
-        await value(login.succeed())
-        # The success has left no attempt: two more lock the user, and the address has two left.
-        attempts = [await value(login.check()) for _ in range(3)]
-        assert [attempt.allowed for attempt in attempts] == [True, True, False]
-        assert int(attempts[2].headers["Retry-After"]) <= 60
-        other = limiter.lockout([("LOCKOUT", f"{{{prefix}}}:bob", "1d", 9)], [address])
-        attempts = [await value(other.check()) for _ in range(3)]
-        assert [attempt.allowed for attempt in attempts] == [True, True, False]
-
-
-@every_kind
-@pytest.mark.parametrize("options", [{"protocol": 2}, {"protocol": 3}, {"decode_responses": True}], ids=str)
-async def test_settles_once(kind: str, options: dict[str, Any], port: int, calls: Calls) -> None:
-    async with connected(kind, port, **options) as limiter:
-        reservation = await value(limiter.reserve(calls.limits(300), "1h"))
-        assert reservation.allowed
-        policies = reservation.decision.headers["RateLimit-Policy"]
-        assert policies.startswith('"requests";q=10;w=86400, "tokens";q=1000')
-        assert calls.counted() == (1, 300, 1)
-        denied = await value(limiter.reserve(calls.limits(701), "1h"))
-        async with held(denied):
-            assert [limit[0] for limit in denied.decision.limits] == [1, 0, 1]
-            assert 86390 <= int(denied.decision.headers["Retry-After"]) <= 86422
-        async with held(reservation):
-            reservation.report(100)
-            await value(reservation.settle(420))
-            assert calls.counted() == (1, 420, 0)
-        # None of these sends anything.
-        reservation.close()
-        await value(reservation.cancel())
-        await value(reservation.settle(1))
-        await joined(limiter)
-        assert calls.counted() == (1, 420, 0)
-        assert (limiter.counters.allowed, limiter.counters.denied) == (1, 1)
-
-
+@needs_module
 @pytest.mark.parametrize("id", [None, "call-1"])
-async def test_a_cancelled_request_for_a_reservation(id: str | None, port: int, calls: Calls, raw: redis.Redis) -> None:
-    async with connected("asyncio", port) as limiter:
-        first = await limiter.reserve(calls.limits(300), "1h", id="call-1")
+async def test_a_cancelled_request_for_a_reservation(id: str | None, port: int, prefix: str, raw: redis.Redis) -> None:
+    async with limited("asyncio", port, prefix=prefix) as limiter:
+        first = await limiter.reserve(call(300), "1h", id="call-1")
         with paused(raw):
-            request = asyncio.create_task(limiter.reserve(calls.limits(300), "1h", id=id))
+            request = asyncio.create_task(limiter.reserve(call(300), "1h", id=id))
             await asyncio.sleep(0.1)
             request.cancel()
             with pytest.raises(asyncio.CancelledError):
@@ -305,23 +301,26 @@ async def test_a_cancelled_request_for_a_reservation(id: str | None, port: int, 
         # What would cancel the one that another caller holds has had its time.
         await asyncio.sleep(0.1)
         await limiter.join()
-        await calls.becomes(1, 300, 1)
+        assert await counted(limiter, "ann") == (1, 300, 1)
         await first.cancel()
 
 
 @every_kind
 async def test_a_lease_that_cannot_be_renewed_is_lost(
-    kind: str, port: int, calls: Calls, raw: redis.Redis, caplog: pytest.LogCaptureFixture
+    kind: str, port: int, prefix: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Before another is allowed."""
-    lease = ("LEASE", f"{calls.key}:calls", "500ms", 1)
-    with contextlib.closing(Forwarder(port)) as address:
-        async with connected(kind, address.port) as limiter:
-            reservation = await value(limiter.reserve([lease], "200ms"))
+    with (
+        contextlib.closing(Forwarder(port)) as address,
+        redis.Redis(port=port, retry=None, socket_timeout=30) as client,
+    ):
+        async with limited(kind, address.port, prefix=prefix) as limiter:
+            other = Limiter(client, prefix=prefix)
+            reservation = await value(limiter.reserve([("LEASE 500ms 1", "k")], "200ms"))
             address.close()
-            assert not raw.execute_command("RL.LEASE", *lease[1:], "ID", "other")[0]
+            assert not other.check("LEASE 500ms 1", "k", id="other").allowed
             assert not reservation.is_lost
-            eventually(lambda: raw.execute_command("RL.LEASE", *lease[1:], "ID", "other")[0], "another is allowed")
+            eventually(lambda: other.check("LEASE 500ms 1", "k", id="other").allowed, "another is allowed")
             assert reservation.is_lost
             counters = limiter.counters
             await asyncio.to_thread(eventually, lambda: counters.leases_lost, "it is counted")
@@ -330,14 +329,21 @@ async def test_a_lease_that_cannot_be_renewed_is_lost(
             assert counters.leases_lost == caplog.text.count("a lease has ended: LeaseLost: the reservation") == 1
 
 
-async def test_no_connection_is_free(port: int, calls: Calls) -> None:
-    async with connected("asyncio", port, max_connections=3) as limiter:
-        # All of them are in use: nothing is sent, so nothing is charged and settled.
+@every_kind
+async def test_what_was_not_sent_is_not_settled(kind: str, port: int) -> None:
+    async with limited(kind, free_port(), unavailable="allow") as limiter:
+        for _ in range(3):
+            async with held(await value(limiter.reserve(call(300), "50ms"))) as reservation:
+                assert (reservation.allowed, reservation.decision.limits[0].source) == (True, "allow")
+        await joined(limiter)
+        counters = limiter.counters
+        # No request that tries is under way when the next one comes.
+        assert (counters.failed_open, counters.faults, counters.unsettled) == (3, 0, 3)
+    async with limited("asyncio", port, {"max_connections": 3}, timeout=0.1) as limiter:
         pool = limiter.client.connection_pool
         connections = [await pool.get_connection() for _ in range(3)]
-        limiter.guard.timeout = 0.1
         with pytest.raises(Overloaded, match="no connection was free"):
-            await limiter.reserve([("WINDOW", f"{calls.key}:requests", "1d", 10)], "1h")
+            await limiter.reserve([("WINDOW 1d 10", "k")], "1h")
         assert await limiter.join(0)
         assert limiter.counters.errors == {"overload": 1}
         for connection in connections:
@@ -345,49 +351,6 @@ async def test_no_connection_is_free(port: int, calls: Calls) -> None:
 
 
 @needs_module
-async def test_more_is_used_than_any_limit_has(port: int, calls: Calls) -> None:
-    """It is settled with the most that is counted."""
-    async with connected("asyncio", port) as limiter:
-        huge = await limiter.reserve(calls.limits(5), "1h")
-        await huge.settle(10**30)
-        assert calls.counted()[1] >= 2**62
-
-
-@every_kind
-async def test_a_server_that_is_away(kind: str, calls: Calls) -> None:
-    async with connected(kind, free_port(), fail_open=True) as limiter:
-        for _ in range(3):
-            async with held(await value(limiter.reserve(calls.limits(300), "50ms"))) as reservation:
-                assert (reservation.allowed, reservation.decision.limits) == (True, [])
-        await value(limiter.join())
-        # What was not sent is not settled.
-        counters = limiter.counters
-        assert (counters.failed_open, counters.faults, counters.unsettled) == (3, 0, 1)
-        assert counters.errors["circuit open"] >= 2
-        limiter.fail_open = False
-        with pytest.raises(redis.ConnectionError):
-            await value(limiter.reserve(calls.limits(300), "1s"))
-        assert counters.failed_closed == 1
-
-
-@every_kind
-async def test_in_a_cluster(kind: str, ports: list[int], prefix: str) -> None:
-    module: Any = redis.asyncio if kind == "asyncio" else redis
-    client = module.RedisCluster(port=ports[0], host="127.0.0.1", retry=module.retry.Retry(NoBackoff(), 0))
-    limiter: Any = AsyncLimiter(client, timeout=30) if kind == "asyncio" else Limiter(client)
-    # Three tags, so that not all are on the node that is asked first.
-    for name in "abc":
-        key = f"{{{prefix}{name}}}"
-        limits = [("COUNTER", f"{key}:tokens", "1d", 100, "COST", 60), ("LEASE", f"{key}:calls", "1h", 1)]
-        async with held(await value(limiter.reserve(limits, "1h"))) as reservation:
-            assert reservation.allowed
-            assert not (await value(limiter.reserve(limits, "1h"))).allowed
-            await value(reservation.settle(40))
-        async with held(await value(limiter.reserve(limits, "1h"))) as reservation:
-            assert reservation.allowed
-    await value(client.aclose() if kind == "asyncio" else client.close())
-
-
 async def test_the_gateway_of_the_page(port: int, raw: redis.Redis) -> None:
     """docs/language-models.md."""
 
@@ -409,12 +372,12 @@ async def test_the_gateway_of_the_page(port: int, raw: redis.Redis) -> None:
     page: dict[str, Any] = {"TooManyRequests": TooManyRequests}
     exec(text.replace("redis.asyncio.Redis(", f"redis.asyncio.Redis(port={port}, "), page)
     limiter, complete, model = page["limiter"], page["complete"], Model()
-    limiter.guard.timeout = 30
-    tokens = ("RL.PEEK", "ROLLING", "{acme}:tokens", "1m", 9000, "COST", 0, "FULL")
+    limiter.link.timeout = 30
 
     async def charged(units: int) -> None:
         await limiter.join()
-        assert (raw.execute_command(*tokens)["count"], raw.zcard("{acme}:calls")) == (units, 0)
+        tokens = (await limiter.peek("ROLLING 1m 9000 AS tokens", "acme", cost=0)).count
+        assert (tokens, raw.zcard(limiter.key("LEASE 30s 2 AS calls", "acme"))) == (units, 0)
 
     assert len([part async for part in complete(model, model, 1000)]) == 30
     await charged(400)
@@ -430,17 +393,20 @@ async def test_the_gateway_of_the_page(port: int, raw: redis.Redis) -> None:
 
 
 async def test_a_thread_that_cannot_be_started(
-    port: int, calls: Calls, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    port: int, prefix: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def fails(thread: threading.Thread) -> None:
         raise RuntimeError("can't start new thread")
 
-    async with connected("threads", port) as limiter:
+    from limits_redis_rl import threads
+
+    monkeypatch.setattr(threads, "_thread", None)
+    async with limited("threads", port, prefix=prefix) as limiter:
         with monkeypatch.context() as context:
             context.setattr(threading.Thread, "start", fails)
-            first = limiter.reserve(calls.limits(1, "1s"), "1h")
+            first = limiter.reserve(call(1, "1s"), "1h")
             assert "can't start new thread" in caplog.text
-        with limiter.reserve(calls.limits(1, "1s"), "1h"):
+        with limiter.reserve(call(1, "1s"), "1h"):
             await asyncio.sleep(1.2)
             assert not first.is_lost
         first.close()
@@ -451,14 +417,14 @@ import os, sys, time
 import redis
 from limits_redis_rl import Limiter
 
-limiter = Limiter(redis.Redis(port=int(sys.argv[1]), retry=None, socket_timeout=0.1))
-lease = [("LEASE", sys.argv[2] + ":calls", "600ms", 9)]
+limiter = Limiter(redis.Redis(port=int(sys.argv[1]), retry=None, socket_timeout=0.1), prefix=sys.argv[2])
+lease = [("LEASE 600ms 9 AS calls", "ann")]
 """
 
 
 @contextlib.contextmanager
-def program(text: str, port: int, key: str) -> Any:
-    words, pipe = [sys.executable, "-c", PROGRAM + text, str(port), key], subprocess.PIPE
+def program(text: str, port: int, prefix: str) -> Any:
+    words, pipe = [sys.executable, "-c", PROGRAM + text, str(port), prefix], subprocess.PIPE
     with subprocess.Popen(words, stdin=pipe, stdout=pipe, text=True, start_new_session=True) as running:
         try:
             yield running
@@ -467,9 +433,10 @@ def program(text: str, port: int, key: str) -> Any:
                 os.killpg(running.pid, signal.SIGKILL)
 
 
-def test_a_child_process(port: int, calls: Calls) -> None:
+def test_a_child_process(port: int, prefix: str) -> None:
     text = """
 parents = limiter.reserve(lease, "1h")  # it has a thread
+key = limiter.key(*lease[0])
 limiter.client.connection_pool.connection_kwargs["socket_timeout"] = 10
 limiter.client.close()
 if os.fork() == 0:
@@ -479,26 +446,28 @@ if os.fork() == 0:
     time.sleep(1)
     now = limiter.client.time()[0] * 1000
     score = limiter.client.zscore
-    print("child", own.allowed, own.is_lost, score(lease[0][1], own.id) > now, score(lease[0][1], id) > now, flush=True)
+    print("child", own.allowed, own.is_lost, score(key, own.id) > now, score(key, id) > now, flush=True)
     own.close()
     os._exit(0)
 os.wait()
-print("parent", parents.is_lost, limiter.client.zcard(lease[0][1]))
+print("parent", parents.is_lost, limiter.client.zcard(key))
 """
-    with program(text, port, calls.key) as parent:
+    with program(text, port, prefix) as parent:
         said, _ = parent.communicate(timeout=30)
     assert said.splitlines() == ["child True False True True", "parent False 1"]
 
 
-def test_the_end_of_a_program(port: int, calls: Calls, raw: redis.Redis) -> None:
+@needs_module
+def test_the_end_of_a_program(port: int, prefix: str, raw: redis.Redis) -> None:
     text = """
-reservation = limiter.reserve([("ROLLING", sys.argv[2] + ":tokens", "1d", 1000, "COST", 300)], "1h")
+reservation = limiter.reserve([("ROLLING 1d 1000 AS tokens", "ann", 300)], "1h")
 print("reserved", flush=True)
 sys.stdin.readline()
 reservation.settle(450)
 """
-    with program(text, port, calls.key) as ends:
+    with program(text, port, prefix) as ends:
         assert ends.stdout.readline() == "reserved\n"
         raw.execute_command("CLIENT", "PAUSE", 300, "WRITE")
         ends.communicate("settle\n", timeout=30)
-    assert calls.counted()[1] == 450
+    with redis.Redis(port=port, retry=None, socket_timeout=30) as client:
+        assert Limiter(client, prefix=prefix).peek("ROLLING 1d 1000 AS tokens", "ann", cost=0).count == 450

@@ -12,18 +12,37 @@ from limits.errors import ConfigurationError
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 
-from ..aio import HAS_TIMER, LONGER, ping, send
-from ..charge import Words
-from ..guard import Counters, Guard, patience
-from ..keys import EXACT, LARGEST, bounded
-from ..storage import TIMEOUTS, Figures, cluster, limit_in, patterns, redis_uri, safe
-from .execute import execute
+from ..aio import IS_ASYNC, LONGER
+from ..client import patience
+from ..decision import Decision
+from ..log import Counters
+from ..policy import LARGEST
+from ..storage import (
+    TIMEOUTS,
+    cluster,
+    counted,
+    fixed_count,
+    limit_in,
+    limit_of,
+    moving_window,
+    pattern,
+    redis_uri,
+    safe,
+    sliding_window,
+)
+from .limiter import AsyncLimiter
 
 
 class AsyncRedisRlStorage(Storage, MovingWindowSupport, SlidingWindowCounterSupport):
-    """A storage on one server: ``async+redis-rl://``, ``async+rediss-rl://`` (TLS) or ``async+redis-rl+unix://``."""
+    """A storage on a server: ``async+redis-rl://``, ``async+rediss-rl://`` (TLS), ``async+redis-rl+unix://``; or on a
+    cluster: ``async+redis-rl+cluster://[:password@]host:port,host:port``."""
 
-    STORAGE_SCHEME = ["async+redis-rl", "async+rediss-rl", "async+redis-rl+unix"]  # noqa: RUF012
+    STORAGE_SCHEME = [  # noqa: RUF012
+        "async+redis-rl",
+        "async+rediss-rl",
+        "async+redis-rl+unix",
+        "async+redis-rl+cluster",
+    ]
 
     storage: Any
     """The client of :pypi:`redis`."""
@@ -35,118 +54,40 @@ class AsyncRedisRlStorage(Storage, MovingWindowSupport, SlidingWindowCounterSupp
         moving_window: str = "ROLLING",
         wrap_exceptions: bool = False,
         module: str = "optional",
+        unavailable: str = "error",
+        instances: int | None = None,
         **options: Any,
     ) -> None:
         """
         :param uri: as :func:`redis.from_url` takes it, with the scheme of this class
         :param key_prefix: what the keys in the server begin with
         :param moving_window: the algorithm of the moving window, ``ROLLING`` or ``SLIDING``
-        :param module: ``optional``: without the module, the Lua scripts decide; ``required``: that is an error
+        :param module, unavailable, instances: those of :class:`limits_redis_rl.Limiter`
         :param wrap_exceptions: whether errors are raised as :exc:`limits.errors.StorageError`
         :param options: arguments for the client of :pypi:`redis`, such as ``socket_timeout`` (0.1 s if not given)
         """
         if not isinstance(key_prefix, str):
             raise ConfigurationError("key_prefix: expected a str")
-        super().__init__(uri, wrap_exceptions=wrap_exceptions)
-        self.storage, timeout = self._connect(uri.removeprefix("async+"), options)
         if moving_window not in ("ROLLING", "SLIDING"):
             raise ConfigurationError("moving_window is ROLLING or SLIDING")
+        super().__init__(uri, wrap_exceptions=wrap_exceptions)
+        self.storage, timeout = self._connect(uri.removeprefix("async+"), options)
         self.key_prefix = key_prefix
         self.moving_window = moving_window
-        self.guard = Guard(timeout=timeout, timer=HAS_TIMER, module=module)
+        self.limiter = AsyncLimiter(
+            self.storage,
+            unavailable=unavailable,
+            instances=instances,
+            timeout=timeout if IS_ASYNC else None,
+            module=module,
+        )
 
     def _connect(self, uri: str, options: dict[str, Any]) -> tuple[Any, float]:
         """The client, and how many seconds a call waits for a reply at most."""
-        uri = redis_uri(uri)
-        client = redis.asyncio.Redis.from_url(uri, **{**safe(uri), **options})
-        return client, patience(client)
-
-    @property
-    def base_exceptions(self) -> type[Exception]:
-        return redis.RedisError
-
-    @property
-    def counters(self) -> Counters:
-        """What happened since the start. The framework decides what a request without a decision gets."""
-        return self.guard.counters
-
-    def _key(self, algorithm: str, key: str) -> str:
-        # The prefix stays as it is: a user of the server may have the permission for these keys only.
-        return f"{self.key_prefix}:{algorithm.lower()}:{bounded(key).decode()}"
-
-    async def _send(self, command: list[str], algorithm: str, key: str, *words: str | int) -> Any:
-        named = self._key(algorithm, key)
-        try:
-            call: Words = [*command, named, *words]
-            [reply] = await send(self.guard, self.storage, named, lambda: execute(self.guard, self.storage, [call]))
-            return reply
-        except Exception as error:
-            self.counters.faults += not self.guard.failed(error, "the framework decides")
-            raise
-
-    async def _hit(self, algorithm: str, key: str, window: int, limit: int, cost: int) -> Figures:
-        words = (window, limit, "COST", min(cost, LARGEST), "FULL")
-        figures = Figures.of(await self._send([f"RL.{algorithm}"], algorithm, key, *words))
-        self.guard.decided(figures.allowed)
-        return figures
-
-    async def _peek(self, algorithm: str, key: str, window: int, limit: int) -> Figures:
-        words = (window, limit, "COST", 0, "FULL")
-        return Figures.of(await self._send(["RL.PEEK", algorithm], algorithm, key, *words))
-
-    async def _reset(self, algorithm: str, key: str, window: int) -> None:
-        await self._send(["RL.RESET", algorithm], algorithm, key, window)
-
-    async def incr(self, key: str, expiry: int, amount: int = 1) -> int:
-        limit, _ = limit_in(key)
-        return (await self._hit("FIXED", key, expiry, limit, amount)).fixed_count(limit)
-
-    async def get(self, key: str) -> int:
-        limit, window = limit_in(key)
-        return (await self._peek("FIXED", key, window, limit)).count
-
-    async def get_expiry(self, key: str) -> float:
-        limit, window = limit_in(key)
-        return time.time() + (await self._peek("FIXED", key, window, limit)).reset
-
-    async def acquire_entry(self, key: str, limit: int, expiry: int, amount: int = 1) -> bool:
-        return (await self._hit(self.moving_window, key, expiry, limit, amount)).allowed
-
-    async def get_moving_window(self, key: str, limit: int, expiry: int) -> tuple[float, int]:
-        return (await self._peek(self.moving_window, key, expiry, limit)).moving_window(expiry)
-
-    async def acquire_sliding_window_entry(self, key: str, limit: int, expiry: int, amount: int = 1) -> bool:
-        return (await self._hit("COUNTER", key, expiry, limit, amount)).allowed
-
-    async def get_sliding_window(self, key: str, expiry: int) -> tuple[int, float, int, float]:
-        return (await self._peek("COUNTER", key, expiry, EXACT)).sliding_window(expiry)
-
-    async def clear_sliding_window(self, key: str, expiry: int) -> None:
-        await self._reset("COUNTER", key, expiry)
-
-    async def clear(self, key: str) -> None:
-        """limits clears a fixed and a moving window by the same call."""
-        for algorithm in ("FIXED", self.moving_window):
-            await self._reset(algorithm, key, limit_in(key)[1])
-
-    async def check(self) -> bool:
-        return await ping(self.storage, self.guard.timeout)
-
-    async def reset(self) -> int | None:
-        """Deletes every key of this storage. It scans the whole server."""
-        deleted = 0
-        for pattern in patterns(self.key_prefix):
-            async for key in self.storage.scan_iter(match=pattern, count=1000):
-                deleted += int(await self.storage.unlink(key))
-        return deleted
-
-
-class AsyncRedisRlClusterStorage(AsyncRedisRlStorage):
-    """A storage on a cluster: ``async+redis-rl+cluster://[:password@]host:port,host:port``."""
-
-    STORAGE_SCHEME = ["async+redis-rl+cluster"]  # noqa: RUF012
-
-    def _connect(self, uri: str, options: dict[str, Any]) -> tuple[Any, float]:
+        if not uri.startswith("redis-rl+cluster:"):
+            uri = redis_uri(uri)
+            client = redis.asyncio.Redis.from_url(uri, **{**safe(uri), **options})
+            return client, patience(client)
         locations, auth = cluster(uri)
         node: Any = redis.asyncio.cluster.ClusterNode
         nodes = [node(*location) for location in locations]
@@ -154,3 +95,65 @@ class AsyncRedisRlClusterStorage(AsyncRedisRlStorage):
         timeout = float(options["socket_timeout"] or 1)
         options["socket_timeout"] = max(timeout, LONGER)
         return redis.asyncio.RedisCluster(startup_nodes=nodes, **options), timeout
+
+    @property
+    def base_exceptions(self) -> type[Exception]:
+        return redis.RedisError
+
+    @property
+    def counters(self) -> Counters:
+        """What happened since the start."""
+        return self.limiter.counters
+
+    async def _decide(self, verb: str, algorithm: str, key: str, window: int, limit: int, cost: int = 0) -> Decision:
+        try:
+            each = limit_of(self.key_prefix, algorithm, key, window, limit, cost)
+        except ValueError as error:
+            self.limiter.log.rejected(error)
+            raise
+        return (await self.limiter.decide(verb, [each])).limits[0]
+
+    async def incr(self, key: str, expiry: int, amount: int = 1) -> int:
+        limit, _ = limit_in(key)
+        return fixed_count(await self._decide("CHECK", "FIXED", key, expiry, limit, amount), limit)
+
+    async def get(self, key: str) -> int:
+        limit, window = limit_in(key)
+        return counted(await self._decide("PEEK", "FIXED", key, window, limit))
+
+    async def get_expiry(self, key: str) -> float:
+        limit, window = limit_in(key)
+        return time.time() + (await self._decide("PEEK", "FIXED", key, window, limit)).reset_ms / 1000
+
+    async def acquire_entry(self, key: str, limit: int, expiry: int, amount: int = 1) -> bool:
+        return (await self._decide("CHECK", self.moving_window, key, expiry, limit, amount)).allowed
+
+    async def get_moving_window(self, key: str, limit: int, expiry: int) -> tuple[float, int]:
+        return moving_window(await self._decide("PEEK", self.moving_window, key, expiry, limit), expiry)
+
+    async def acquire_sliding_window_entry(self, key: str, limit: int, expiry: int, amount: int = 1) -> bool:
+        return (await self._decide("CHECK", "COUNTER", key, expiry, limit, amount)).allowed
+
+    async def get_sliding_window(self, key: str, expiry: int) -> tuple[int, float, int, float]:
+        return sliding_window(await self._decide("PEEK", "COUNTER", key, expiry, LARGEST), expiry)
+
+    async def clear_sliding_window(self, key: str, expiry: int) -> None:
+        await self.limiter.forget(limit_of(self.key_prefix, "COUNTER", key, expiry, 0, 0))
+
+    async def clear(self, key: str) -> None:
+        """limits clears a fixed and a moving window by the same call."""
+        for algorithm in ("FIXED", self.moving_window):
+            await self.limiter.forget(limit_of(self.key_prefix, algorithm, key, limit_in(key)[1], 0, 0))
+
+    async def check(self) -> bool:
+        try:
+            return bool(await self.storage.ping())
+        except Exception:  # as the storages of limits do
+            return False
+
+    async def reset(self) -> int | None:
+        """Deletes every key of this storage. It scans the whole server."""
+        deleted = 0
+        async for key in self.storage.scan_iter(match=pattern(self.key_prefix), count=1000):
+            deleted += int(await self.storage.unlink(key))
+        return deleted

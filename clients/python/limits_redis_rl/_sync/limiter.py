@@ -1,270 +1,334 @@
 # Made by clients/python/generate from _async/limiter.py. Do not edit.
-"""Reservations: an estimate that is charged once, settled once, and comes back by itself if nobody settles it."""
+"""Checks, and what belongs to them."""
 
 from __future__ import annotations
 
-import itertools
-import os
+import contextlib
+import logging
 import time
-from collections.abc import Iterable
-from types import TracebackType
-from typing import Any
+from collections.abc import Iterator, Iterable, Sequence
+from dataclasses import replace
+from typing import Any, TypeAlias
+from weakref import WeakKeyDictionary
 
-from ..threads import Background, Job, send
-from ..charge import Charge, Decision, Policy, Used, Words, attempts, decision_of, key_in, locks
-from ..errors import is_unavailable
-from ..guard import Counters, Guard
-from .execute import execute
+from ..threads import IS_ASYNC, sleep, time_limit
+from ..calls import Call, Limit
+from ..charge import Charge
+from ..client import check_client
+from ..decision import Decision, Decisions, decided, undecided
+from ..errors import Denied, Overloaded, is_unavailable
+from ..keys import part_of_key
+from ..local import Local
+from ..log import Counters, Log
+from ..policy import AnyPolicy, Policy
+from .link import Link, clock
+from .reservation import Keeper, Reservation
 
-# The pauses before a settlement that had no reply is sent again, in seconds.
-PAUSES = (0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2)
-LONGEST_PAUSE = 5.0
+# What several limits of one call may be.
+MOST_LIMITS = 64
+# And of one that shares.
+MOST_SHARED = 8
+# A policy and whom it limits, also with the cost: ("ROLLING 1m 90000", "org:7", 3500).
+OneLimit: TypeAlias = tuple[AnyPolicy, str | int] | tuple[AnyPolicy, str | int, int | None] | Limit
+
+# The policies that are fixed when the program starts, by client and the beginning of their keys.
+_registered: WeakKeyDictionary[Any, dict[str, Policy]] = WeakKeyDictionary()
 
 
-class Reservation:
-    """An estimate that is charged, and the leases that are held with it. It is settled once: by :meth:`settle` or
-    :meth:`cancel`, or at the end of ``with`` (``async with``), also by an exception or a cancellation.
+class Limiter:
+    """Checks requests against limits in Redis, for asyncio.
 
-    At that end it settles with the usage reported so far. If nothing was reported, the whole estimate stays charged,
-    since the upstream may have worked all the same; unless the caller said that it was not :meth:`called`. So hanging
-    up makes nothing free. A settlement without a reply is sent again until the reservation can no longer be settled.
+    An error about a call (a wrong policy, a wrong password, a key of another type) is raised in any case:
+    :func:`limits_redis_rl.is_unavailable` tells.
+
+    :param client: made with ``retry=None``; the caller closes it
+    :param prefix: what the keys in Redis begin with: ``app:``, in a cluster ``{app}:``
+    :param unavailable: what a request gets if the server cannot decide: ``error`` (the error is raised), ``allow``,
+        ``deny``, or ``local``: this process limits it
+    :param instances: with ``local``, how many processes share each limit. Each allows limit ÷ instances, and at least
+        1, in a window
+    :param timeout: how many seconds a call waits for the server at most, 0.1 if not given. With threads, that is the
+        ``socket_timeout`` of the client
+    :param module: ``optional``: without the module, Lua scripts decide; ``required``: that is an error
+    :param secret: keys have an HMAC of the caller instead of the caller. All processes need the same
+    :param counters: where to count what happens, for an export
     """
 
-    def __init__(self, limiter: BaseLimiter, charge: Charge, decision: Decision, sent: float) -> None:
-        self._limiter = limiter
-        self._charge = charge
-        self._used: dict[bytes, int] = {}
-        self._reported = self._called = False
-        self._settled = not (decision.allowed and charge.is_sent)
-        self._process = os.getpid()
-        self.decision = decision
-        if self._settled:
-            return
-        charge.taken(sent, decision)
-        if charge.leases:
-            limiter.background.start(limiter.renewal(charge), charge.pause(3), is_awaited=False)
-
-    @property
-    def id(self) -> str:
-        """The id: a random UUID, unless it was given."""
-        return self._charge.id
-
-    @property
-    def allowed(self) -> bool:
-        """Whether the request is allowed. If not, nothing is charged, and there is nothing to settle."""
-        return self.decision.allowed
-
-    @property
-    def is_lost(self) -> bool:
-        """Whether a lease has ended although it was not released, or may have: no renewal had a reply for its window.
-        Another holder may have been allowed since."""
-        return self._charge.is_lost
-
-    @property
-    def is_settled(self) -> bool:
-        """Whether it is settled, or there is nothing to settle."""
-        return self._settled
-
-    def called(self, called: bool = True) -> None:
-        """Says whether the upstream was called, or is called next. A reservation counts as called. One that is not, and
-        to which nothing was reported, is cancelled at its end: it charges nothing."""
-        self._called = called
-
-    def report(self, used: Used) -> None:
-        """Says that so many units were used in all so far: tokens that were streamed, for example.
-
-        :param used: of every limit with COST, or of some, by their keys: ``{"{org:7}:input": 900}``. What is said of a
-            key holds until something else is said of it; a limit of which nothing was said keeps its estimate
-        """
-        self._used |= self._charge.used(used)
-        self._reported = True
-
-    def settle(self, actual: Used) -> None:
-        """Settles with what the request has used, as :meth:`report` has it. A limit without COST stays charged 1.
-
-        With asyncio, this waits for the reply. With threads, a thread sends again what had none, and this returns.
-        """
-        self.report(actual)
-        self._end()
-
-    def cancel(self) -> None:
-        """Charges nothing, no request either: the upstream was not called."""
-        self._reported = self._called = False
-        self._end()
-
-    def close(self) -> None:
-        """Settles what is not settled; with asyncio in the background."""
-        if calls := self._calls():
-            self._limiter.background.close(self._limiter.settlement(self._charge, calls))
-
-    def _calls(self) -> list[Words]:
-        """What settles it, the first time. Nothing after that."""
-        if self._settled:
-            return []
-        self._charge.count_lost(self._limiter.guard.lost)
-        self._settled = self._charge.is_over = True
-        return self._charge.settle(self._used, self._called or self._reported)
-
-    def _end(self, longest: float | None = None) -> None:
-        if calls := self._calls():
-            self._limiter.background.now(self._limiter.settlement(self._charge, calls), longest)
-
-    def __enter__(self) -> Reservation:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    def __init__(
+        self,
+        client: Any,
+        *,
+        prefix: str = "",
+        unavailable: str = "error",
+        instances: int | None = None,
+        timeout: float | None = None,
+        module: str = "optional",
+        secret: str | None = None,
+        counters: Counters | None = None,
     ) -> None:
-        self._end(self._limiter.guard.timeout)
-
-    def __del__(self) -> None:
-        # A copy in a child process is not the one to settle it.
-        if not self._settled and self._process == os.getpid():
-            self._limiter.background.drop(self._limiter.settlement(self._charge, self._calls()))
-
-
-class Lockout:
-    """The attempts of a login: :meth:`BaseLimiter.lockout`."""
-
-    def __init__(self, limiter: BaseLimiter, users: Iterable[Policy], addresses: Iterable[Policy]) -> None:
-        self._limiter = limiter
-        self._users, self._addresses = attempts(users), attempts(addresses)
-        if not self._users + self._addresses:
-            raise ValueError("policies: expected at least one")
-
-    def check(self) -> Decision:
-        """Charges an attempt of all limits, or of none. Before the password is checked, so that ten at once are ten."""
-        limiter, words = self._limiter, self._users + self._addresses
-        call: Words = ["RL.MULTI", len(words), *itertools.chain.from_iterable(words), "HEADERS"]
-        try:
-            [reply] = send(
-                limiter.guard, limiter.client, words[0][1], lambda: execute(limiter.guard, limiter.client, [call])
-            )
-        except Exception as error:
-            if limiter.guard.undecided(error, limiter.fail_open):
-                return Decision(True)
-            raise
-        decision = decision_of(reply)
-        limiter.guard.decided(decision.allowed)
-        return decision
-
-    def succeed(self) -> None:
-        """After a success: forgets the attempts of the user, and gives one back to the address, which an attacker with
-        a login of his own must not clear. Without a reply they stay."""
-        calls: list[Words] = [["RL.RESET", *words[:3]] for words in self._users]
-        calls += [["RL.REFUND", *words[:4], *locks(words)] for words in self._addresses]
-        for call in calls:
-            try:
-                self._limiter.send([call])
-            except Exception as error:
-                self._limiter.counters.faults += not self._limiter.guard.failed(error, "an attempt stays counted")
-
-
-class BaseLimiter:
-    """Reserves units of several limits in one decision."""
-
-    def __init__(self, client: Any, fail_open: bool, guard: Guard) -> None:
+        check_client(client, IS_ASYNC)
+        if not isinstance(prefix, str) or len(prefix.encode()) > 256:
+            raise ValueError("prefix: expected a str of at most 256 bytes")
+        if unavailable not in ("error", "allow", "deny", "local"):
+            raise ValueError(f"unavailable: expected error, allow, deny or local, not {unavailable!r}")
+        if (unavailable == "local") != (instances is not None) or (instances is not None and instances < 1):
+            raise ValueError("instances: expected how many processes share the limits, with unavailable='local' only")
+        if module not in ("optional", "required"):
+            raise ValueError(f"module: expected optional or required, not {module!r}")
+        if secret is not None and not (isinstance(secret, str) and secret):
+            raise ValueError("secret: expected a str that is not empty")
+        if counters is not None and not isinstance(counters, Counters):
+            raise TypeError(f"counters: expected Counters(), not {type(counters).__name__}")
         self.client = client
-        self.fail_open = fail_open
-        self.guard = guard
-        self.background = Background(guard)
+        self.counters = Counters() if counters is None else counters
+        self.log = Log(self.counters)
+        self.link = Link(client, time_limit(client, timeout), self.log, module == "required")
+        self._keeper = Keeper(self.link, self.log)
+        self._prefix = prefix
+        self._unavailable = unavailable
+        self._local = None if instances is None else Local(instances)
+        self._secret = secret
+        self._is_away = False
 
-    @property
-    def counters(self) -> Counters:
-        return self.guard.counters
+    def key(self, policy: AnyPolicy, who: str | int) -> str:
+        """The key in Redis: ``<prefix><name>:{<who>}``."""
+        return f"{self._prefix}{Policy.of(policy).name}:{{{part_of_key(who, self._secret)}}}"
 
-    def reserve(self, policies: Iterable[Policy], ttl: str | int, *, id: str | None = None) -> Reservation:
-        """Charges all limits, or none, in one RL.MULTI.
+    def fixed(self, policy: AnyPolicy) -> Policy:
+        """A policy that is fixed when the program starts. Another one of its name, which would share its keys, is a
+        ValueError."""
+        found = Policy.of(policy)
+        name = self._prefix + found.name
+        other = _registered.setdefault(self.client, {}).setdefault(name, found)
+        if (other.algorithm, other.words) != (found.algorithm, found.words):
+            raise ValueError(f"two limits share the keys {name}:*: {other} and {found}: give one of them a name")
+        return found
 
-        A limit with COST is charged that estimate, which is settled later; one without COST counts the request. Both
-        are reservations that end by themselves after ``ttl``, which must be longer than the work takes. A LEASE is
-        renewed until the reservation is settled. If this is cancelled, the reservation is cancelled too, unless an
-        ``id`` was given: another caller may hold what has that id.
+    def limit(self, policy: AnyPolicy, who: str | int, cost: int | None = None, *words: str) -> Limit:
+        """One limit of a call."""
+        if cost is not None and (isinstance(cost, bool) or not isinstance(cost, int) or cost < 0):
+            raise ValueError(f"cost: expected an integer of at least 0, not {cost!r}")
+        return Limit(Policy.of(policy), self.key(policy, who), cost, words)
 
-        :param policies: the words of each limit; its algorithm is FIXED, WINDOW, COUNTER, ROLLING or LEASE
+    def check(
+        self,
+        policy: AnyPolicy,
+        who: str | int,
+        *,
+        cost: int = 1,
+        partial: bool = False,
+        always: bool = False,
+        id: str | None = None,
+    ) -> Decision:
+        """Charges a request if the limit allows it.
+
+        :param cost: the units that it takes; 0 looks
+        :param partial: charges as much of the cost as fits: `charged` says how much
+        :param always: charges whatever the limit says
+        :param id: the holder of a LEASE
+        """
+        words = [word for word, given in (("PARTIAL", partial), ("ALWAYS", always)) if given]
+        words += [] if id is None else ["ID", id]
+        return (self.decide("CHECK", [self.limit(policy, who, cost, *words)])).limits[0]
+
+    def check_all(self, limits: Iterable[OneLimit]) -> Decisions:
+        """Charges all limits, or none: ``[("TOKEN 1m 60", "user:42"), ("FIXED day 9000 AS ip", "192.0.2.1", 2)]``. In
+        a cluster, their keys need one hash tag: that of the prefix."""
+        return self.decide("MULTI", self.all(limits))
+
+    def share(self, limits: Iterable[OneLimit]) -> Decisions:
+        """A part of one's own, and what others leave of the whole: ``[("TOKEN 1m 500", "team:a"), ("TOKEN 1m 1000",
+        "model")]``, 2 to 8 limits, the narrowest first, of FIXED, WINDOW, COUNTER, ROLLING or TOKEN. The first that
+        allows pays: it is charged, and each one after it whatever it says. If none allows, nothing is charged."""
+        found = self.all(limits)
+        if not 2 <= len(found) <= MOST_SHARED:
+            raise ValueError(f"limits: expected 2 to {MOST_SHARED}")
+        return self.decide("SHARE", found)
+
+    def peek(self, policy: AnyPolicy, who: str | int, *, cost: int = 1) -> Decision:
+        """What :meth:`check` would reply. Changes nothing."""
+        return (self.decide("PEEK", [self.limit(policy, who, cost)])).limits[0]
+
+    def refund(self, policy: AnyPolicy, who: str | int, *, cost: int = 1, at: int | None = None) -> Decision:
+        """Gives units back.
+
+        :param at: the time of the charge, `at` of its decision
+        """
+        limit = self.limit(policy, who, cost)
+        return (self.decide("REFUND", [limit.correction("COST", str(limit.units), *_at(at))])).limits[0]
+
+    def settle(
+        self,
+        policy: AnyPolicy,
+        who: str | int,
+        *,
+        actual: int,
+        reserved: int = 1,
+        reservation: str | None = None,
+        at: int | None = None,
+    ) -> Decision:
+        """Corrects a charge of so many `reserved` units to the `actual` ones, or that of the `reservation` of this id.
+
+        :param at: the time of the charge, `at` of its decision
+        """
+        charge = ("RESERVED", str(reserved)) if reservation is None else ("RESERVATION", reservation)
+        limit = self.limit(policy, who).correction(*charge, "ACTUAL", str(actual), *_at(at))
+        return decided(self._required("SETTLE", limit), limit)
+
+    def reset(self, policy: AnyPolicy, who: str | int) -> bool:
+        """Forgets what is counted. Whether anything was."""
+        return self.forget(self.limit(policy, who))
+
+    def wait(self, policy: AnyPolicy, who: str | int, *, cost: int = 1, timeout: float | None = None) -> Decision:
+        """Waits until the request is allowed, for LEAKY until its turn.
+
+        Raises :exc:`limits_redis_rl.Denied` at once if that is never, or in more than `timeout` seconds.
+        """
+        end = None if timeout is None else time.monotonic() + timeout
+        while True:
+            decision = self.check(policy, who, cost=cost)
+            pause = decision.delay if decision.allowed else decision.retry_after
+            if pause is None or (end is not None and time.monotonic() + pause > end and not decision.allowed):
+                raise Denied(decision)
+            if pause:
+                sleep(pause)
+            if decision.allowed:
+                return decision
+
+    @contextlib.contextmanager
+    def lease(self, policy: AnyPolicy, who: str | int) -> Iterator[Reservation]:
+        """Holds one of the places of a LEASE, and renews it until the end of ``async with`` (``with``). Raises
+        :exc:`limits_redis_rl.Denied` if all are held."""
+        limit = self.limit(policy, who)
+        if limit.policy.algorithm != "LEASE":
+            raise ValueError(f"lease: expected LEASE, not {limit.policy.algorithm}")
+        with self.reserve([limit], limit.policy.window) as held:
+            if not held.allowed:
+                raise Denied(held.decision)
+            yield held
+
+    def reserve(self, limits: Iterable[OneLimit], ttl: str | int, *, id: str | None = None) -> Reservation:
+        """Charges all limits, or none.
+
+        A limit with a cost is charged that estimate, which is settled later; one without counts the request. Both are
+        reservations that end by themselves after ``ttl``, which must be longer than the work takes. A LEASE is renewed
+        until the reservation is settled. If this is cancelled, the reservation is cancelled too, unless an ``id`` was
+        given: another caller may hold what has that id. Without the module, they are charges that nothing undoes.
+
+        :param limits: those of :meth:`check_all`; the algorithm is FIXED, WINDOW, COUNTER, ROLLING or LEASE
         :param ttl: as a window is written: ``"10m"``
         :param id: a call with the id of an open reservation is charged nothing more, so it may be repeated after an
             error. The party that is limited must not choose it. If not given, a new one.
         """
-        charge = Charge(policies, ttl, id)
+        charge = Charge(self.all(limits), ttl, id)
         # What is abandoned was not called.
         abandoned = Reservation.close if charge.is_new else None
-        reservation = self.background.call(lambda: self._hold(charge), abandoned)
+        reservation = self._keeper.background.call(lambda: self._hold(charge), abandoned)
         reservation.called()
         return reservation
-
-    def lockout(self, users: Iterable[Policy], addresses: Iterable[Policy] = ()) -> Lockout:
-        """Limits a login.
-
-        :param users: limits of the user: ``[("LOCKOUT", "user:ann", "1d", 5, "BLOCK", "1m")]``
-        :param addresses: limits that other users share, such as those of the address
-        """
-        return Lockout(self, users, addresses)
 
     def join(self, timeout: float | None = None) -> bool:
         """Waits until what is settled in the background is settled, at most so many seconds if given. Whether it is.
 
         With threads, the end of a program waits a second for it.
         """
-        return self.background.join(timeout)
+        return self._keeper.background.join(timeout)
+
+    def decide(self, verb: str, limits: Sequence[Limit]) -> Decisions:
+        """The decision of the server or, where it cannot decide, of what `unavailable` says."""
+        if not limits:
+            raise ValueError("limits: expected at least one")
+        call = Call(verb, limits)
+        try:
+            return (self._asked(call))[0]
+        except Exception as error:
+            return self._without_server(error, call)
+
+    def forget(self, limit: Limit) -> bool:
+        """As :meth:`reset`."""
+        words = limit.policy.words
+        anchor = words[2:4] if "ANCHOR" in words else ()
+        return int(self._required("RESET", replace(limit, words=(words[0], *anchor)))) == 1
+
+    def all(self, limits: Iterable[OneLimit]) -> list[Limit]:
+        """The limits of a call."""
+        found = []
+        for each in limits if isinstance(limits, Iterable) else [limits]:
+            if not isinstance(each, Limit):
+                if not isinstance(each, tuple) or not 2 <= len(each) <= 3:
+                    raise TypeError("limits: expected a list of limits: [('TOKEN 1m 60', 'user:42')]")
+                each = self.limit(*each)
+            found.append(each)
+        if len(found) > MOST_LIMITS:
+            raise ValueError(f"limits: expected at most {MOST_LIMITS}")
+        return found
+
+    def _asked(self, call: Call) -> tuple[Decisions, bool]:
+        """The decision of the server, and whether a script made it."""
+        reply, is_scripted = self.link.call(call)
+        is_one = call.verb not in ("MULTI", "SHARE")
+        lines = [reply] if is_one else reply[1]
+        limits = [decided(line, limit) for line, limit in zip(lines, call.limits, strict=True)]
+        # RL.MULTI says 1 or 0, RL.SHARE which limit paid.
+        first = int(limits[0].allowed if is_one else reply[0])
+        if self._is_away:
+            self._is_away = False
+            self.log.changed("the server decides again")
+        if call.verb in ("CHECK", "MULTI", "SHARE"):
+            self.counters.allowed += first > 0
+            self.counters.denied += first == 0
+        return Decisions(first > 0, limits, first if call.verb == "SHARE" else None), is_scripted
+
+    def _without_server(self, error: Exception, call: Call) -> Decisions:
+        if not is_unavailable(error):
+            self.log.rejected(error)
+            raise error
+        self._is_away = True
+        if self._local is not None:
+            if call.verb == "REFUND":
+                self._local.refund(call.limits[0])
+            else:
+                self.counters.local += 1
+            found = self._local.decide(call.verb, call.limits, clock())
+            self.log.write(logging.WARNING, "no decision, the limit of this process decides", error)
+            return found
+        # Whoever sends many requests at once makes all connections busy, so that allows nothing.
+        allowed = self._unavailable == "allow" and not isinstance(error, Overloaded) and call.verb != "REFUND"
+        self.counters.failed_open += allowed
+        self.counters.failed_closed += not allowed
+        self.log.write(logging.WARNING, f"no decision, failing {'open' if allowed else 'closed'}", error)
+        if not allowed and (self._unavailable != "deny" or call.verb == "REFUND"):
+            raise error
+        paid = int(allowed) if call.verb == "SHARE" else None
+        return Decisions(allowed, [undecided(allowed, limit.policy) for limit in call.limits], paid)
+
+    def _required(self, verb: str, limit: Limit) -> Any:
+        """The reply to a call that nothing stands in for."""
+        try:
+            return (self.link.call(Call(verb, [limit])))[0]
+        except Exception as error:
+            if not is_unavailable(error):
+                self.log.rejected(error)
+            raise
 
     def _hold(self, charge: Charge) -> Reservation:
-        words, sent = charge.reserve(), time.monotonic()
+        call, sent = Call("MULTI", charge.limits), time.monotonic()
         try:
-            [reply] = send(
-                self.guard, self.client, charge.limits[0].key, lambda: execute(self.guard, self.client, [words])
-            )
+            charge.decisions, charge.is_scripted = self._asked(call)
         except Exception as error:
             charge.reached(error)
-            if self.guard.undecided(error, self.fail_open):
+            charge.is_scripted = self.link.scripts_decide
+            decisions = None
+            try:
+                decisions = self._without_server(error, call)
+            finally:
                 # The server may have charged it after all, so what is allowed without it is settled as well.
-                return Reservation(self, charge, Decision(True), sent)
-            if charge.is_new and charge.is_sent and is_unavailable(error):
-                self.background.start(self.settlement(charge, charge.settle({}, False)))
-            raise
-        decision = decision_of(reply)
-        self.guard.decided(decision.allowed)
-        return Reservation(self, charge, decision, sent)
+                is_held = decisions is not None and decisions.allowed
+                if not is_held and charge.is_new and charge.is_sent and is_unavailable(error):
+                    self._keeper.background.start(self._keeper.settlement(charge, charge.settle({}, False)))
+            return Reservation(self._keeper, charge, decisions, sent)
+        return Reservation(self._keeper, charge, charge.decisions, sent)
 
-    def settlement(self, charge: Charge, calls: list[Words]) -> Job:
-        """Settles, again and again while the server does not reply and the reservation can be settled. It has no
-        reference to the reservation."""
-        # It can be settled for one more `ttl` after its end.
-        until = time.monotonic() + charge.ttl * 2 / 1000
-        pauses = itertools.chain(PAUSES, itertools.repeat(LONGEST_PAUSE))
 
-        def settle() -> float | None:
-            try:
-                self.send(calls)
-            except Exception as error:
-                pause = next(pauses)
-                unavailable = self.guard.failed(error, "settling again")
-                if unavailable and time.monotonic() + pause < until:
-                    return pause
-                self.counters.faults += not unavailable
-                self.counters.unsettled += 1
-                raise
-            return None
-
-        return settle
-
-    def renewal(self, charge: Charge) -> Job:
-        """Renews the leases until they are released or lost. It has no reference to the reservation."""
-
-        def renew() -> float | None:
-            if charge.is_over or charge.count_lost(self.guard.lost):
-                return None
-            part, sent = 3, time.monotonic()
-            try:
-                charge.renewed(sent, self.send(charge.renew(), charge.ends - sent))
-            except Exception as error:
-                self.counters.faults += not self.guard.failed(error, "renewing again")
-                part = 10
-            return charge.pause(part) if charge.leases else None
-
-        return renew
-
-    def send(self, calls: list[Words], longest: float | None = None) -> list[Any]:
-        return send(
-            self.guard, self.client, key_in(calls), lambda: execute(self.guard, self.client, calls), longest
-        )
+def _at(at: int | None) -> tuple[str, ...]:
+    return () if at is None else ("AT", str(at))

@@ -1,0 +1,153 @@
+# Made by clients/python/generate from _async/link.py. Do not edit.
+"""Sends calls: within the time limit, none to a silent server, and by a script where there is no module."""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import Any
+
+import redis
+import redis.sentinel
+
+from ..threads import Progress, initialized, sleep, turn, within
+from ..breaker import Breaker
+from ..calls import Call
+from ..client import node_of
+from ..errors import NO_MODULE, CircuitOpen, NoModule, Overloaded, UnknownPrimary, is_pool_full, is_reply, kind
+from ..log import Log
+from ..scripts import scripted
+
+# For how many seconds the scripts decide before the module is looked for again.
+LOOK_AGAIN = 5.0
+# The pause before a call is tried again that found no connection free, in seconds.
+PAUSE = 0.005
+
+
+def clock() -> float:
+    """In milliseconds, and never back."""
+    return time.monotonic() * 1000
+
+
+class Link:
+    """What sends the calls of one limiter.
+
+    :param timeout: how many seconds a call waits for a reply at most
+    :param requires_module: whether no script decides without it
+    """
+
+    def __init__(self, client: Any, timeout: float, log: Log, requires_module: bool) -> None:
+        self.client = client
+        self.timeout = timeout
+        self._log = log
+        self._requires_module = requires_module
+        self.scripts_decide = False
+        # Until then the scripts decide without looking for the module.
+        self._scripts_until = 0.0
+        # One for each node of a cluster, and each process: a child has none of the calls of its parent.
+        self._breakers: dict[tuple[int, str], Breaker] = {}
+
+    def call(self, call: Call, longest: float | None = None) -> tuple[Any, bool]:
+        """The reply, and whether it is of a script. If it gives up waiting, the server may have executed the call."""
+        timeout = self.timeout if longest is None else min(longest, self.timeout)
+        node = node_of(self.client, call.limits[0].key)
+        breaker = self.breaker("" if node is None else str(node.name))
+        progress = Progress()
+
+        def connected() -> tuple[Any, bool]:
+            with turn(self.client, node, timeout):
+                end = clock() + timeout * 1000
+                while True:
+                    try:
+                        return self._sent(call, breaker, progress)
+                    except redis.ConnectionError as error:
+                        # The client has other users, or this is a cluster that redirects.
+                        if not is_pool_full(error):
+                            raise
+                        if clock() >= end:
+                            raise Overloaded(f"no connection was free within {timeout} s") from None
+                    progress.is_sent = False
+                    sleep(PAUSE)
+
+        try:
+            if breaker.is_busy(clock()):
+                raise CircuitOpen
+            return within(timeout, progress, connected)
+        except Exception as error:
+            self._log.counters.errors[kind(error)] += 1
+            raise
+
+    def breaker(self, node: str = "") -> Breaker:
+        """The breaker of a node of a cluster, or of the server."""
+        name = os.getpid(), node
+        # Another thread may be faster.
+        return self._breakers.get(name) or self._breakers.setdefault(name, Breaker(self.timeout * 1000))
+
+    def _sent(self, call: Call, breaker: Breaker, progress: Progress) -> tuple[Any, bool]:
+        """The reply to a call, if the breaker lets it be sent."""
+        if not breaker.request(clock()):
+            raise CircuitOpen
+        progress.is_sent = True
+        try:
+            initialized(self.client)
+            reply = self._decided(call)
+        except BaseException as error:
+            what = kind(error)
+            # What ends a call from outside is its time limit.
+            if what == "timeout" or not isinstance(error, Exception):
+                breaker.timed_out(clock())
+            elif what == "connection":
+                breaker.broken()
+                self._scripts_until = 0.0  # a new connection may be one to another server
+            elif is_reply(error):
+                breaker.reply()
+            raise
+        breaker.reply()
+        return reply
+
+    def _decided(self, call: Call) -> tuple[Any, bool]:
+        if time.monotonic() >= self._scripts_until:
+            try:
+                reply = self._executed(*call.command())
+            except redis.RedisError as error:
+                if not NO_MODULE.search(str(error)):
+                    raise
+            else:
+                if self.scripts_decide:
+                    self._log.changed("the module decides again")
+                self.scripts_decide = False
+                return reply, False
+            if self._requires_module:
+                raise NoModule from None
+            if not self.scripts_decide:
+                self._log.changed("no module: the Lua scripts decide, at a higher cost for the server: docs/hosted.md")
+            self.scripts_decide, self._scripts_until = True, time.monotonic() + LOOK_AGAIN
+        source, digest, words = scripted(call)
+        try:
+            return self._executed("EVALSHA", digest, *words), True
+        except redis.exceptions.NoScriptError:
+            # It says that nothing was executed, so the script itself is sent.
+            return self._executed("EVAL", source, *words), True
+
+    def _executed(self, *words: str) -> Any:
+        """The reply. After READONLY, the next call opens a connection anew."""
+        pool: Any = getattr(self.client, "connection_pool", None)
+        try:
+            return self.client.execute_command(*words)
+        except redis.ReadOnlyError:
+            # After a failover the address may lead to another server, but the connections still lead to this one.
+            # (In a cluster a replica redirects.)
+            if pool is not None:
+                pool.disconnect(inuse_connections=False)
+            raise
+        except redis.sentinel.MasterNotFoundError:
+            # The error is the same for a primary that is away and for a wrong name.
+            known: list[bool] = []
+            for sentinel in pool.sentinel_manager.sentinels:
+                try:
+                    known.append(pool.service_name in sentinel.sentinel_masters())
+                except (redis.ConnectionError, redis.TimeoutError):
+                    continue
+            if known and not any(known):
+                raise UnknownPrimary(f"no Sentinel watches a primary with the name {pool.service_name!r}") from None
+            raise

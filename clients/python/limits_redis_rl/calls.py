@@ -1,0 +1,67 @@
+"""A call of the module: what is asked of one limit or of several, and the words of the command."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from .policy import LARGEST, Policy
+
+
+@dataclass(frozen=True)
+class Limit:
+    """One limit of a call."""
+
+    policy: Policy
+    key: str
+    """The key in Redis."""
+    cost: int | None = None
+    """1 if not given. A reservation settles those that are given."""
+    words: tuple[str, ...] = ()
+    """What follows the words of the policy and the cost."""
+    reserve: tuple[str, ...] = ()
+    """The words that make it a reservation. Only the module has reservations."""
+
+    @property
+    def units(self) -> int:
+        # A larger cost is denied as well. It may come from a request, and must not look like a fault.
+        return 1 if self.cost is None else min(self.cost, LARGEST)
+
+    def correction(self, *words: str) -> Limit:
+        """What RL.REFUND and RL.SETTLE get, which know no shadow mode."""
+        return replace(self, words=(*(word for word in self.policy.words if word != "SHADOW"), *words))
+
+    def checked(self, reserves: bool = True) -> list[str]:
+        """The words of a check after the key."""
+        cost = [] if self.units == 1 else ["COST", str(self.units)]
+        return [*self.policy.words, *cost, *self.words, *(self.reserve if reserves else ())]
+
+
+@dataclass(frozen=True)
+class Call:
+    """A call of the module, or of a script: the same words in another order.
+
+    ``CHECK``, ``PEEK`` and ``MULTI`` send the words of a check. Of the other verbs, ``words`` of the limit are all.
+    """
+
+    verb: str
+    limits: Sequence[Limit]
+
+    def words_of(self, limit: Limit, reserves: bool = True) -> list[str]:
+        """The words of a limit after its key."""
+        if self.verb in ("CHECK", "PEEK"):
+            return [*limit.checked(reserves), "LINE"]
+        if self.verb in ("MULTI", "SHARE"):
+            return limit.checked(reserves)
+        return [*limit.words, "LINE"] if self.verb in ("REFUND", "SETTLE") else list(limit.words)
+
+    def command(self) -> list[str]:
+        first = self.limits[0]
+        if self.verb in ("MULTI", "SHARE"):
+            each = [[limit.policy.algorithm, limit.key, *self.words_of(limit)] for limit in self.limits]
+            return [f"RL.{self.verb}", str(len(self.limits)), *(word for words in each for word in words), "LINE"]
+        words = [first.key, *self.words_of(first)]
+        if self.verb == "CHECK":
+            return [f"RL.{first.policy.algorithm}", *words]
+        algorithm = [] if self.verb in ("RENEW", "RELEASE") else [first.policy.algorithm]
+        return [f"RL.{self.verb}", *algorithm, *words]

@@ -1,0 +1,173 @@
+"""What a request gets, and the HTTP headers that say so: those that HEADERS of the command replies."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from .calls import Limit
+from .policy import Policy
+
+# The largest integer of a structured header field (RFC 9651, section 3.3.1). A larger one voids the whole header.
+MAX_INTEGER = 999_999_999_999_999
+
+
+def seconds(milliseconds: int) -> int:
+    """Rounded up."""
+    return -(-milliseconds // 1000)
+
+
+def _float(milliseconds: int) -> float | None:
+    return None if milliseconds < 0 else milliseconds / 1000
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What one limit says. Milliseconds are -1 for never; seconds are ``None``."""
+
+    allowed: bool
+    count: int
+    """What is counted."""
+    limit: int
+    """What `remaining` counts down from: the burst if given, else the limit."""
+    remaining: int
+    """The cost that would be allowed right now."""
+    retry_after_ms: int
+    """0 if it is allowed."""
+    next_ms: int
+    """Until `remaining` grows."""
+    reset_ms: int
+    """Until the whole limit is available."""
+    delay_ms: int
+    """LEAKY: how long to hold the request."""
+    at: int
+    """The time of the server that decided, in Unix milliseconds."""
+    is_shadow: bool
+    """Whether shadow mode allowed what the limit denies."""
+    charged: int
+    """The units that this call charged."""
+    source: str
+    """Who decided: ``server``; ``local``, the limit of this process; ``allow`` or ``deny``, what `unavailable` says.
+    With the last two, nothing is known of what remains."""
+    policy: Policy
+
+    @property
+    def retry_after(self) -> float | None:
+        """Seconds until the request is allowed."""
+        return _float(self.retry_after_ms)
+
+    @property
+    def reset_after(self) -> float | None:
+        """Seconds until the whole limit is available."""
+        return _float(self.reset_ms)
+
+    @property
+    def delay(self) -> float:
+        """LEAKY: for how many seconds to hold the request."""
+        return self.delay_ms / 1000
+
+    def headers(self) -> dict[str, str]:
+        """The HTTP headers of a response."""
+        return headers([self], self)
+
+
+@dataclass(frozen=True)
+class Decisions:
+    """What a request under several limits gets."""
+
+    allowed: bool
+    limits: list[Decision]
+    paid: int | None = None
+    """Of limits that share: the place of the one that paid, from 1; 0 if none did."""
+
+    @property
+    def deciding(self) -> Decision:
+        """The limit whose figures the headers have: the strictest; of limits that share the one that paid, or of a
+        denial the one that allows first."""
+        if self.paid is None:
+            return min(self.limits, key=_strictness)
+        return self.limits[self.paid - 1] if self.paid else max(self.limits, key=_strictness)
+
+    @property
+    def retry_after(self) -> float | None:
+        return 0.0 if self.allowed else self.deciding.retry_after
+
+    @property
+    def delay(self) -> float:
+        return max(limit.delay_ms for limit in self.limits) / 1000
+
+    @property
+    def violated(self) -> list[str]:
+        """The names of the policies that deny the request."""
+        return [] if self.allowed else [limit.policy.label for limit in self.limits if not limit.allowed]
+
+    def headers(self) -> dict[str, str]:
+        return headers(self.limits, self.deciding)
+
+
+def decided(line: Any, limit: Limit) -> Decision:
+    """What the twelve figures of LINE say."""
+    figures = [int(word) for word in line.split()] if isinstance(line, (bytes, str)) else []
+    if len(figures) < 12:
+        raise ValueError("the reply has not the twelve figures of LINE")
+    first, count, _, most, remaining, retry, following, reset, delay, at, shadow, charged = figures[:12]
+    # With COST 0 and PARTIAL it charges 0 units in either case.
+    allowed = retry == 0 if limit.cost == 0 and "PARTIAL" in limit.words else first > 0
+    times = {"retry_after_ms": retry, "next_ms": following, "reset_ms": reset, "delay_ms": delay, "at": at}
+    return Decision(
+        allowed, count, most, remaining, **times, is_shadow=shadow == 1, charged=charged, source="server",
+        policy=limit.policy,
+    )  # fmt: skip
+
+
+def undecided(allowed: bool, policy: Policy) -> Decision:
+    """The decision without one of the server: nothing is known of what remains."""
+    at = int(time.time() * 1000)
+    retry, source = (0, "allow") if allowed else (1000, "deny")
+    return Decision(allowed, 0, policy.limit, 0, retry, -1, -1, 0, at, False, 0, source, policy)
+
+
+def _strictness(limit: Decision) -> tuple[bool, float, int]:
+    """Sort key, the smallest first: denied before allowed, then the longest wait, then the least remaining."""
+    wait = float("-inf") if limit.retry_after_ms < 0 else -limit.retry_after_ms
+    return limit.allowed, wait, limit.remaining
+
+
+def headers(limits: Sequence[Decision], deciding: Decision) -> dict[str, str]:
+    """The headers of a response to a request under these limits: all policies are listed, and the other figures are
+    those of one of them."""
+    names: list[str] = []
+    for limit in limits:
+        name, n = limit.policy.label, 2
+        while name in names:
+            name, n = f"{limit.policy.label}-{n}", n + 1
+        names.append(name)
+    found: dict[str, str] = {}
+    is_known = deciding.source in ("server", "local")
+    if is_known:
+        found["X-RateLimit-Limit"] = str(deciding.limit)
+        found["X-RateLimit-Remaining"] = str(deciding.remaining)
+        if deciding.reset_ms >= 0:
+            found["X-RateLimit-Reset"] = str(seconds(deciding.at + deciding.reset_ms))
+    found["RateLimit-Policy"] = ", ".join(_item(limit, name) for limit, name in zip(limits, names, strict=True))
+    if is_known:
+        more = "" if deciding.next_ms < 0 else f";t={min(seconds(deciding.next_ms), MAX_INTEGER)}"
+        name = names[list(limits).index(deciding)]
+        found["RateLimit"] = f'"{name}";r={min(deciding.remaining, MAX_INTEGER)}{more}'
+    if not deciding.allowed and deciding.retry_after_ms >= 0:
+        found["Retry-After"] = str(seconds(deciding.retry_after_ms))
+    return found
+
+
+def _item(limit: Decision, name: str) -> str:
+    """The policy in ``RateLimit-Policy``. Its window is a whole number of seconds, so the limit of another window is
+    given for the smallest whole multiple that is: 10 in 500 ms are 20 in 1 s."""
+    window, policy = limit.policy.window_at(limit.at), limit.policy
+    # How many at once does not depend on the window.
+    if policy.algorithm == "LEASE":
+        return f'"{name}";q={min(policy.limit, MAX_INTEGER)};w={seconds(window)};qu="concurrent-requests"'
+    windows = next(n for n in range(1, 1001) if window * n % 1000 == 0)
+    quota, length = min(policy.limit * windows, MAX_INTEGER), min(window * windows // 1000, MAX_INTEGER)
+    return f'"{name}";q={quota};w={length}'
