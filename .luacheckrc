@@ -7,4 +7,3 @@ for _, file in ipairs({ "bucket", "counter", "fixed", "gcra", "lease", "lockout"
   files["lua/" .. file .. ".lua"] = { globals = { "algorithms", "is_line", "limit_number" }, read_globals = { "struct", unpack(of_head) } }
 end
 files["lua/head.lua"] = { ignore = { "211", "221", "231" } } -- the files after it use what it defines
-files["lua/generated"] = { unused = false, redefined = false, ignore = { "5" } }

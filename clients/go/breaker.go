@@ -6,7 +6,7 @@ import "time"
 const silence = 250 * time.Millisecond
 
 // When requests stop going to a server that does not reply, and when they begin again: docs/failure.md has it in words,
-// vectors/breaker_of_calls.json as a table. Time is an argument, since the limiter began.
+// vectors/breaker.json as a table. Time is an argument, since the limiter began.
 type breaker struct {
 	// The time limit of a call: a trial that is older no longer counts.
 	timeout time.Duration

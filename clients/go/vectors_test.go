@@ -47,7 +47,7 @@ func TestBreaker(t *testing.T) {
 			Timeout time.Duration
 			Steps   [][4]any
 		}
-	}](t, "breaker_of_calls").Cases {
+	}](t, "breaker").Cases {
 		if c.Timeout == 0 {
 			c.Timeout = 100
 		}

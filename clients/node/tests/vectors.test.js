@@ -12,8 +12,8 @@ import { scripted } from '../scripts.js'
 
 const read = (name) => JSON.parse(readFileSync(new URL(`../../../vectors/${name}.json`, import.meta.url), 'utf8'))
 
-test('the breaker of vectors/breaker_of_calls.json', () => {
-  for (const { name, timeout = 100, steps } of read('breaker_of_calls').cases) {
+test('the breaker of vectors/breaker.json', () => {
+  for (const { name, timeout = 100, steps } of read('breaker').cases) {
     const breaker = new Breaker(timeout)
     for (const [now, event, state, sent] of steps) {
       let found = null

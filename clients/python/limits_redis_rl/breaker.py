@@ -1,5 +1,5 @@
 """When calls stop going to a server that does not reply, and when they begin again: docs/failure.md has it in words,
-vectors/breaker_of_calls.json as a table."""
+vectors/breaker.json as a table."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ from .conftest import ROOT, vectors
 CLIENT = redis.Redis(retry=None)
 
 
-@pytest.mark.parametrize("case", vectors("breaker_of_calls")["cases"], ids=lambda case: case["name"])
+@pytest.mark.parametrize("case", vectors("breaker")["cases"], ids=lambda case: case["name"])
 def test_the_breaker(case: dict[str, Any]) -> None:
     breaker = Breaker(case.get("timeout", 100))
     for now, event, state, sent in case["steps"]:
