@@ -3,6 +3,7 @@
 #[path = "../../../tests/support/mod.rs"]
 mod support;
 
+mod bounds;
 mod control;
 mod deadline;
 mod envoy;
