@@ -28,3 +28,15 @@ impl Throttle {
         Some(left_out)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_says_how_many_were_left_out_before_it() {
+        let (throttle, began) = (Throttle::new(Duration::from_secs(1)), Instant::now());
+        let found = [0, 1, 999, 1_000, 1_001, 2_000].map(|at| throttle.next(began + Duration::from_millis(at)));
+        assert_eq!(found, [Some(0), None, None, Some(2), None, Some(1)]);
+    }
+}

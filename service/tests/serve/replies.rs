@@ -1,9 +1,12 @@
 //! What a request gets: the features of the protocol and of the rules.
 
+use std::time::Duration;
+
 use envoy_types::pb::envoy::service::ratelimit::v3::rate_limit_response::{Code, RateLimit};
 use serde_json::{Value, json};
 
-use super::process::{Rlaas, http};
+use super::process::{Options, Rlaas, http};
+use super::regions::Link;
 use super::steps::{check, counted};
 use super::{block_on, for_each_server, one_server};
 use crate::support::*;
@@ -302,7 +305,9 @@ descriptors:
 fn the_end_gives_back_what_was_granted() {
     let server = one_server();
     let rules = "domain: d\ndescriptors: [{key: k, rate_limit: {unit: year, requests_per_unit: 1000, grants: 100}}]\n";
-    let mut service = Rlaas::start(&server, rules);
+    // Far away, so that it has to wait for the reply.
+    let link = Link::new(server.port(), Duration::from_millis(75));
+    let mut service = Rlaas::with(&Options { redis: format!("redis://127.0.0.1:{}", link.port), rules, env: &[] });
     check(&server, &service, &[("k=x +50", "ok 950: ok"), ("k=x +50", "ok 900: ok"), ("k=x +50", "ok 850: ok")]);
     service.signal("-TERM");
     assert_eq!(service.wait(), 0);
