@@ -110,11 +110,14 @@ pub struct Command<C> {
     sent: Sent,
     /// When the time limit of the last of them is over.
     ends_at: Instant,
-    /// That is not so.
-    is_open: bool,
 }
 
 impl<C> Command<C> {
+    /// That of a request that was sent by itself, and whose caller does not wait any more.
+    pub const fn alone(form: Form, sent: Sent, ends_at: Instant) -> Self {
+        Self { form, units: 1, needed: 1, waiters: Vec::new(), sent, ends_at }
+    }
+
     /// How many of its units are for requests.
     pub const fn needed(&self) -> u64 {
         self.needed
@@ -152,12 +155,19 @@ pub struct Sent {
     given_back: u32,
     /// It asks about the denial of a request that was sent then.
     asks: Option<Instant>,
+    /// It counts among the commands under way that others share the next one of.
+    is_flying: bool,
 }
 
 impl Sent {
     /// Whether it asks about a remembered denial.
     pub const fn is_asking(&self) -> bool {
         self.asks.is_some()
+    }
+
+    /// Whether others wait for it, so that [`Account::late`] is to be called when its time limit is over.
+    pub const fn is_flying(&self) -> bool {
+        self.is_flying
     }
 }
 
@@ -209,6 +219,8 @@ pub struct Account<C> {
     form: Option<Box<Form>>,
     /// How many commands of it are under way, and their time limit is not over.
     flying: u32,
+    /// When the time limits of all of these are over. A request that is sent by itself may not be told of it in time.
+    flying_until: Option<Instant>,
     waiting: VecDeque<Waiter<C>>,
     /// Whatever may still have a reply.
     under_way: u32,
@@ -223,6 +235,7 @@ impl<C> Default for Account<C> {
             given_back: 0,
             form: None,
             flying: 0,
+            flying_until: None,
             waiting: VecDeque::new(),
             under_way: 0,
         }
@@ -251,34 +264,38 @@ impl<C: Caller> Account<C> {
             Some((_, asks)) => asks,
             None => None,
         };
-        let Some(form) = form.filter(|form| self.takes(form)) else {
+        let Some(form) = form.filter(|form| self.takes(form, now)) else {
             return Asked::Alone(self.begin(asks, now));
         };
         if self.form.as_deref() != Some(form) {
             self.form = Some(Box::new(*form));
         }
         let (beside_at, ends_at) = (now + limit / PART, now + limit);
+        if form.ahead.is_none() && self.waiting.is_empty() && self.flying(now) < TOGETHER {
+            // Nobody shares it.
+            return Asked::Alone(self.takes_off(asks, now, ends_at));
+        }
         self.waiting.push_back(Waiter { cost: request.cost, beside_at, ends_at, caller: caller() });
         Asked::Waits(self.next(asks, now))
     }
 
     /// Whether requests of this form may wait now, and units be kept for them.
-    fn takes(&self, form: &Form) -> bool {
+    fn takes(&self, form: &Form, now: Instant) -> bool {
         let is_kept = self.stock.as_ref().is_none_or(|stock| form.ahead.is_none() || stock.reply.policy == form.policy);
-        is_kept && (self.flying == 0 || self.form.as_deref() == Some(form))
+        is_kept && (self.flying(now) == 0 && self.waiting.is_empty() || self.form.as_deref() == Some(form))
     }
 
     /// The command for those that wait, if one is to be sent now.
     fn next(&mut self, asks: Option<Instant>, now: Instant) -> Option<Command<C>> {
-        let form = **self.form.as_ref()?;
         self.waiting.retain(|waiter| !waiter.caller.is_gone());
         let first = self.waiting.front()?;
+        let form = **self.form.as_ref()?;
         let most = match form.ahead {
             Some(_) => 1,
             None if first.beside_at <= now => BESIDE,
             None => TOGETHER,
         };
-        if self.flying >= most {
+        if self.flying(now) >= most {
             return None;
         }
         let mut needed = 0_u64;
@@ -303,9 +320,18 @@ impl<C: Caller> Account<C> {
         let needed = waiters.iter().fold(0_u64, |needed, waiter| needed.saturating_add(waiter.cost));
         let kept = self.stock(now).map_or(0, |stock| stock.units);
         let missing = form.ahead.map_or(0, |ahead| ahead.units.saturating_sub(kept));
+        let (units, sent) = (needed.max(missing).min(form.most.max(needed)), self.takes_off(asks, now, ends_at));
+        Command { form, units, needed, waiters, sent, ends_at }
+    }
+
+    /// A command begins that others may wait for.
+    fn takes_off(&mut self, asks: Option<Instant>, now: Instant, ends_at: Instant) -> Sent {
+        if self.flying(now) == 0 {
+            self.flying = 0;
+        }
         self.flying += 1;
-        let (units, sent) = (needed.max(missing).min(form.most.max(needed)), self.begin(asks, now));
-        Command { form, units, needed, waiters, sent, ends_at, is_open: true }
+        self.flying_until = self.flying_until.max(Some(ends_at));
+        Sent { is_flying: true, ..self.begin(asks, now) }
     }
 
     /// A command for units that nobody waits for.
@@ -315,7 +341,7 @@ impl<C: Caller> Account<C> {
             Some((_, asks)) => asks,
             None => None,
         };
-        if self.flying > 0 || !self.waiting.is_empty() {
+        if self.flying(now) > 0 || !self.waiting.is_empty() {
             return None;
         }
         self.form = Some(Box::new(*form));
@@ -336,7 +362,7 @@ impl<C: Caller> Account<C> {
         recheck: Duration,
         now: Instant,
     ) -> Ended<(C, Decision), C> {
-        let Command { form, units, needed, waiters, sent, is_open, .. } = command;
+        let Command { form, units, needed, waiters, sent, .. } = command;
         let answers = match form.ahead {
             Some(ahead) => self.grant(&form, ahead, [units, needed], waiters, reply, sent.at, now),
             None if units == 1 => waiters.into_iter().map(|waiter| (waiter.caller, *reply)).collect(),
@@ -347,9 +373,7 @@ impl<C: Caller> Account<C> {
         };
         // What one more unit would have got.
         let last = if units == 1 && form.ahead.is_none() { *reply } else { share(reply, units, units, form.join) };
-        self.flying -= u32::from(is_open);
-        self.learn(&form.request(b"", 1), sent, &last, recheck);
-        (answers, self.next(None, now))
+        (answers, self.learn(&form.request(b"", 1), sent, &last, recheck, now))
     }
 
     /// Divides what a grant has charged, and keeps the rest.
@@ -403,18 +427,53 @@ impl<C: Caller> Account<C> {
 
     /// The time limit of a command is over. Its callers get something else; those that wait have the next command.
     pub fn late(&mut self, command: &mut Command<C>, now: Instant) -> Ended<C, C> {
-        if std::mem::take(&mut command.is_open) {
-            self.flying -= 1;
-            self.is_asked &= command.sent.asks.is_none();
-        }
         let callers = command.waiters.drain(..).map(|waiter| waiter.caller).collect();
-        (callers, self.next(None, now))
+        (callers, self.late_alone(&mut command.sent, now))
     }
 
     /// A command has an error for a reply, or will never have one.
-    pub fn lost(&mut self, mut command: Command<C>, now: Instant) -> Ended<C, C> {
-        self.under_way -= 1;
-        self.late(&mut command, now)
+    pub fn lost(&mut self, command: Command<C>, now: Instant) -> Ended<C, C> {
+        let callers = command.waiters.into_iter().map(|waiter| waiter.caller).collect();
+        (callers, self.unanswered(command.sent, now))
+    }
+
+    /// The time limit of a request that was sent by itself is over. The command for those that wait.
+    pub fn late_alone(&mut self, sent: &mut Sent, now: Instant) -> Option<Command<C>> {
+        if std::mem::take(&mut sent.is_flying) {
+            self.flying = self.flying.saturating_sub(1);
+            self.is_asked &= sent.asks.is_none();
+        }
+        self.next(None, now)
+    }
+
+    /// A request that was sent has a reply. The command for those that wait.
+    pub fn learn(
+        &mut self,
+        request: &Request<'_>,
+        sent: Sent,
+        decision: &Decision,
+        recheck: Duration,
+        now: Instant,
+    ) -> Option<Command<C>> {
+        // Unless units were given back since, so that the decision may be older than that.
+        if sent.given_back == self.given_back {
+            match (Denial::new(request, sent.at, decision, recheck), &mut self.denied) {
+                (Some(denial), Some(denied)) if denied.denial.goes_on_at(sent.at) => denied.denial = denial,
+                (Some(denial), _) => self.denied = Some(Box::new(Denied { denial, count: 0 })),
+                // The denial that it asked about is over. Another one may have taken its place since.
+                (None, Some(denied)) if sent.asks == Some(denied.denial.sent) => self.denied = None,
+                (None, _) => {}
+            }
+        }
+        self.unanswered(sent, now)
+    }
+
+    /// A request that was sent has no reply. The command for those that wait.
+    pub fn unanswered(&mut self, mut sent: Sent, now: Instant) -> Option<Command<C>> {
+        // Where the table is full, nothing is known of what was sent.
+        self.under_way = self.under_way.saturating_sub(1);
+        self.is_asked &= sent.asks.is_none();
+        self.late_alone(&mut sent, now)
     }
 }
 
@@ -425,7 +484,12 @@ impl<C> Account<C> {
     pub fn begin(&mut self, asks: Option<Instant>, now: Instant) -> Sent {
         self.under_way += 1;
         self.is_asked |= asks.is_some();
-        Sent { at: now, given_back: self.given_back, asks }
+        Sent { at: now, given_back: self.given_back, asks, is_flying: false }
+    }
+
+    /// How many commands are under way that others may share the next one of.
+    fn flying(&self, now: Instant) -> u32 {
+        if self.flying_until > Some(now) { self.flying } else { 0 }
     }
 
     /// What a remembered denial says, and whether the request may ask about it all the same: about the denial of a request
@@ -434,7 +498,7 @@ impl<C> Account<C> {
         let Denied { denial, .. } = self.denied.as_deref()?;
         // A reservation may be open already: then the request is allowed.
         let decision = denial.recall(request, now).filter(|_| request.reserve.is_none())?;
-        let asks = denial.is_due(now) && !self.is_asked && self.flying == 0 && self.waiting.is_empty();
+        let asks = denial.is_due(now) && !self.is_asked && self.flying(now) == 0 && self.waiting.is_empty();
         let asks = asks.then_some(denial.sent);
         if asks.is_none() {
             self.count();
@@ -453,28 +517,6 @@ impl<C> Account<C> {
         if let Some(denied) = &mut self.denied {
             denied.count = denied.count.saturating_add(1);
         }
-    }
-
-    /// A request that was sent has a reply.
-    pub fn learn(&mut self, request: &Request<'_>, sent: Sent, decision: &Decision, recheck: Duration) {
-        self.unanswered(sent);
-        // Units were given back since, so the decision may be older than that.
-        if sent.given_back != self.given_back {
-            return;
-        }
-        match (Denial::new(request, sent.at, decision, recheck), &mut self.denied) {
-            (Some(denial), Some(denied)) if denied.denial.goes_on_at(sent.at) => denied.denial = denial,
-            (Some(denial), _) => self.denied = Some(Box::new(Denied { denial, count: 0 })),
-            // The denial that it asked about is over. Another one may have taken its place since.
-            (None, Some(denied)) if sent.asks == Some(denied.denial.sent) => self.denied = None,
-            (None, _) => {}
-        }
-    }
-
-    /// A request that was sent has no reply.
-    pub fn unanswered(&mut self, sent: Sent) {
-        self.under_way -= 1;
-        self.is_asked &= sent.asks.is_none();
     }
 
     /// Units were given back.
@@ -576,15 +618,22 @@ mod tests {
         }
     }
 
+    /// Two requests that nobody shares, and so many that wait.
+    fn two_and(account: &mut Account<Number>, form: &Form, waiting: u32, now: Instant) -> [Sent; 2] {
+        let begun = [0, 1].map(|n| match ask(account, form, n, false, now) {
+            Asked::Alone(sent) => sent,
+            other => panic!("{other:?}"),
+        });
+        assert!((2..2 + waiting).all(|n| sent(ask(account, form, n, n == 3, now)).is_none()));
+        begun
+    }
+
     #[test]
     fn from_two_commands_on_requests_share_the_next_one() {
         let (mut account, now) = (Account::default(), Instant::now());
         let form = Form::of(&POLICY.request("k")).unwrap();
-        let commands: Vec<_> = (0..8).filter_map(|n| sent(ask(&mut account, &form, n, n == 3, now))).collect();
-        let [first, second] = commands.try_into().unwrap();
-        assert_eq!((first.units, second.units), (1, 1));
-        let (answers, next) = account.landed(first, &reply(&POLICY, 1, 4, HOUR), HOUR, now);
-        assert_eq!(answers[0].0, Number(0, false));
+        let [first, second] = two_and(&mut account, &form, 6, now);
+        let next = account.learn(&POLICY.request("k"), first, &reply(&POLICY, 1, 4, HOUR), HOUR, now);
         // Who has left before it was sent is not in it.
         let next = next.unwrap();
         assert_eq!(next.units, 5);
@@ -593,6 +642,9 @@ mod tests {
         let allowed: Vec<_> = answers.iter().map(|(caller, decision)| (caller.0, decision.allowed)).collect();
         assert_eq!(allowed, [(2, true), (4, true), (5, true), (6, true), (7, false)]);
         assert!(none.is_none() && account.held(&POLICY.request("k"), now).is_some());
+        assert!(account.unanswered(second, now).is_none() && account.is_idle());
+        account.forget();
+        two_and(&mut account, &form, 0, now);
         // Another form, a request that shares no command, and one of another cost.
         let other = Form { join: Join::Always, ..form };
         assert!(matches!(
@@ -605,23 +657,34 @@ mod tests {
     fn who_has_waited_is_sent_beside_and_a_lost_command_keeps_nobody_waiting() {
         let (mut account, now) = (Account::default(), Instant::now());
         let form = Form::of(&POLICY.request("k")).unwrap();
-        let mut commands: Vec<_> = (0..3).filter_map(|n| sent(ask(&mut account, &form, n, false, now))).collect();
+        let [mut first, second] = two_and(&mut account, &form, 1, now);
         let part = LIMIT / PART;
         assert!(account.overdue(now + part / 2).is_none() && account.has_waiting());
-        commands.extend(account.overdue(now + part));
-        assert_eq!((commands.len(), account.has_waiting()), (3, false));
-        assert!(sent(ask(&mut account, &form, 3, false, now + part)).is_none());
-        // Only its own caller gets something else. It may still have a reply, which is nobody's.
-        let mut late = commands.remove(0);
-        assert_eq!(late.ends_at(), now + LIMIT);
-        let (callers, next) = account.late(&mut late, now + LIMIT);
-        assert_eq!(callers, [Number(0, false)]);
+        let mut beside = account.overdue(now + part).unwrap();
+        assert!(!account.has_waiting() && beside.ends_at() == now + LIMIT);
+        assert!(sent(ask(&mut account, &form, 4, false, now + part)).is_none());
         // There are two under way besides, and the other one has waited for long enough.
-        assert_eq!(next.unwrap().units, 1);
-        assert!(account.landed(late, &reply(&POLICY, 1, 4, HOUR), HOUR, now + LIMIT).0.is_empty());
-        let (callers, _) = account.lost(commands.remove(0), now + LIMIT);
-        assert_eq!(callers, [Number(1, false)]);
+        let next = account.late_alone(&mut first, now + LIMIT - part / 2).unwrap();
+        assert_eq!(next.units, 1);
+        // Only its own caller gets something else. It may still have a reply, which is nobody's.
+        assert_eq!(account.late(&mut beside, now + LIMIT).0, [Number(2, false)]);
+        assert!(account.landed(beside, &reply(&POLICY, 1, 4, HOUR), HOUR, now + LIMIT).0.is_empty());
+        assert_eq!(account.lost(next, now + LIMIT).0, [Number(4, false)]);
         assert!(!account.is_idle());
+        assert!([first, second].into_iter().all(|sent| account.unanswered(sent, now + LIMIT).is_none()));
+        assert!(account.is_idle());
+    }
+
+    #[test]
+    fn a_caller_that_neither_goes_on_nor_leaves_keeps_nobody_waiting() {
+        let (mut account, now) = (Account::default(), Instant::now());
+        let form = Form::of(&POLICY.request("k")).unwrap();
+        let stuck = two_and(&mut account, &form, 1, now);
+        let next = account.overdue(now + LIMIT);
+        assert!(next.is_some() && !account.has_waiting());
+        // Two more may be sent by themselves beside them, and so on.
+        assert!(matches!(ask(&mut account, &form, 3, false, now + LIMIT), Asked::Alone(_)));
+        assert!(stuck.into_iter().all(|sent| account.unanswered(sent, now + LIMIT).is_none()));
     }
 
     #[test]
@@ -666,7 +729,7 @@ mod tests {
         let (mut account, now) = (Account::<Number>::default(), Instant::now());
         let request = POLICY.request("k").cost(2);
         let learn = |account: &mut Account<Number>, sent, charged| {
-            account.learn(&request, sent, &reply(&POLICY, charged, 0, HOUR), RECHECK);
+            account.learn(&request, sent, &reply(&POLICY, charged, 0, HOUR), RECHECK, now);
         };
         let begun = account.begin(None, now);
         learn(&mut account, begun, 0);
@@ -678,7 +741,7 @@ mod tests {
         let first = account.begin(Some(at), due);
         assert_eq!(asks(&mut account, due), Some(None));
         // Without a reply the next one asks; what was decided before units came back is not remembered.
-        account.unanswered(first);
+        account.unanswered(first, now);
         let next = asks(&mut account, due).unwrap();
         let again = account.begin(next, due);
         account.forget();

@@ -12,7 +12,7 @@ use parking_lot::Mutex;
 use redis_rl_algorithm::Micros;
 use tokio::sync::oneshot;
 
-use crate::account::{Account, Caller, Sent};
+use crate::account::{Account, Caller, Command, Sent};
 use crate::decision::Decision;
 use crate::error::Error;
 use crate::key::{Bounded, State};
@@ -96,10 +96,17 @@ pub struct TopDenial {
 }
 
 impl Entry {
-    /// A request that was sent by itself has a reply.
-    pub fn learn(&mut self, request: &Request<'_>, sent: Sent, decision: &Decision, recheck: Duration, now: Instant) {
-        self.account.learn(request, sent, decision, recheck);
+    /// A request that was sent by itself has a reply. The command for those that wait.
+    pub fn learn(
+        &mut self,
+        request: &Request<'_>,
+        sent: Sent,
+        decision: &Decision,
+        recheck: Duration,
+        now: Instant,
+    ) -> Option<Command<Answer>> {
         self.note(decision, now);
+        self.account.learn(request, sent, decision, recheck, now)
     }
 
     /// Notes what the server counts.
@@ -167,9 +174,8 @@ impl Part {
 
     /// Of the next denials, forgets the one that has denied the fewest requests, but not that of this key. Whether there is
     /// any.
-    fn forgets_denial(&mut self, kept: &Lookup<'_>) -> bool {
-        let kept = self.keys.get_index_of(kept);
-        let others = self.walk().filter(|at| Some(*at) != kept);
+    fn forgets_denial(&mut self, kept: usize) -> bool {
+        let others = self.walk().filter(|at| *at != kept);
         let least = others.filter_map(|at| Some((self.keys.get_index(at)?.1.account.denied()?.count, at))).min();
         let entry = least.and_then(|(_, at)| self.keys.get_index_mut(at));
         entry.map(|(_, entry)| entry.account.drop_denied()).is_some()
@@ -195,19 +201,19 @@ impl Accounts {
     /// Changes what is known of a key. Where there is no place for it, nothing is kept.
     pub fn with<T>(&self, state: &State<'_>, now: Instant, change: impl FnOnce(&mut Entry) -> T) -> T {
         let (lookup, mut part) = (Lookup(state), self.part(state).lock());
-        if !part.keys.contains_key(&lookup) {
-            if !part.has_place(now, None, &self.denials) {
-                return change(&mut Entry::default());
-            }
-            part.keys.insert(state.clone().kept(), Entry::default());
-        }
-        let Some(entry) = part.keys.get_mut(&lookup) else { return change(&mut Entry::default()) };
+        let known = part.keys.get_index_of(&lookup);
+        let at = match known {
+            None if !part.has_place(now, None, &self.denials) => return change(&mut Entry::default()),
+            None => part.keys.insert_full(state.clone().kept(), Entry::default()).0,
+            Some(at) => at,
+        };
+        let Some((_, entry)) = part.keys.get_index_mut(at) else { return change(&mut Entry::default()) };
         let before = entry.account.denied().is_some();
         let changed = change(entry);
         match (before, entry.account.denied().is_some()) {
             (false, true) if self.denials.fetch_add(1, Ordering::Relaxed) >= self.most_denials => {
-                if !part.forgets_denial(&lookup)
-                    && let Some(entry) = part.keys.get_mut(&lookup)
+                if !part.forgets_denial(at)
+                    && let Some((_, entry)) = part.keys.get_index_mut(at)
                 {
                     entry.account.drop_denied();
                 }

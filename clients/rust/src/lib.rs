@@ -56,7 +56,8 @@
 //! 2. The table (`accounts.rs`) has an account of each key (`account.rs`): units of a grant that are left, a remembered denial
 //!    (`denial.rs`), the requests that wait, and the commands under way. It answers at once, or says which command is to be
 //!    sent. From two commands of a key under way on, requests of cost 1 wait and share the next one.
-//! 3. A command is a task of its own. It carries those who wait for it, and its reply is divided among them (`joined.rs`).
+//! 3. A command that nobody shares is sent by its caller. Any other command is a task of its own: it carries those who wait
+//!    for it, and its reply is divided among them (`joined.rs`).
 //! 4. `protocol` writes it for the module, or for the Lua scripts, and reads the reply.
 //! 5. `link` sends it over the connection to the server, or to the node of its slot, unless the breaker (`silence.rs`) is open.
 //! 6. Without a reply in time, `core` has the [`Fallback`]; with [`Fallback::Local`] the algorithm itself decides in memory

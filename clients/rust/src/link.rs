@@ -23,6 +23,7 @@ use crate::protocol::Commands;
 use crate::stats::Gauge;
 use nodes::Nodes;
 use place::Place;
+pub(crate) use server::Late;
 use server::{Replies, Server};
 
 /// A connection that is opened when it is needed. Clones share it, and its circuit breaker.
@@ -95,7 +96,7 @@ impl Link {
     /// # Errors
     /// There is no connection, or it broke.
     pub async fn send(&self, command: Cmd, key: &[u8]) -> Result<Value, Error> {
-        value(self.request(command.into(), key, at_most_a_year(Duration::MAX)).await?)
+        value(self.request(command.into(), key, at_most_a_year(Duration::MAX), &mut None).await?)
     }
 
     /// Whether keys of different slots need requests of their own.
@@ -104,16 +105,22 @@ impl Link {
     }
 
     /// Sends commands with one write, and waits so long for the replies, which are in the order of the commands. To a
-    /// cluster, one command.
+    /// cluster, one command. `late` has those that may still come.
     ///
     /// # Errors
     /// There is no connection, it broke, the breaker is open, or there is no reply in time.
-    pub(crate) async fn request(&self, commands: Commands, key: &[u8], limit: Duration) -> Result<Replies, Error> {
+    pub(crate) async fn request(
+        &self,
+        commands: Commands,
+        key: &[u8],
+        limit: Duration,
+        late: &mut Option<Late>,
+    ) -> Result<Replies, Error> {
         let commands = Arc::new(commands);
         match &self.0.to {
-            To::Server(server) => request(server, &commands, limit).await,
+            To::Server(server) => request(server, &commands, limit, late).await,
             // The futures of requests to one server stay small.
-            To::Cluster(nodes) => Box::pin(nodes.request(&commands, key, limit)).await,
+            To::Cluster(nodes) => Box::pin(nodes.request(&commands, key, limit, late)).await,
         }
     }
 }
@@ -131,14 +138,19 @@ fn value(mut replies: Replies) -> Result<Value, Error> {
 
 /// Sends commands to one server. Those of which the reply says that the master is elsewhere are sent again, over another
 /// connection.
-async fn request(server: &Server, commands: &Arc<Commands>, limit: Duration) -> Result<Replies, Error> {
+async fn request(
+    server: &Server,
+    commands: &Arc<Commands>,
+    limit: Duration,
+    late: &mut Option<Late>,
+) -> Result<Replies, Error> {
     let began = Instant::now();
-    let (mut replies, mut opened) = server.send(commands, limit).await?;
+    let (mut replies, mut opened) = server.send(commands, limit, late).await?;
     let is_elsewhere = |reply: &Result<Value, Error>| matches!(reply, Err(Error::Redis(error)) if is_read_only(error));
     while replies.iter().any(is_elsewhere) && opened.elapsed() >= REOPEN_APART && began.elapsed() < limit {
         server.retire(opened);
         let again = commands.only(|at| replies.get(at).is_some_and(is_elsewhere));
-        let sent = server.send(&Arc::new(again), limit.saturating_sub(began.elapsed())).await;
+        let sent = server.send(&Arc::new(again), limit.saturating_sub(began.elapsed()), &mut None).await;
         let rejected = replies.iter_mut().filter(|reply| is_elsewhere(reply));
         match sent {
             Ok((new, over)) => {

@@ -301,8 +301,12 @@ impl<A: InMemory<Key: Eq + Hash>> Accounts<A> {
         match what {
             What::Alone { sent, cost, caller } => {
                 state.seen.allowed_again |= sent.is_asking() && decision.allowed;
-                side.account.learn(&policy.request("k").cost(cost), sent, &decision, recheck);
-                self.answer(state, caller);
+                state.seen.late |= is_late && decision.charged > 0;
+                let next = side.account.learn(&policy.request("k").cost(cost), sent, &decision, recheck, now);
+                if !is_late {
+                    self.answer(state, caller);
+                }
+                Self::send(state, at, next);
             }
             What::Shared(command) => {
                 let (needed, asks) = (command.needed(), command.is_asking());
@@ -330,20 +334,24 @@ impl<A: InMemory<Key: Eq + Hash>> Accounts<A> {
     }
 
     /// The callers of a command get something else.
-    fn is_over(&self, state: &mut State<A::Key>, at: usize, nth: usize, is_lost: bool) {
+    fn is_over(&self, state: &mut State<A::Key>, at: usize, nth: usize, mut is_lost: bool) {
         let now = instant(state.now * TICK);
         let side = &mut state.sides[at];
         let flight = &mut side.flights[nth];
-        flight.is_late = true;
+        let was_late = std::mem::replace(&mut flight.is_late, true);
         let (callers, next) = match &mut flight.what {
             What::Alone { sent, caller, .. } => {
-                side.account.unanswered(*sent);
-                (vec![*caller], None)
+                let callers = if was_late { Vec::new() } else { vec![*caller] };
+                // Where others do not wait for it, nobody waits for a late reply.
+                is_lost |= !sent.is_flying();
+                let next =
+                    if is_lost { side.account.unanswered(*sent, now) } else { side.account.late_alone(sent, now) };
+                (callers, next)
             }
             What::Shared(command) if is_lost => side.account.lost(command.clone(), now),
             What::Shared(command) => side.account.late(command, now),
         };
-        if is_lost || matches!(flight.what, What::Alone { .. }) {
+        if is_lost {
             side.flights.remove(nth);
         }
         callers.into_iter().for_each(|caller| self.answer(state, caller));

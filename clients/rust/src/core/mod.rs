@@ -14,7 +14,7 @@ use scopeguard::ScopeGuard;
 
 pub use settings::{Settings, at_most_a_year};
 
-use crate::account::{Form, Sent};
+use crate::account::Form;
 use crate::accounts::Accounts;
 use crate::decision::{Decision, Decisions, RetryAfter, Shared, Source};
 use crate::error::{Error, is_connection_error};
@@ -37,21 +37,6 @@ pub struct Core {
     /// Whether the log says that the Lua scripts decide.
     scripts_decide: AtomicBool,
     gauge: Arc<Gauge>,
-}
-
-/// Requests that are sent by themselves, until they have a reply, or until nobody waits for it.
-#[derive(Debug)]
-pub struct Begun<'a> {
-    core: &'a Core,
-    sent: Vec<(&'a Request<'a>, Sent)>,
-}
-
-impl Drop for Begun<'_> {
-    fn drop(&mut self) {
-        for (request, sent) in self.sent.drain(..) {
-            self.core.accounts.of(request, Instant::now(), |entry| entry.account.unanswered(sent));
-        }
-    }
 }
 
 impl Core {
@@ -161,58 +146,13 @@ impl Core {
         if is_granted { self.counters.granted.increment() } else { self.counters.remembered.increment() }
     }
 
-    /// A request that was begun by itself.
-    pub fn begun<'a>(&'a self, request: &'a Request<'a>, sent: Sent) -> Begun<'a> {
-        Begun { core: self, sent: vec![(request, sent)] }
-    }
-
-    /// Begins a request under several limits, unless remembered denials deny it: if one denies, all do. They are asked about
-    /// together.
-    ///
-    /// # Errors
-    /// It is denied.
-    pub fn begin_all<'a>(&'a self, requests: &'a [Request<'a>]) -> Result<Begun<'a>, Decisions> {
-        let now = Instant::now();
-        let known = |request: &Request<'_>| self.accounts.of(request, now, |entry| entry.account.known(request, now));
-        let known: Vec<_> = requests.iter().map(known).collect();
-        if known.iter().flatten().any(|(_, asks)| asks.is_none()) {
-            return Err(self.remembered_all(requests, known.into_iter().map(|known| Some(known?.0)).collect()));
-        }
-        let begin = |(request, known): (&'a Request<'a>, Option<(Decision, Option<Instant>)>)| {
-            let asks = known.and_then(|(_, asks)| asks);
-            (request, self.accounts.of(request, now, |entry| entry.account.begin(asks, now)))
-        };
-        Ok(Begun { core: self, sent: requests.iter().zip(known).map(begin).collect() })
-    }
-
-    fn remembered_all(&self, requests: &[Request<'_>], known: Vec<Option<Decision>>) -> Decisions {
+    /// What remembered denials say of requests that are decided together.
+    pub fn remembered_all(&self, requests: &[Request<'_>], known: Vec<Option<Decision>>) -> Decisions {
         self.counters.remembered.increment();
         let decide = |(request, known): (&Request<'_>, Option<Decision>)| {
             known.unwrap_or_else(|| Decision::unchecked(request.policy))
         };
         Decisions { allowed: false, limits: requests.iter().zip(known).map(decide).collect() }
-    }
-
-    /// Takes the reply to a request in.
-    pub fn learned(&self, begun: Begun<'_>, result: Result<Value, Error>) -> Result<Decision, Error> {
-        let Some((request, _)) = begun.sent.first() else { return Err(Error::UnknownReply) };
-        let decision = reply::decision(&result?, request)?;
-        self.decided(decision.allowed);
-        self.learn(begun, std::slice::from_ref(&decision));
-        Ok(decision)
-    }
-
-    /// [`Core::learned`] of several limits.
-    pub fn learned_all(
-        &self,
-        requests: &[Request<'_>],
-        begun: Begun<'_>,
-        result: Result<Value, Error>,
-    ) -> Result<Decisions, Error> {
-        let decisions = reply::decisions(result?, requests)?;
-        self.decided(decisions.allowed);
-        self.learn(begun, &decisions.limits);
-        Ok(decisions)
     }
 
     /// Takes notice of a reply of RL.SHARE. Nothing is remembered of its limits: what one denies another may allow.
@@ -223,16 +163,6 @@ impl Core {
             self.server.set_clock(decision.now_ms);
         }
         Ok(shared)
-    }
-
-    fn learn(&self, mut begun: Begun<'_>, decisions: &[Decision]) {
-        let (now, recheck) = (Instant::now(), self.accounts.recheck);
-        for ((request, sent), decision) in begun.sent.drain(..).zip(decisions) {
-            self.accounts.of(request, now, |entry| entry.learn(request, sent, decision, recheck, now));
-        }
-        if let Some(decision) = decisions.last() {
-            self.server.set_clock(decision.now_ms);
-        }
     }
 
     /// Decides on a request without the server, if it cannot decide: a remembered denial, else the fallback.
@@ -424,8 +354,11 @@ mod tests {
         let wait = RetryAfter::After(Duration::from_secs(3600));
         let denial = Decision::of_fallback(request.policy, false, 0, wait);
         let decision = Decision { source: Source::Server, ..denial };
-        let Ok(begun) = core.begin_all(std::slice::from_ref(request)) else { panic!("a denial is known") };
-        core.learn(begun, &[decision]);
+        let now = Instant::now();
+        core.accounts.of(request, now, |entry| {
+            let sent = entry.account.begin(None, now);
+            entry.learn(request, sent, &decision, Duration::from_secs(10), now)
+        });
     }
 
     #[test]

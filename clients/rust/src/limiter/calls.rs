@@ -7,14 +7,14 @@ use redis::Value;
 use scopeguard::ScopeGuard;
 use tokio::time::{Instant, sleep};
 
-use super::shared::Asking;
+use super::shared::{Asking, land_later};
 use super::{Builder, Limiter};
 use crate::account::Form;
 use crate::accounts::TopDenial;
 use crate::decision::{Decision, Decisions, Shared, Source};
 use crate::error::Error;
 use crate::fallback::Fallback;
-use crate::link::Link;
+use crate::link::{Late, Link};
 use crate::policy::{Policy, Request};
 use crate::protocol::{Call, Commands, Exchange, Verb, reply};
 use crate::{Address, Stats};
@@ -317,29 +317,25 @@ impl Limiter {
         let mut keys: Vec<_> = requests.iter().map(Request::key).collect();
         keys.sort_unstable();
         let is_twice = |key: &[u8]| keys.get(keys.partition_point(|other| *other < key) + 1) == Some(&key);
-        let mut flights = Vec::new();
-        let begin = |request: &Request<'_>| {
-            let form = if is_twice(request.key) { None } else { Form::of(request) };
-            self.begin(request, form.as_ref(), &mut flights)
-        };
+        let begin =
+            |request| self.begin(request, if is_twice(request.key) { None } else { Form::of(request) }.as_ref());
         let begun: Vec<_> = requests.iter().map(begin).collect();
-        self.fly(flights);
         let mut decisions = vec![Err(Error::UnknownReply); requests.len()];
         let (mut alone, mut waiting) = (Vec::new(), Vec::new());
         for ((request, begun), decision) in requests.iter().zip(begun).zip(&mut decisions) {
             match begun {
                 Asking::Known(known) => *decision = Ok(known),
                 Asking::Waits(waits) => waiting.push(async { *decision = self.wait_for(request, waits).await }),
-                Asking::Alone(sent) => {
-                    alone.push((core.begun(request, sent), Call::of(Verb::Check, request), decision))
-                }
+                Asking::Alone(begun) => alone.push((begun, Call::of(Verb::Check, request), decision)),
             }
         }
         let calls: Vec<_> = alone.iter().map(|(_, call, _)| *call).collect();
-        let (replies, _) = join(Box::pin(self.converse_counted(&calls)), join_all(waiting)).await;
+        let (mut late, mut overdue) = (None, Vec::new());
+        let (replies, _) = join(Box::pin(self.converse_counted(&calls, &mut late)), join_all(waiting)).await;
         for ((begun, _, decision), reply) in alone.into_iter().zip(replies) {
-            *decision = core.learned(begun, reply);
+            *decision = begun.decide(reply, &mut overdue);
         }
+        land_later(overdue, late);
         let each = requests.iter().zip(decisions);
         each.map(|(request, decision)| decision.or_else(|error| core.fall_back(request, self.fallback, error)))
             .collect()
@@ -354,15 +350,6 @@ impl Limiter {
         requests.iter().map(decide).collect()
     }
 
-    /// Checks a request under several limits, without a fallback.
-    pub(crate) async fn check_all_on_server(&self, requests: &[Request<'_>]) -> Result<Decisions, Error> {
-        let begun = match self.core.begin_all(requests) {
-            Ok(begun) => begun,
-            Err(denied) => return Ok(denied),
-        };
-        self.core.learned_all(requests, begun, self.call(Call::all(requests)).await)
-    }
-
     /// Sends a call that may give units back. What is remembered of the key is forgotten then, also if this future is
     /// dropped before the reply.
     async fn correct(&self, verb: Verb<'_>, request: &Request<'_>) -> Result<Value, Error> {
@@ -373,16 +360,20 @@ impl Limiter {
 
     /// Sends a call within the timeout.
     pub(crate) async fn call(&self, call: Call<'_>) -> Result<Value, Error> {
-        self.converse_counted(&[call]).await.pop().unwrap_or(Err(Error::UnknownReply))
+        self.converse_counted(&[call], &mut None).await.pop().unwrap_or(Err(Error::UnknownReply))
     }
 
     /// Sends calls within the timeout, and counts how they end.
-    async fn converse_counted(&self, calls: &[Call<'_>]) -> Vec<Result<Value, Error>> {
+    pub(super) async fn converse_counted(
+        &self,
+        calls: &[Call<'_>],
+        late: &mut Option<Late>,
+    ) -> Vec<Result<Value, Error>> {
         if self.timeout.is_zero() {
             return calls.iter().map(|_| Err(self.failed(Error::Timeout(self.timeout)))).collect();
         }
         let unended = self.core.unended(calls.len());
-        let replies = self.converse(calls, self.timeout).await;
+        let replies = self.converse(calls, self.timeout, late).await;
         ScopeGuard::into_inner(unended);
         replies.into_iter().map(|reply| reply.map_err(|error| self.failed(error))).collect()
     }
@@ -397,8 +388,13 @@ impl Limiter {
     }
 
     /// Sends calls that do not depend on each other together, for which the server may take so long. Their keys have one
-    /// slot.
-    pub(super) async fn converse(&self, calls: &[Call<'_>], limit: Duration) -> Vec<Result<Value, Error>> {
+    /// slot. `late` has the replies that may still come to those that have none in time, in their order.
+    pub(super) async fn converse(
+        &self,
+        calls: &[Call<'_>],
+        limit: Duration,
+        late: &mut Option<Late>,
+    ) -> Vec<Result<Value, Error>> {
         let Some(key) = calls.first().map(Call::key) else { return Vec::new() };
         let (began, mut results) = (Instant::now(), vec![Err(Error::UnknownReply); calls.len()]);
         let mut open: Vec<_> = calls
@@ -419,7 +415,7 @@ impl Limiter {
                 return results;
             }
             let rest = limit.saturating_sub(began.elapsed());
-            match self.link.request(std::mem::take(&mut commands), &key, rest).await {
+            match self.link.request(std::mem::take(&mut commands), &key, rest, late).await {
                 Ok(replied) => {
                     open.iter_mut().zip(replied).for_each(|((_, reply, _), value)| *reply = Some(value));
                 }

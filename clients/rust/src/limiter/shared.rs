@@ -1,36 +1,33 @@
-//! Sends the commands of accounts. Each is a task of its own and carries those who wait for it, so that no caller's end stops
-//! it or leaves a key without a next command.
+//! Sends the commands of accounts. A request whose command nobody shares is sent by its caller. Any other command is a task
+//! of its own and carries those who wait for it, so that no caller's end stops it or leaves a key without a next command.
 
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use redis::Value;
 use scopeguard::ScopeGuard;
+use tokio::runtime::Handle;
 use tokio::sync::{oneshot, watch};
 use tokio::time::timeout;
 
 use super::Limiter;
 use crate::account::{Asked, Command, Form, PART, Sent};
-use crate::accounts::Answer;
-use crate::core::Core;
-use crate::decision::Decision;
+use crate::accounts::{Answer, Entry};
+use crate::decision::{Decision, Decisions};
 use crate::error::Error;
 use crate::key::State;
-use crate::link::within;
+use crate::link::{Late, within};
 use crate::policy::Request;
 use crate::protocol::{Call, Verb, reply};
 
-/// For how long a reply is waited for that comes after the time limit: it still says what was charged.
-const LATE: Duration = Duration::from_secs(1);
 /// How often it is looked whether what is under way has brought something to give back.
 const PAUSE: Duration = Duration::from_millis(5);
 
 /// A request that has begun.
 #[expect(clippy::large_enum_variant, reason = "it is used at once")]
-pub(super) enum Asking {
+pub(super) enum Asking<'a> {
     Known(Decision),
     Waits(Waiting),
-    /// It is sent by itself.
-    Alone(Sent),
+    Alone(Begun<'a>),
 }
 
 /// A request whose command has others to carry too.
@@ -41,77 +38,161 @@ pub(super) struct Waiting {
     is_granted: bool,
 }
 
+/// A request that its caller sends by itself, until it has a reply, or until nobody waits for it.
+pub(super) struct Begun<'a> {
+    limiter: &'a Limiter,
+    request: &'a Request<'a>,
+    sent: Option<Sent>,
+}
+
+impl Begun<'_> {
+    /// Takes its reply in. If it has none in time, a later one still says what is denied: `overdue` has who waits for it.
+    pub(super) fn decide(
+        self,
+        reply: Result<Value, Error>,
+        overdue: &mut Vec<Option<Flight>>,
+    ) -> Result<Decision, Error> {
+        let decision = reply.and_then(|value| reply::decision(&value, self.request));
+        match &decision {
+            Ok(decision) => {
+                self.limiter.core.decided(decision.allowed);
+                self.learn(decision);
+            }
+            Err(Error::Timeout(_)) => overdue.push(self.overdue()),
+            Err(_) => {}
+        }
+        decision
+    }
+
+    fn learn(mut self, decision: &Decision) {
+        let Self { limiter, request, sent } = &mut self;
+        limiter.core.server.set_clock(decision.now_ms);
+        if let Some(sent) = sent.take() {
+            let recheck = limiter.core.accounts.recheck;
+            limiter.note(request, |entry, now| entry.learn(request, sent, decision, recheck, now));
+        }
+    }
+
+    /// Its time limit is over.
+    fn overdue(mut self) -> Option<Flight> {
+        let form = Form::of(self.request)?;
+        let mut sent = self.sent.take_if(|sent| sent.is_flying())?;
+        self.limiter.note(self.request, |entry, now| entry.account.late_alone(&mut sent, now));
+        let key = self.request.bounded_key();
+        let state = State::new(self.request.policy, &key);
+        Some(Flight::new(self.limiter, &state, Command::alone(form, sent, Instant::now())))
+    }
+}
+
+impl Drop for Begun<'_> {
+    fn drop(&mut self) {
+        if let Some(sent) = self.sent.take() {
+            self.limiter.note(self.request, |entry, now| entry.account.unanswered(sent, now));
+        }
+    }
+}
+
 /// A command under way. Its callers get an error where its task ends without a reply.
 pub(super) struct Flight {
-    core: Arc<Core>,
+    limiter: Limiter,
     state: State<'static>,
-    form: Form,
-    units: u64,
     command: Option<Command<Answer>>,
 }
 
 impl Flight {
-    fn new(core: &Arc<Core>, state: &State<'_>, command: Command<Answer>) -> Self {
-        let (form, units) = (command.form, command.units);
-        Self { core: Arc::clone(core), state: state.clone().kept(), form, units, command: Some(command) }
+    fn new(limiter: &Limiter, state: &State<'_>, command: Command<Answer>) -> Self {
+        Self { limiter: limiter.clone(), state: state.clone().kept(), command: Some(command) }
     }
 
-    /// It is written now. Whether anybody waits for it.
-    fn is_wanted(&mut self) -> bool {
-        let Some(command) = &mut self.command else { return false };
-        let is_wanted = command.is_wanted();
-        self.units = command.units;
-        is_wanted
+    /// Sends it in a task, if the runtime has not ended.
+    fn fly(self) {
+        if let Ok(runtime) = Handle::try_current() {
+            // In a box: the runtime moves what it is given several times.
+            drop(runtime.spawn(Box::pin(self.run())));
+        }
     }
 
-    /// The next command of the same key.
-    fn next(&self, next: Option<Command<Answer>>) -> Vec<Self> {
-        next.into_iter().map(|command| Self::new(&self.core, &self.state, command)).collect()
+    /// Sends it, and takes its reply in.
+    async fn run(mut self) {
+        let Some(command) = &mut self.command else { return };
+        if !command.is_wanted() {
+            return;
+        }
+        let limit = command.ends_at().saturating_duration_since(Instant::now());
+        let (request, mut late) = (command.form.joined(self.state.key(), command.units), None);
+        let reply = self.limiter.converse(&[Call::of(Verb::Check, &request)], limit, &mut late).await.pop();
+        match late {
+            Some(late) => {
+                self.late();
+                land(vec![Some(self)], late).await;
+            }
+            None => self.ends(reply),
+        }
     }
 
-    /// Its time limit is over. The next command.
-    fn late(&mut self) -> Vec<Self> {
-        let Some(command) = &mut self.command else { return Vec::new() };
-        let now = Instant::now();
-        let (callers, next) = self.core.accounts.with(&self.state, now, |entry| entry.account.late(command, now));
-        answer(callers, &Error::Timeout(self.core.timeout));
-        self.next(next)
+    /// Its time limit is over.
+    fn late(&mut self) {
+        let Some(command) = &mut self.command else { return };
+        let (core, now) = (&self.limiter.core, Instant::now());
+        let (callers, next) = core.accounts.with(&self.state, now, |entry| entry.account.late(command, now));
+        answer(callers, &Error::Timeout(core.timeout));
+        self.follow(next);
     }
 
-    /// It has a reply. The next command, and whether a task is needed that gives back what is kept.
-    fn landed(&mut self, reply: &Decision) -> (Vec<Self>, bool) {
-        let Some(command) = self.command.take() else { return (Vec::new(), false) };
-        let (now, accounts) = (Instant::now(), &self.core.accounts);
-        let (recheck, ahead) = (accounts.recheck, self.form.ahead);
-        let ((answers, next), keeps) = accounts.with(&self.state, now, |entry| {
-            let landed = entry.account.landed(command, reply, recheck, now);
+    /// It has a reply, or will never have one.
+    fn ends(mut self, reply: Option<Result<Value, Error>>) {
+        let Some(command) = &self.command else { return };
+        let request = command.form.joined(self.state.key(), command.units);
+        let reply = reply.unwrap_or(Err(Error::CircuitOpen)).and_then(|value| reply::decision(&value, &request));
+        match reply {
+            Ok(decision) => self.landed(&decision),
+            Err(error) => self.lost(&error),
+        }
+    }
+
+    fn landed(&mut self, reply: &Decision) {
+        let Some(command) = self.command.take() else { return };
+        let (core, form, now) = (&self.limiter.core, command.form, Instant::now());
+        let ((answers, next), keeps) = core.accounts.with(&self.state, now, |entry| {
             entry.note(reply, now);
-            let keeps = ahead.is_some_and(|ahead| entry.account.gives_back_at(now, ahead.hold).is_some());
+            let landed = entry.account.landed(command, reply, core.accounts.recheck, now);
+            let keeps = form.ahead.is_some_and(|ahead| entry.account.gives_back_at(now, ahead.hold).is_some());
             (landed, keeps && !std::mem::replace(&mut entry.is_kept, true))
         });
-        if ahead.is_some() {
-            self.core.decided(reply.allowed);
+        if form.ahead.is_some() {
+            core.decided(reply.allowed);
         }
-        self.core.server.set_clock(reply.now_ms);
+        core.server.set_clock(reply.now_ms);
         // Who has left gets its units too.
         answers.into_iter().for_each(|(Answer(answer), decision)| _ = answer.send(Ok(decision)));
-        (self.next(next), keeps)
+        self.follow(next);
+        if keeps && let (Some(alive), Some(ahead)) = (&self.limiter.granted, form.ahead) {
+            let keeping = self.limiter.clone().keep(self.state.clone(), form, ahead.hold, alive.clone());
+            drop(tokio::spawn(keeping));
+        }
     }
 
-    /// It has none, or an error. The next command.
-    fn lost(&mut self, error: &Error) -> Vec<Self> {
-        let Some(command) = self.command.take() else { return Vec::new() };
+    fn lost(&mut self, error: &Error) {
+        let Some(command) = self.command.take() else { return };
         let now = Instant::now();
-        let (callers, next) = self.core.accounts.with(&self.state, now, |entry| entry.account.lost(command, now));
+        let (callers, next) =
+            self.limiter.core.accounts.with(&self.state, now, |entry| entry.account.lost(command, now));
         answer(callers, error);
-        self.next(next)
+        self.follow(next);
+    }
+
+    /// Sends the next command of the same key.
+    fn follow(&self, next: Option<Command<Answer>>) {
+        if let Some(command) = next {
+            Self::new(&self.limiter, &self.state, command).fly();
+        }
     }
 }
 
 impl Drop for Flight {
     fn drop(&mut self) {
-        // The runtime ends: those that wait get errors too.
-        drop(self.lost(&Error::CircuitOpen));
+        // Nobody wants it any more, or the runtime ends: those that wait get errors too.
+        self.lost(&Error::CircuitOpen);
     }
 }
 
@@ -119,9 +200,27 @@ fn answer(callers: Vec<Answer>, error: &Error) {
     callers.into_iter().for_each(|Answer(answer)| _ = answer.send(Err(error.clone())));
 }
 
+/// Takes in what comes after the time limits of these.
+async fn land(flights: Vec<Option<Flight>>, late: Late) {
+    let mut replies = late.replies().await.into_iter();
+    for flight in flights {
+        let reply = replies.next();
+        if let Some(flight) = flight {
+            flight.ends(reply);
+        }
+    }
+}
+
+/// [`land`] in the background.
+pub(super) fn land_later(flights: Vec<Option<Flight>>, late: Option<Late>) {
+    if let Some(late) = late {
+        drop(tokio::spawn(land(flights, late)));
+    }
+}
+
 impl Limiter {
-    /// Begins a request: what is known of it, or what it waits for. Adds commands that are to be sent.
-    pub(super) fn begin(&self, request: &Request<'_>, form: Option<&Form>, flights: &mut Vec<Flight>) -> Asking {
+    /// Begins a request: what is known of it, or what it waits for.
+    pub(super) fn begin<'a>(&'a self, request: &'a Request<'a>, form: Option<&Form>) -> Asking<'a> {
         let (key, now) = (request.bounded_key(), Instant::now());
         let (state, mut waiting) = (State::new(request.policy, &key), None);
         let caller = || {
@@ -133,18 +232,58 @@ impl Limiter {
             let asked = entry.account.ask(request, form, now, self.timeout, caller);
             (asked, entry.account.has_waiting())
         });
-        let is_granted = form.is_some_and(|form| form.ahead.is_some());
         let (begun, next) = match (asked, waiting) {
+            (Asked::Alone(sent), _) => return Asking::Alone(self.begun(request, sent)),
             (Asked::Known(decision, next), _) => {
                 self.core.count_known(&decision);
                 (Asking::Known(decision), next)
             }
-            (Asked::Waits(next), Some(answer)) => (Asking::Waits(Waiting { answer, is_next, is_granted }), next),
+            (Asked::Waits(next), Some(answer)) => {
+                let is_granted = form.is_some_and(|form| form.ahead.is_some());
+                (Asking::Waits(Waiting { answer, is_next, is_granted }), next)
+            }
             (Asked::Waits(next), None) => (Asking::Known(Decision::unchecked(request.policy)), next),
-            (Asked::Alone(sent), _) => return Asking::Alone(sent),
         };
-        flights.extend(next.map(|command| Flight::new(&self.core, &state, command)));
+        if let Some(command) = next {
+            Flight::new(self, &state, command).fly();
+        }
         begun
+    }
+
+    /// A request that was begun by itself.
+    fn begun<'a>(&'a self, request: &'a Request<'a>, sent: Sent) -> Begun<'a> {
+        Begun { limiter: self, request, sent: Some(sent) }
+    }
+
+    /// Begins a request under several limits, unless remembered denials deny it: if one denies, all do. They are asked about
+    /// together.
+    ///
+    /// # Errors
+    /// It is denied.
+    fn begin_all<'a>(&'a self, requests: &'a [Request<'a>]) -> Result<Vec<Begun<'a>>, Decisions> {
+        let (accounts, now) = (&self.core.accounts, Instant::now());
+        let known = |request: &Request<'_>| accounts.of(request, now, |entry| entry.account.known(request, now));
+        let known: Vec<_> = requests.iter().map(known).collect();
+        if known.iter().flatten().any(|(_, asks)| asks.is_none()) {
+            return Err(self.core.remembered_all(requests, known.into_iter().map(|known| Some(known?.0)).collect()));
+        }
+        let begin = |(request, known): (&'a Request<'a>, Option<(Decision, Option<Instant>)>)| {
+            let asks = known.and_then(|(_, asks)| asks);
+            self.begun(request, accounts.of(request, now, |entry| entry.account.begin(asks, now)))
+        };
+        Ok(requests.iter().zip(known).map(begin).collect())
+    }
+
+    /// Checks a request under several limits, without a fallback.
+    pub(crate) async fn check_all_on_server(&self, requests: &[Request<'_>]) -> Result<Decisions, Error> {
+        let begun = match self.begin_all(requests) {
+            Ok(begun) => begun,
+            Err(denied) => return Ok(denied),
+        };
+        let decisions = reply::decisions(self.call(Call::all(requests)).await?, requests)?;
+        self.core.decided(decisions.allowed);
+        begun.into_iter().zip(&decisions.limits).for_each(|(begun, decision)| begun.learn(decision));
+        Ok(decisions)
     }
 
     /// Checks a request, without a fallback.
@@ -154,16 +293,15 @@ impl Limiter {
         if self.timeout.is_zero() {
             return self.core.known(request, form).ok_or_else(|| self.failed(Error::Timeout(self.timeout)));
         }
-        let mut flights = Vec::new();
-        let begun = self.begin(request, form, &mut flights);
-        self.fly(flights);
-        match begun {
+        match self.begin(request, form) {
             Asking::Known(decision) => Ok(decision),
             Asking::Waits(waiting) => self.wait_for(request, waiting).await,
-            Asking::Alone(sent) => {
-                let begun = self.core.begun(request, sent);
-                let reply = self.call(Call::of(Verb::Check, request)).await;
-                self.core.learned(begun, reply)
+            Asking::Alone(begun) => {
+                let (mut late, mut overdue) = (None, Vec::new());
+                let reply = self.converse_counted(&[Call::of(Verb::Check, request)], &mut late).await.pop();
+                let decision = begun.decide(reply.unwrap_or(Err(Error::UnknownReply)), &mut overdue);
+                land_later(overdue, late);
+                decision
             }
         }
     }
@@ -177,7 +315,8 @@ impl Limiter {
             match timeout(self.timeout / PART, &mut answer).await {
                 Ok(answered) => Some(answered),
                 Err(_) => {
-                    self.send_beside(request);
+                    // It is sent beside the others.
+                    self.note(request, |entry, now| entry.account.overdue(now));
                     within(self.timeout - self.timeout / PART, answer).await
                 }
             }
@@ -203,60 +342,12 @@ impl Limiter {
         }
     }
 
-    /// Sends a command for those that wait, beside the others.
-    fn send_beside(&self, request: &Request<'_>) {
+    /// Changes what is known of the key of a request, and sends the command that follows.
+    fn note(&self, request: &Request<'_>, change: impl FnOnce(&mut Entry, Instant) -> Option<Command<Answer>>) {
         let (key, now) = (request.bounded_key(), Instant::now());
         let state = State::new(request.policy, &key);
-        let next = self.core.accounts.with(&state, now, |entry| entry.account.overdue(now));
-        self.fly(next.into_iter().map(|command| Flight::new(&self.core, &state, command)).collect());
-    }
-
-    /// Sends commands together.
-    pub(super) fn fly(&self, flights: Vec<Flight>) {
-        if !flights.is_empty() {
-            // In a box: the runtime moves what it is given several times.
-            drop(tokio::spawn(Box::pin(self.clone().run(flights))));
-        }
-    }
-
-    /// Sends commands, and takes their replies in.
-    async fn run(self, mut flights: Vec<Flight>) {
-        flights.retain_mut(|flight| {
-            let is_wanted = flight.is_wanted();
-            if !is_wanted {
-                self.fly(flight.lost(&Error::CircuitOpen));
-            }
-            is_wanted
-        });
-        let asked: Vec<_> = flights.iter().map(|flight| (flight.form, flight.units, flight.state.clone())).collect();
-        let requests: Vec<_> = asked.iter().map(|(form, units, state)| form.joined(state.key(), *units)).collect();
-        let calls: Vec<_> = requests.iter().map(|request| Call::of(Verb::Check, request)).collect();
-        let ends_at = flights.iter().filter_map(|flight| flight.command.as_ref().map(Command::ends_at)).max();
-        let limit = ends_at.map_or(self.timeout, |ends_at| ends_at.saturating_duration_since(Instant::now()));
-        let mut replies = std::pin::pin!(self.converse(&calls, limit + LATE));
-        let replies = match within(limit, &mut replies).await {
-            Some(replies) => replies,
-            None => {
-                flights.iter_mut().for_each(|flight| self.fly(flight.late()));
-                replies.await
-            }
-        };
-        for ((flight, request), reply) in flights.iter_mut().zip(&requests).zip(replies) {
-            match reply.and_then(|value| reply::decision(&value, request)) {
-                Ok(decision) => {
-                    let (next, keeps) = flight.landed(&decision);
-                    self.fly(next);
-                    if keeps && let (Some(alive), Some(ahead)) = (&self.granted, flight.form.ahead) {
-                        drop(tokio::spawn(self.clone().keep(
-                            flight.state.clone(),
-                            flight.form,
-                            ahead.hold,
-                            alive.clone(),
-                        )));
-                    }
-                }
-                Err(error) => self.fly(flight.lost(&error)),
-            }
+        if let Some(command) = self.core.accounts.with(&state, now, |entry| change(entry, now)) {
+            Flight::new(self, &state, command).fly();
         }
     }
 

@@ -12,7 +12,7 @@ use redis::{Client, ConnectionAddr, ConnectionInfo, ErrorKind, RedisError};
 use tokio::time::{sleep, timeout};
 
 use super::place::Place;
-use super::server::{Replies, Server};
+use super::server::{Late, Replies, Server};
 use super::value;
 use crate::address::routing::{self, Node, Range};
 use crate::address::{OPEN_TIMEOUT, Trust, at, is_misrouted};
@@ -133,7 +133,7 @@ impl Nodes {
         let questions = nodes.into_iter().map(|node| async move {
             let mut command = redis::cmd("CLUSTER");
             command.arg("SLOTS");
-            let (replies, _) = self.server(&node).send(&Arc::new(command.into()), OPEN_TIMEOUT).await?;
+            let (replies, _) = self.server(&node).send(&Arc::new(command.into()), OPEN_TIMEOUT, &mut None).await?;
             Ok::<_, Error>(routing::ranges(&value(replies)?, &node.0)?)
         });
         let mut questions: FuturesUnordered<_> = questions.collect();
@@ -171,10 +171,16 @@ impl Nodes {
     }
 
     /// Sends a command, and follows redirections: these replies say that it was not executed. Nothing else is sent again.
-    pub async fn request(&self, command: &Arc<Commands>, key: &[u8], limit: Duration) -> Result<Replies, Error> {
+    pub async fn request(
+        &self,
+        command: &Arc<Commands>,
+        key: &[u8],
+        limit: Duration,
+        late: &mut Option<Late>,
+    ) -> Result<Replies, Error> {
         let began = Instant::now();
         let rest = || limit.saturating_sub(began.elapsed());
-        let mut sent = self.route(key, limit).await?.send(command, rest()).await;
+        let mut sent = self.route(key, limit).await?.send(command, rest(), late).await;
         for redirection in 1..=MOST_REDIRECTIONS {
             // Another node may have the slot by now.
             let (replies, _) = sent.inspect_err(|_| self.read_again())?;
@@ -195,9 +201,9 @@ impl Nodes {
                 }
             };
             sent = if asking {
-                server.send(&Arc::new(command.asking()), rest()).await
+                server.send(&Arc::new(command.asking()), rest(), late).await
             } else {
-                server.send(command, rest()).await
+                server.send(command, rest(), late).await
             };
         }
         let (mut replies, _) = sent.inspect_err(|_| self.read_again())?;

@@ -8,6 +8,7 @@ use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, Shared};
 use parking_lot::Mutex;
 use redis::{ErrorKind, RedisError, RedisResult, Value};
+use tokio::runtime::Handle;
 use tokio::time::{sleep, timeout};
 
 use super::open::Connection;
@@ -22,7 +23,7 @@ use crate::stats::Gauge;
 const ATTEMPTS_APART: Duration = Duration::from_millis(100);
 /// A connection that is silent for so long is replaced: the address may belong to another server by now.
 const REPLACED_AFTER: Duration = Duration::from_secs(1);
-/// How long a reply is waited for whose caller does not wait any more.
+/// How long a late reply is waited for.
 const LATE: Duration = Duration::from_secs(1);
 /// Before a request that comes after so long, the runtime notes whether the server has closed the connection.
 const IDLE: Duration = Duration::from_millis(2);
@@ -68,6 +69,26 @@ type Opening = Shared<BoxFuture<'static, RedisResult<Connection>>>;
 /// The reply to each command: an error is one of the server.
 pub type Replies = Vec<Result<Value, Error>>;
 
+/// Replies that have not come in time. They are waited for also if nobody wants them: a late one says that the server is
+/// there.
+pub struct Late(Option<BoxFuture<'static, Result<Replies, Error>>>);
+
+impl Late {
+    /// Waits for them; there are none if they do not come.
+    pub async fn replies(mut self) -> Replies {
+        let Some(replies) = self.0.take() else { return Vec::new() };
+        timeout(LATE, replies).await.ok().and_then(Result::ok).unwrap_or_default()
+    }
+}
+
+impl Drop for Late {
+    fn drop(&mut self) {
+        if let (Some(replies), Ok(runtime)) = (self.0.take(), Handle::try_current()) {
+            drop(runtime.spawn(timeout(LATE, replies)));
+        }
+    }
+}
+
 impl Server {
     /// A connection that is opened by the first request. Its breaker opens after this silence.
     pub fn new(place: Place, silence: Option<Duration>, gauge: Arc<Gauge>) -> Self {
@@ -87,12 +108,17 @@ impl Server {
         self.0.state.lock().silence.set_limit(silence);
     }
 
-    /// Sends commands with one write, and waits so long for the replies. If this is dropped before they are written, they
-    /// are not sent. Also returns when the connection was opened that they came over.
+    /// Sends commands with one write, and waits so long for the replies, which may still come late. If this is dropped before
+    /// they are written, they are not sent. Also returns when the connection was opened that they came over.
     ///
     /// # Errors
     /// There is no reply in time, no connection, or the breaker is open.
-    pub async fn send(&self, commands: &Arc<Commands>, limit: Duration) -> Result<(Replies, Instant), Error> {
+    pub async fn send(
+        &self,
+        commands: &Arc<Commands>,
+        limit: Duration,
+        late: &mut Option<Late>,
+    ) -> Result<(Replies, Instant), Error> {
         let began = Instant::now();
         let waiting = match self.0.begin(began) {
             Some(waiting) => waiting,
@@ -116,8 +142,7 @@ impl Server {
         match within(limit.saturating_sub(began.elapsed()), &mut replies).await {
             Some(replies) => Ok((replies?, opened)),
             None => {
-                // A late reply still says that the server is there.
-                tokio::spawn(timeout(LATE.saturating_sub(limit), replies));
+                *late = Some(Late(Some(replies)));
                 Err(Error::Timeout(limit))
             }
         }
