@@ -5,8 +5,8 @@ python3 faults.py CLIENT [CLIENT …]
 
 Each client is the example of its page, run as it stands there but for the addresses, with a real server. Every fault
 asserts what a request gets, how long it takes at most, what the log says, and when the server decides again. With
-RL_FAILURE_DIR each fault that passes is a line of <client>.jsonl there; scripts/failure-table makes docs/failure.md of
-them.
+RL_FAILURE_DIR each fault that passes is a line of <client>.jsonl there; scripts/failure-table compares these with
+clients/faults.txt.
 """
 
 import concurrent.futures
