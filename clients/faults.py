@@ -28,6 +28,7 @@ REPLIES = 1.0  # seconds that a request takes at most if the server replies, on 
 CLIENTS = ROOT / "clients"
 PYTHON = ROOT / "target/clients-python/bin"
 NODE = pathlib.Path(os.environ.get("RL_NODE_APPLICATION", ""))  # has the packages, made by node/test
+GO = pathlib.Path(os.environ.get("RL_GO_APPLICATION", ""))  # the same, made by go/test
 
 
 def example(page, language, words):
@@ -224,27 +225,15 @@ func main() {""",
     patient = {'Prefix: "app:"': 'Prefix: "app:", Timeout: 5 * time.Second'}
 
     def start(self, port, changes):
-        """The example of the page in a module of its own, outside of the clone."""
-        http_port, redigo = free_port(), "github.com/gomodule/redigo"
+        http_port = free_port()
         main = replaced(
             example("clients/go/README.md", "go", "func main() {"),
             {"localhost:6379": f"127.0.0.1:{port}", '":3000"': f'"127.0.0.1:{http_port}"', **changes},
         )
-        replace = {
-            "example.com/redis-rl/clients/go": CLIENTS / "go",
-            redigo: f"/usr/share/gocode/src/{redigo}",
-            "github.com/stretchr/testify": CLIENTS / "go/redigotest/stubs/testify",
-        }
-        with tempfile.TemporaryDirectory() as place:
+        with tempfile.TemporaryDirectory(dir=GO) as place:
             path = pathlib.Path(place)
             (path / "main.go").write_text(main)
-            for words in (
-                ["mod", "init", "example"],
-                ["mod", "edit", *(f"-replace={old}={new}" for old, new in replace.items())],
-                ["mod", "edit", *(f"-require={old}@v1.0.0" for old in replace)],
-                ["build", "-o", "main", "."],
-            ):
-                subprocess.run(["go", *words], cwd=place, check=True, capture_output=True)
+            subprocess.run(["go", "build", "-o", "main", "main.go"], cwd=place, check=True)
             return App([path / "main"], {}, http_port)
 
 

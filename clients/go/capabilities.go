@@ -6,20 +6,21 @@ import (
 	"strings"
 )
 
-// What an algorithm can do: a row of vectors/capabilities.json, which a test compares with this.
-type can struct{ burst, anchor, cost, partial, always, reserve, lock, id bool }
-
-var capabilities = map[string]can{
-	"FIXED":   {anchor: true, cost: true, partial: true, always: true, reserve: true},
-	"WINDOW":  {cost: true, partial: true, always: true, reserve: true},
-	"SLIDING": {cost: true, partial: true},
-	"COUNTER": {cost: true, partial: true, always: true, reserve: true},
-	"TOKEN":   {burst: true, cost: true, partial: true, always: true},
-	"LEAKY":   {burst: true, cost: true, partial: true},
-	"GCRA":    {burst: true, cost: true, partial: true},
-	"ROLLING": {cost: true, partial: true, always: true, reserve: true},
-	"LEASE":   {id: true},
-	"LOCKOUT": {cost: true, lock: true},
+// The options of each algorithm: a row of vectors/capabilities.json, which a test compares with this. ANCHOR stands for the
+// windows of the calendar too.
+var capabilities = map[string][]string{
+	"FIXED":   {"ANCHOR", "COST", "PARTIAL", "ALWAYS", "RESERVE"},
+	"WINDOW":  {"COST", "PARTIAL", "ALWAYS", "RESERVE"},
+	"SLIDING": {"COST", "PARTIAL"},
+	"COUNTER": {"COST", "PARTIAL", "ALWAYS", "RESERVE"},
+	"TOKEN":   {"BURST", "COST", "PARTIAL", "ALWAYS"},
+	"LEAKY":   {"BURST", "COST", "PARTIAL"},
+	"GCRA":    {"BURST", "COST", "PARTIAL"},
+	"ROLLING": {"COST", "PARTIAL", "ALWAYS", "RESERVE"},
+	"LEASE":   {"ID"},
+	"LOCKOUT": {"COST", "BLOCK", "MAX"},
 }
 
 var algorithmWords = strings.Join(slices.Sorted(maps.Keys(capabilities)), ", ")
+
+func takes(algorithm, option string) bool { return slices.Contains(capabilities[algorithm], option) }

@@ -102,7 +102,7 @@ func (c *call) decisions(reply any) (Decisions, error) {
 			return Decisions{}, errReply
 		}
 		var isNumber bool
-		first, isNumber = number(parts[0])
+		first, isNumber = parts[0].(int64)
 		lines, _ = parts[1].([]any)
 		if !isNumber || len(lines) != len(c.limits) || first < 0 || first > int64(len(lines)) {
 			return Decisions{}, errReply
@@ -161,18 +161,6 @@ func text(reply any) (string, bool) {
 	return "", false
 }
 
-func number(reply any) (int64, bool) {
-	switch reply := reply.(type) {
-	case int64:
-		return reply, true
-	case int:
-		return int64(reply), true
-	}
-	words, isText := text(reply)
-	n, err := strconv.ParseInt(words, 10, 64)
-	return n, isText && err == nil
-}
-
 func wait(millis int64) time.Duration {
 	if millis < 0 {
 		return Never
@@ -222,7 +210,7 @@ func (d Decisions) WriteHeaders(header http.Header) {
 func (d Decisions) names() []string {
 	names, taken := make([]string, len(d.Limits)), map[string]bool{}
 	for i, decision := range d.Limits {
-		label := decision.policy.label()
+		label := decision.policy.terms.label
 		names[i] = label
 		for n := 2; taken[names[i]]; n++ {
 			names[i] = fmt.Sprintf("%s-%d", label, n)

@@ -2,7 +2,7 @@
 // decides in one atomic step. On a server without the module, Lua scripts of this package decide.
 //
 //	limiter := &redisrl.Limiter{Doer: client} // the page has Doers for redigo, go-redis, rueidis and valkey-go
-//	decision, err := limiter.Allow(ctx, redisrl.Token(time.Minute, 60), "user:42")
+//	decision, err := limiter.Allow(ctx, redisrl.MustPolicy("TOKEN 1m 60"), "user:42")
 //	if err == nil && !decision.Allowed {
 //		// come back after decision.RetryAfter
 //	}

@@ -4,14 +4,17 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"net/netip"
+	"regexp"
 	"strings"
 )
 
 const (
 	longestValue = 256
 	keptOfValue  = 32
-	digestDigits = 2 * sha256.Size
 )
+
+// The end of a value that was replaced. One that ends so is replaced too, so that no value has the key of another.
+var replaced = regexp.MustCompile("~[0-9a-f]{64}$")
 
 // The key of all clients: <prefix><name>:{<who>}. A caller must not decide how long a key is, nor where its hash tag ends:
 // vectors/keys.json.
@@ -20,12 +23,12 @@ func keyOf(prefix, name, who string) string {
 }
 
 // Who is limited, in the form that keys have. One with a brace is ~ and its SHA-256; a long one is its first 32 bytes, ~ and
-// its SHA-256, and so is one that ends as such a value does.
+// its SHA-256.
 func bounded(who string) string {
 	if strings.ContainsAny(who, "{}") {
 		return "~" + digest(who)
 	}
-	if len(who) <= longestValue && !endsAsDigested(who) {
+	if len(who) <= longestValue && !replaced.MatchString(who) {
 		return who
 	}
 	end := min(keptOfValue, len(who))
@@ -34,13 +37,6 @@ func bounded(who string) string {
 		end--
 	}
 	return who[:end] + "~" + digest(who)
-}
-
-func endsAsDigested(value string) bool {
-	at := len(value) - digestDigits - 1
-	return at >= 0 && value[at] == '~' && !strings.ContainsFunc(value[at+1:], func(c rune) bool {
-		return !(c >= '0' && c <= '9' || c >= 'a' && c <= 'f')
-	})
 }
 
 func digest(value string) string {

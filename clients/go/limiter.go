@@ -52,23 +52,19 @@ type Limiter struct {
 	// Where errors go, one line a second of each kind; [slog.Default] if nil.
 	Logger *slog.Logger
 
-	once     sync.Once
-	wrong    error // what is wrong with these fields
-	began    time.Time
-	mu       sync.Mutex
-	breaker  breaker
-	local    local
-	logs     onceASecond
-	counters counters
-	errorsMu sync.Mutex
-	errors   map[string]int64 // by kind
+	once    sync.Once
+	wrong   error // what is wrong with these fields
+	began   time.Time
+	mu      sync.Mutex // of the breaker and the stats
+	breaker breaker
+	local   local
+	logs    onceASecond
+	stats   Stats
 	// Until when the scripts decide without looking for the module, since it began.
 	scriptsUntil atomic.Int64
 	// Whether the scripts decided last, and whether the server could not.
 	scriptsDecide, isAway atomic.Bool
 }
-
-type counters struct{ allowed, denied, local, failedOpen, failedClosed, faults atomic.Int64 }
 
 // Stats is what a limiter has counted. To publish it: expvar.Publish("limits", expvar.Func(func() any { return l.Stats() })).
 type Stats struct {
@@ -86,13 +82,18 @@ type Stats struct {
 
 // Stats returns what was counted.
 func (l *Limiter) Stats() Stats {
-	c := &l.counters
-	l.errorsMu.Lock()
-	defer l.errorsMu.Unlock()
-	return Stats{
-		Allowed: c.allowed.Load(), Denied: c.denied.Load(), Local: c.local.Load(), FailedOpen: c.failedOpen.Load(),
-		FailedClosed: c.failedClosed.Load(), Faults: c.faults.Load(), Errors: maps.Clone(l.errors),
-	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	stats := l.stats
+	stats.Errors = maps.Clone(stats.Errors)
+	return stats
+}
+
+// Counts, in a field of the stats.
+func (l *Limiter) count(n *int64) {
+	l.mu.Lock()
+	*n++
+	l.mu.Unlock()
 }
 
 // Whether the fields are right.
@@ -104,7 +105,7 @@ func (l *Limiter) setUp() error {
 		if l.Logger == nil {
 			l.Logger = slog.Default()
 		}
-		l.began, l.errors, l.breaker.timeout = time.Now(), map[string]int64{}, l.Timeout
+		l.began, l.stats.Errors, l.breaker.timeout = time.Now(), map[string]int64{}, l.Timeout
 		l.local = local{instances: l.Instances, counts: map[string]count{}}
 		switch {
 		case l.Doer == nil:
@@ -255,7 +256,7 @@ func (l *Limiter) yes(ctx context.Context, verb string, request Request) (bool, 
 	if err != nil {
 		return false, err
 	}
-	n, isNumber := number(reply)
+	n, isNumber := reply.(int64)
 	if !isNumber {
 		return false, errReply
 	}
@@ -307,9 +308,9 @@ func (l *Limiter) decide(ctx context.Context, verb string, requests ...Request) 
 	switch {
 	case verb == "PEEK" || verb == "REFUND":
 	case decisions.Allowed:
-		l.counters.allowed.Add(1)
+		l.count(&l.stats.Allowed)
 	default:
-		l.counters.denied.Add(1)
+		l.count(&l.stats.Denied)
 	}
 	return decisions, nil
 }
@@ -326,17 +327,17 @@ func (l *Limiter) withoutServer(err error, c *call) (Decisions, error) {
 	switch {
 	case l.Unavailable == Local:
 		if c.verb != "REFUND" {
-			l.counters.local.Add(1)
+			l.count(&l.stats.Local)
 		}
 		l.logs.log(l.Logger, slog.LevelWarn, "no decision, the limit of this process decides", err)
 		return l.local.decide(c, l.now()), nil
 	case c.verb == "REFUND": // nothing stands in for it
 		return Decisions{}, err
 	case l.Unavailable == Allow:
-		l.counters.failedOpen.Add(1)
+		l.count(&l.stats.FailedOpen)
 		l.logs.log(l.Logger, slog.LevelWarn, "no decision, failing open", err)
 	default:
-		l.counters.failedClosed.Add(1)
+		l.count(&l.stats.FailedClosed)
 		l.logs.log(l.Logger, slog.LevelWarn, "no decision, failing closed", err)
 	}
 	if l.Unavailable == Error {
@@ -358,6 +359,6 @@ func (l *Limiter) withoutServer(err error, c *call) (Decisions, error) {
 
 // Counts and logs an error about a request, which is never allowed.
 func (l *Limiter) rejected(err error) {
-	l.counters.faults.Add(1)
+	l.count(&l.stats.Faults)
 	l.logs.log(l.Logger, slog.LevelError, "the call was rejected, a fault of the configuration", err)
 }

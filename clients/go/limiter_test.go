@@ -21,68 +21,62 @@ const (
 )
 
 func TestPolicies(t *testing.T) {
-	for policy, text := range map[Policy]string{
-		Token(time.Minute, 60).Burst(10).As("api"):           "TOKEN 60000ms 60 BURST 10 AS api",
-		Fixed(time.Hour, 5).Anchor(time.Unix(7, 0)).Shadow(): "FIXED 3600000ms 5 ANCHOR 7 SHADOW",
-		FixedCalendar("month", 1000):                         "FIXED month 1000",
-		Lease(30*time.Second, 0):                             "LEASE 30000ms 0",
+	for text, want := range map[string][3]string{
+		"token 1m 60 BURST 10 AS api":             {"TOKEN 60000ms 60 BURST 10", "api", "api"},
+		"FIXED 1h 5 SHADOW anchor 0":              {"FIXED 3600000ms 5 ANCHOR 0 SHADOW", "fixed:3600000ms:0", "fixed"},
+		"FIXED month 1000":                        {"FIXED month 1000", "fixed:month", "fixed"},
+		"LOCKOUT 90 3 MAX 1d BLOCK 500ms":         {"LOCKOUT 90000ms 3 BLOCK 500ms MAX 86400000ms", "lockout:90000ms", "lockout"},
+		"LEASE 30s 0":                             {"LEASE 30000ms 0", "lease:30000ms", "lease"},
+		"TOKEN 1000000000000 9223372036854775807": {"TOKEN 1000000000000000ms 9223372036854775807", "token:1000000000000000ms", "token"},
 	} {
-		read, err := ParsePolicy(strings.ToLower(text[:5]) + text[5:])
-		if policy.String() != text || err != nil || read.String() != text {
-			t.Errorf("%s: %s, %v, %v", text, policy, read, err)
+		if p, err := ParsePolicy(text); err != nil || p.String() != want[0] || p.Name() != want[1] || p.terms.label != want[2] {
+			t.Errorf("%s: %s, %v", text, p, err)
 		}
 	}
 	for text, part := range map[string]string{
-		"":                             "an algorithm, a window",
-		"TOKEM 1m 5":                   "expected one of COUNTER, FIXED",
-		"TOKEN 1.5 5":                  "invalid window",
-		"TOKEN month 5":                "invalid window",
-		"TOKEN 01 5":                   "invalid window",
-		"FIXED 9999999999999999999 5":  "invalid window",
-		"TOKEN 1m -1":                  "invalid limit",
-		"TOKEN 1m +1":                  "invalid limit",
-		"TOKEN 1m 9223372036854775808": "invalid limit",
-		"COUNTER 1m 5 BURST 5":         "COUNTER takes none",
-		"TOKEN 1m 5 BURST 0":           "invalid BURST",
-		"TOKEN 1m 5 ANCHOR 0":          "TOKEN takes none",
-		"TOKEN 1m 5 AS a/b":            "invalid AS",
-		"TOKEN 1m 5 AS":                "no value",
-		"TOKEN 1m 5 AS a AS b":         "twice",
-		"TOKEN 1m 5 COST 3":            "after limit come",
+		"":                               "an algorithm, a window",
+		"TOKEM 1m 5":                     "expected one of COUNTER, FIXED",
+		"TOKEN 1.5 5":                    "invalid window",
+		"TOKEN month 5":                  "invalid window",
+		"TOKEN 01 5":                     "invalid window",
+		"FIXED 9999999999999999999 5":    "invalid window",
+		"TOKEN 1m -1":                    "invalid limit",
+		"TOKEN 1m +1":                    "invalid limit",
+		"TOKEN 1m 9223372036854775808":   "invalid limit",
+		"COUNTER 1m 5 BURST 5":           "COUNTER takes none",
+		"TOKEN 1m 5 BURST 0":             "invalid BURST",
+		"TOKEN 1m 5 ANCHOR 0":            "TOKEN takes none",
+		"TOKEN 1m 5 AS a/b":              "invalid AS",
+		"TOKEN 1m 5 AS":                  "no value",
+		"LOCKOUT 1m 5 MAX 59s":           "at least BLOCK",
+		"LOCKOUT 1m 5 BLOCK 0":           "invalid BLOCK",
+		"FIXED 1m 5 ANCHOR 253402300800": "invalid ANCHOR",
+		"TOKEN 1m 5 AS a AS b":           "twice",
+		"TOKEN 1m 5 COST 3":              "after limit come",
 	} {
 		if policy, err := ParsePolicy(text); err == nil || !strings.Contains(err.Error(), part) {
 			t.Errorf("%s: %v, %v", text, policy, err)
 		}
 	}
-	for name, build := range map[string]func(){
-		"a part of a millisecond": func() { Token(time.Nanosecond, 1) },
-		"a part of one":           func() { Lockout(time.Second, 1).Block(time.Nanosecond) },
-		"no window":               func() { Token(0, 1) },
-		"no burst":                func() { Token(time.Second, 1).Burst(0) },
-		"no name":                 func() { Token(time.Second, 1).As("") },
-	} {
-		func() {
-			defer func() {
-				if recover() == nil {
-					t.Errorf("%s: no panic", name)
-				}
-			}()
-			build()
-		}()
-	}
+	defer func() {
+		if found := recover(); !strings.Contains(fmt.Sprint(found), "TOKEN 0 1: invalid window") {
+			t.Errorf("%v", found)
+		}
+	}()
+	MustPolicy("TOKEN 0 1")
 }
 
 func TestPeriods(t *testing.T) {
-	billing := FixedCalendar("month", 1).Anchor(time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC))
+	billing := MustPolicy("FIXED month 1 ANCHOR 1769860800") // 2026-01-31T12:00:00Z
 	for _, c := range []struct {
 		policy Policy
 		at     string
 		days   int64
 	}{
-		{FixedCalendar("month", 1), "2024-02-29T00:00:00Z", 29},
-		{FixedCalendar("year", 1), "2024-02-29T00:00:00Z", 366},
-		{FixedCalendar("year", 1), "2026-01-01T00:00:00Z", 365},
-		{FixedCalendar("week", 1), "1970-01-01T00:00:00Z", 7},
+		{MustPolicy("FIXED month 1"), "2024-02-29T00:00:00Z", 29},
+		{MustPolicy("FIXED year 1"), "2024-02-29T00:00:00Z", 366},
+		{MustPolicy("FIXED year 1"), "2026-01-01T00:00:00Z", 365},
+		{MustPolicy("FIXED week 1"), "1970-01-01T00:00:00Z", 7},
 		{billing, "2026-01-31T12:00:00Z", 28},
 		{billing, "2026-02-28T12:00:00Z", 31},
 		{billing, "2026-01-31T11:59:59Z", 31}, // before the anchor
@@ -106,7 +100,7 @@ func over(reply func(n int64) (any, error)) (*Limiter, *atomic.Int64) {
 var ctx = context.Background()
 
 func TestWithoutADecision(t *testing.T) {
-	policy := Token(time.Minute, 60)
+	policy := MustPolicy("TOKEN 1m 60")
 	for _, c := range []struct {
 		err                        error
 		unavailable                bool
@@ -150,9 +144,9 @@ func TestWithoutADecision(t *testing.T) {
 	limiter, sent := over(func(int64) (any, error) { return allowed, nil })
 	for name, request := range map[string]Request{
 		"no policy": {Key: "k"}, "no key": policy.Request(""), "a cost below 0": policy.Request("k").Cost(-1),
-		"a lease without an ID": Lease(time.Minute, 1).Request("k"), "an ID": policy.Request("k").ID("a"),
-		"a cost of a lease": Lease(time.Minute, 1).Request("k").ID("a").Cost(1), "a reservation": policy.Request("k").Reserve("a", time.Hour),
-		"no ttl": Window(time.Minute, 1).Request("k").Reserve("a", 0),
+		"a lease without an ID": MustPolicy("LEASE 1m 1").Request("k"), "an ID": policy.Request("k").ID("a"),
+		"a cost of a lease": MustPolicy("LEASE 1m 1").Request("k").ID("a").Cost(1), "a reservation": policy.Request("k").Reserve("a", time.Hour),
+		"no ttl": MustPolicy("WINDOW 1m 1").Request("k").Reserve("a", 0),
 	} {
 		if decision, err := limiter.Check(ctx, request); err == nil || sent.Load() > 0 {
 			t.Errorf("%s: %+v", name, decision)
@@ -185,7 +179,7 @@ func TestLocal(t *testing.T) {
 	limiter.Unavailable, limiter.Instances = Local, 2
 	var lines *strings.Builder
 	limiter.Logger, lines = logs()
-	policy := Token(time.Hour, 8)
+	policy := MustPolicy("TOKEN 1h 8")
 	if decision, err := limiter.Allow(ctx, policy, "k"); err != nil || decision.Source != Server {
 		t.Fatalf("%+v, %v", decision, err)
 	}
@@ -208,23 +202,23 @@ func TestLocal(t *testing.T) {
 		t.Errorf("a peek: %+v", decision)
 	}
 	for _, request := range []Request{
-		Lease(time.Hour, 5).Request("k").ID("a"), Lockout(time.Hour, 5).Request("k"), Fixed(time.Hour, 0).Request("k"), policy.Request("k").Cost(5),
+		MustPolicy("LEASE 1h 5").Request("k").ID("a"), MustPolicy("LOCKOUT 1h 5").Request("k"), MustPolicy("FIXED 1h 0").Request("k"), policy.Request("k").Cost(5),
 	} {
 		if decision, err := limiter.Check(ctx, request); err != nil || decision.Allowed || decision.RetryAfter == 0 {
 			t.Errorf("%s: %+v, %v", request.Policy, decision, err)
 		}
 	}
-	if decision, _ := limiter.Check(ctx, Fixed(time.Hour, 0).Shadow().Request("k")); !decision.Allowed || !decision.Shadow {
+	if decision, _ := limiter.Check(ctx, MustPolicy("FIXED 1h 0 SHADOW").Request("k")); !decision.Allowed || !decision.Shadow {
 		t.Errorf("shadow mode: %+v", decision)
 	}
 	// All limits are charged, or none; a limit below the number of processes is 1.
-	both := []Request{Window(time.Hour, 4).Request("k"), Counter(time.Hour, 1).Request("k")}
+	both := []Request{MustPolicy("WINDOW 1h 4").Request("k"), MustPolicy("COUNTER 1h 1").Request("k")}
 	for _, isFirst := range []bool{true, false} {
 		if all, err := limiter.Multi(ctx, both...); err != nil || all.Allowed != isFirst || all.Limits[0].Remaining != 1 {
 			t.Errorf("%+v, %v", all, err)
 		}
 	}
-	shares := []Request{Window(time.Hour, 2).Request("s"), Counter(time.Hour, 4).Request("s")}
+	shares := []Request{MustPolicy("WINDOW 1h 2").Request("s"), MustPolicy("COUNTER 1h 4").Request("s")}
 	for _, paid := range []int{1, 2, 0} {
 		if all, err := limiter.Share(ctx, shares...); err != nil || all.Paid != paid || all.Allowed != (paid > 0) {
 			t.Errorf("%+v, %v", all, err)
@@ -252,7 +246,7 @@ func TestLocal(t *testing.T) {
 
 // A full table denies new keys until one has ended.
 func TestTheTableOfKeysIsBounded(t *testing.T) {
-	l, policy := local{instances: 1, counts: map[string]count{}}, Window(time.Second, 2)
+	l, policy := local{instances: 1, counts: map[string]count{}}, MustPolicy("WINDOW 1s 2")
 	ask := func(key int, now time.Duration) bool {
 		request := policy.Request("k")
 		return l.decide(&call{"CHECK", []limit{{Request: &request, key: fmt.Sprint(key)}}}, now).Allowed
@@ -291,7 +285,7 @@ func TestTheModuleIsLookedFor(t *testing.T) {
 	step := func(what, want string) {
 		t.Helper()
 		sent = nil
-		if _, err := limiter.Allow(ctx, Token(time.Minute, 60), "k"); err != nil && !breaks.Load() || words(sent) != want {
+		if _, err := limiter.Allow(ctx, MustPolicy("TOKEN 1m 60"), "k"); err != nil && !breaks.Load() || words(sent) != want {
 			t.Fatalf("%s: %v, %v", what, sent, err)
 		}
 	}
@@ -311,14 +305,14 @@ func TestTheModuleIsLookedFor(t *testing.T) {
 	}
 	hasModule.Store(false)
 	limiter.ModuleRequired = true
-	if _, err := limiter.Allow(ctx, Token(time.Minute, 60), "k"); err == nil || IsUnavailable(err) {
+	if _, err := limiter.Allow(ctx, MustPolicy("TOKEN 1m 60"), "k"); err == nil || IsUnavailable(err) {
 		t.Errorf("the module is required: %v", err)
 	}
 }
 
 // A server that hangs: the caller waits no longer than it may, a caller who leaves is never allowed, and after 250 ms of silence one request at a time tries.
 func TestASilentServer(t *testing.T) {
-	policy, hangs, sent := Token(time.Minute, 60), make(chan struct{}), new(atomic.Int64)
+	policy, hangs, sent := MustPolicy("TOKEN 1m 60"), make(chan struct{}), new(atomic.Int64)
 	limiter := &Limiter{Timeout: 40 * time.Millisecond, Unavailable: Allow, Logger: quiet}
 	limiter.Doer = doer(func(ctx context.Context, _ ...any) (any, error) {
 		sent.Add(1)
@@ -383,8 +377,8 @@ func TestMiddleware(t *testing.T) {
 		}
 		return replies[args[1].(string)], nil
 	})}
-	policy := Token(time.Minute, 60).As("api")
-	handler := limiter.Middleware(Limit{Policy: policy, Key: HeaderValue("X-Api-Key")})(
+	policy := MustPolicy("TOKEN 1m 60 AS api")
+	handler := limiter.Middleware(By(policy, HeaderValue("X-Api-Key")))(
 		http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "served") }))
 	for key, want := range map[string]string{
 		"v1": "200 served", "v3": `503 {"type":"about:blank","title":"Service Unavailable","status":503}`,
@@ -405,12 +399,10 @@ func TestMiddleware(t *testing.T) {
 			t.Errorf("%s: %v", key, header)
 		}
 	}
-	limiter.Middleware(Limit{Policy: policy, Key: RemoteAddress}) // the same limit again
+	limiter.Middleware(By(policy, RemoteAddress)) // the same limit again
 	for name, limits := range map[string][]Limit{
-		"two limits share the keys api:*": {{Policy: Token(time.Minute, 5).As("api"), Key: RemoteAddress}},
+		"two limits share the keys api:*": {By(MustPolicy("TOKEN 1m 5 AS api"), RemoteAddress)},
 		"needs a limit":                   nil,
-		"needs a Key":                     {{Policy: policy}},
-		"or PolicyOf":                     {{Key: RemoteAddress}},
 	} {
 		func() {
 			defer func() {
@@ -427,7 +419,7 @@ func TestMiddleware(t *testing.T) {
 func TestADelayIsWaitedFor(t *testing.T) {
 	limiter, _ := over(func(int64) (any, error) { return strings.Replace(allowed, "1000 1000 0 ", "1000 1000 60 ", 1), nil })
 	served := 0
-	handler := limiter.Middleware(Limit{Policy: Leaky(time.Minute, 60), Key: RemoteAddress})(
+	handler := limiter.Middleware(By(MustPolicy("LEAKY 1m 60"), RemoteAddress))(
 		http.HandlerFunc(func(http.ResponseWriter, *http.Request) { served++ }))
 	begin := time.Now()
 	handler.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("GET", "/", nil))
@@ -473,7 +465,7 @@ func FuzzReply(f *testing.F) {
 	for _, line := range []string{allowed, denied, "", "1 0", "-1 9223372036854775808 1 1 1 1 1 1 1 1 1 1"} {
 		f.Add(line)
 	}
-	request := Token(time.Minute, 60).Request("k")
+	request := MustPolicy("TOKEN 1m 60").Request("k")
 	one := &call{"CHECK", []limit{{Request: &request}}}
 	f.Fuzz(func(t *testing.T, line string) {
 		var read [figures]int64

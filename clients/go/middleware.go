@@ -62,31 +62,22 @@ func HeaderValue(name string) KeyFunc {
 	}
 }
 
-// A Limit is one limit of a middleware: a policy, or a function that says which one a request has, and whom it counts for.
+// A Limit is one limit of a middleware: [By] or [ByRequest].
 type Limit struct {
-	Policy   Policy
-	PolicyOf func(*http.Request) (Policy, error)
-	Key      KeyFunc
-	// What a request takes; 1 if nil.
-	Cost func(*http.Request) (int64, error)
+	policy  Policy
+	request func(*http.Request) (Request, error)
 }
 
-func (l *Limit) request(r *http.Request) (request Request, err error) {
-	policy, key := l.Policy, ""
-	if l.PolicyOf != nil {
-		policy, err = l.PolicyOf(r)
-	}
-	if err == nil {
-		key, err = l.Key(r)
-	}
-	request = policy.Request(key)
-	if err == nil && l.Cost != nil {
-		var cost int64
-		cost, err = l.Cost(r)
-		request = request.Cost(cost)
-	}
-	return request, err
+// By is a policy for all requests, and whom each of them counts for.
+func By(policy Policy, key KeyFunc) Limit {
+	return Limit{policy, func(r *http.Request) (Request, error) {
+		found, err := key(r)
+		return policy.Request(found), err
+	}}
 }
+
+// ByRequest is a limit whose policy, key and cost depend on the request: limits by plan, for example.
+func ByRequest(request func(*http.Request) (Request, error)) Limit { return Limit{request: request} }
 
 // The policies of middlewares, by client and by what their keys begin with: two that differ would share a counter.
 var registered sync.Map
@@ -102,9 +93,9 @@ func (l *Limiter) register(p Policy) error {
 		client = l
 	}
 	keys := l.Prefix + p.Name() + ":"
-	other, isTaken := registered.LoadOrStore(registration{client, keys}, p.unnamed())
-	if isTaken && other != p.unnamed() {
-		return fmt.Errorf("redisrl: two limits share the keys %s*: %s and %s: give one of them a name with As", keys, other, p.unnamed())
+	other, isTaken := registered.LoadOrStore(registration{client, keys}, p.String())
+	if isTaken && other != p.String() {
+		return fmt.Errorf("redisrl: two limits share the keys %s*: %s and %s: give one of them a name with AS", keys, other, p.String())
 	}
 	return nil
 }
@@ -112,20 +103,16 @@ func (l *Limiter) register(p Policy) error {
 // Middleware limits the requests of a handler: if every limit allows a request, every one is charged. A denial is 429 with
 // application/problem+json and Retry-After; 503 if the server cannot decide and Unavailable is Error, 500 if the
 // configuration is wrong. The headers of the limits are on each response. A request that LEAKY delays is held. It panics
-// if a limit is wrong, or shares its name with another limit.
+// if the limiter is wrong, or if a policy has the name of another one.
 func (l *Limiter) Middleware(limits ...Limit) func(http.Handler) http.Handler {
 	err := l.setUp()
-	for i := range limits {
-		switch each := &limits[i]; {
-		case err != nil:
-		case each.Key == nil || (each.Policy.terms == nil) == (each.PolicyOf == nil):
-			err = errors.New("redisrl: a limit of Middleware needs a Key, and a Policy or PolicyOf")
-		case each.PolicyOf == nil:
-			err = l.register(each.Policy)
-		}
-	}
 	if err == nil && len(limits) == 0 {
 		err = errors.New("redisrl: Middleware needs a limit")
+	}
+	for i := range limits {
+		if err == nil && limits[i].policy.terms != nil {
+			err = l.register(limits[i].policy)
+		}
 	}
 	if err != nil {
 		panic(err)
@@ -163,7 +150,7 @@ func (l *Limiter) Middleware(limits ...Limit) func(http.Handler) http.Handler {
 			var violated []string
 			for _, each := range found.Limits {
 				if delay = max(delay, each.Delay); !each.Allowed {
-					violated = append(violated, each.policy.label())
+					violated = append(violated, each.policy.terms.label)
 				}
 			}
 			if !found.Allowed {

@@ -68,16 +68,11 @@ func (r *Request) check(verb string) error {
 		return errors.New("redisrl: the request has no policy")
 	}
 	algorithm := r.Policy.Algorithm()
-	can := capabilities[algorithm]
-	for _, option := range []struct {
-		isGiven, isTaken bool
-		word             string
-	}{
-		{r.hasCost, can.cost, "COST"}, {r.partial, can.partial, "PARTIAL"}, {r.always, can.always, "ALWAYS"},
-		{r.reservation != "", can.reserve, "RESERVE"}, {r.id != "", can.id, "ID"},
+	for option, isGiven := range map[string]bool{
+		"COST": r.hasCost, "PARTIAL": r.partial, "ALWAYS": r.always, "RESERVE": r.reservation != "", "ID": r.id != "",
 	} {
-		if option.isGiven && !option.isTaken {
-			return fmt.Errorf("redisrl: invalid %s: %s takes none", option.word, algorithm)
+		if isGiven && !takes(algorithm, option) {
+			return fmt.Errorf("redisrl: invalid %s: %s takes none", option, algorithm)
 		}
 	}
 	switch {
@@ -85,7 +80,7 @@ func (r *Request) check(verb string) error {
 		return errors.New("redisrl: the request has no key: callers without one would share a limit")
 	case r.cost < 0:
 		return errors.New("redisrl: invalid cost: expected an integer of at least 0")
-	case can.id && r.id == "" && verb != "PEEK" && verb != "RESET":
+	case takes(algorithm, "ID") && r.id == "" && verb != "PEEK" && verb != "RESET":
 		return errors.New("redisrl: LEASE needs an ID: use Limiter.Lease")
 	case r.reservation != "" && r.ttl < time.Millisecond:
 		return errors.New("redisrl: invalid ttl: expected at least a millisecond")
@@ -96,24 +91,24 @@ func (r *Request) check(verb string) error {
 // The words of a command or of a script after the key. The name of the policy is not among them: the scripts have no AS, and
 // the headers are made here.
 func (r *Request) words(verb string) []any {
-	t := r.Policy.terms
-	words := make([]any, 0, len(t.words)+9)
+	own := r.Policy.terms.words
+	isCorrection := verb == "REFUND" || verb == "SETTLE" || verb == "RESET"
+	if isCorrection && r.Policy.IsShadow() { // it is the last
+		own = own[:len(own)-1]
+	}
+	words := append(make([]any, 0, len(own)+9), own[0])
 	switch verb {
 	case "RESET":
-		if words = append(words, t.window); t.anchor >= 0 {
-			words = append(words, "ANCHOR", strconv.FormatInt(t.anchor, 10))
+		if takes(r.Policy.Algorithm(), "ANCHOR") {
+			words = append(words, own[2:]...)
 		}
 		return words
 	case "RENEW":
-		return append(words, t.window, r.id)
-	case "RELEASE":
 		return append(words, r.id)
+	case "RELEASE":
+		return []any{r.id}
 	}
-	isCorrection := verb == "REFUND" || verb == "SETTLE"
-	words = append(words, t.words...)
-	if isCorrection && t.shadow { // it is the last
-		words = words[:len(words)-1]
-	}
+	words = append(words, own[1:]...)
 	switch {
 	case verb == "SETTLE" && r.reservation != "":
 		words = append(words, "RESERVATION", r.reservation, "ACTUAL", strconv.FormatInt(r.actual, 10))

@@ -79,9 +79,9 @@ func (l *Limiter) line(text string) {
 // Counts why there is no reply.
 func (l *Limiter) counted(err error) error {
 	if err != nil {
-		l.errorsMu.Lock()
-		l.errors[kind(err)]++
-		l.errorsMu.Unlock()
+		l.mu.Lock()
+		l.stats.Errors[kind(err)]++
+		l.mu.Unlock()
 	}
 	return err
 }

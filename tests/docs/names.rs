@@ -152,7 +152,6 @@ fn excerpts_are_of_examples_that_run() {
     for (page, language, example) in [
         ("clients/python/README.md", "python", "clients/python/examples/fastapi/app.py"),
         ("clients/node/README.md", "js", "clients/node/examples/express/app.mjs"),
-        ("clients/go/README.md", "go", "clients/go/redigotest/main.go"),
     ] {
         let example = Page::read(Path::new(example)).text;
         let blocks = Page::read(Path::new(page)).blocks(language);

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"math"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -94,7 +93,7 @@ func TestEveryAlgorithm(t *testing.T) {
 
 func TestEveryCall(t *testing.T) {
 	limiter, _ := client(t)
-	policy := redisrl.Rolling(time.Hour, 10)
+	policy := redisrl.MustPolicy("ROLLING 1h 10")
 	step := func(what string, remaining int64, decision redisrl.Decision, err error) {
 		t.Helper()
 		if err != nil || decision.Remaining != remaining {
@@ -124,7 +123,7 @@ func TestEveryCall(t *testing.T) {
 		}
 	}
 	for _, allowed := range []bool{true, true, false} {
-		all, err := limiter.Multi(ctx, policy.Request("user:42").Cost(3), redisrl.Token(time.Hour, 2).As("address").Request("ip:192.0.2.1"))
+		all, err := limiter.Multi(ctx, policy.Request("user:42").Cost(3), redisrl.MustPolicy("TOKEN 1h 2 AS address").Request("ip:192.0.2.1"))
 		if err != nil || all.Allowed != allowed || all.Limits[0].Allowed == false {
 			t.Fatalf("%+v, %v", all, err)
 		}
@@ -134,7 +133,7 @@ func TestEveryCall(t *testing.T) {
 		cost int64
 		paid int
 	}{{2, 1}, {2, 2}, {1, 0}} {
-		all, err := limiter.Share(ctx, redisrl.Counter(time.Hour, 2).Request("team").Cost(c.cost), redisrl.Token(time.Hour, 4).Request("model").Cost(c.cost))
+		all, err := limiter.Share(ctx, redisrl.MustPolicy("COUNTER 1h 2").Request("team").Cost(c.cost), redisrl.MustPolicy("TOKEN 1h 4").Request("model").Cost(c.cost))
 		if err != nil || all.Paid != c.paid || all.Allowed != (c.paid > 0) || (all.RetryAfter > 0) == all.Allowed {
 			t.Fatalf("%+v, %v", all, err)
 		}
@@ -157,7 +156,7 @@ func TestEveryCall(t *testing.T) {
 
 func TestWaitingAndLeases(t *testing.T) {
 	limiter, _ := client(t)
-	policy, begin := redisrl.Token(time.Second, 5).Burst(1), time.Now()
+	policy, begin := redisrl.MustPolicy("TOKEN 1s 5 BURST 1"), time.Now()
 	for range 2 {
 		if err := limiter.Wait(ctx, policy, "w"); err != nil {
 			t.Fatal(err)
@@ -171,14 +170,14 @@ func TestWaitingAndLeases(t *testing.T) {
 	}
 	short, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
-	hour := redisrl.Token(time.Hour, 1)
+	hour := redisrl.MustPolicy("TOKEN 1h 1")
 	if err := limiter.Wait(short, hour, "w"); err != nil {
 		t.Fatal(err)
 	}
 	if err := limiter.Wait(short, hour, "w"); err == nil || time.Since(begin) > 30*time.Second {
 		t.Errorf("after the deadline: %v", err)
 	}
-	leases := redisrl.Lease(time.Minute, 1)
+	leases := redisrl.MustPolicy("LEASE 1m 1")
 	first, err := limiter.Lease(ctx, leases, "jobs")
 	if err != nil || !first.Allowed {
 		t.Fatalf("%+v, %v", first, err)
@@ -206,7 +205,7 @@ func TestAKeyOfAnotherType(t *testing.T) {
 	for _, fallback := range []redisrl.Fallback{redisrl.Error, redisrl.Allow, redisrl.Deny, redisrl.Local} {
 		limiter, doer := client(t)
 		limiter.Unavailable, limiter.Instances = fallback, 2
-		policy := redisrl.Token(time.Hour, 5)
+		policy := redisrl.MustPolicy("TOKEN 1h 5")
 		patient, cancel := context.WithTimeout(ctx, 10*time.Second)
 		_, _ = doer.Do(patient, "LPUSH", "{app}:"+policy.Name()+":{k}", "x")
 		cancel()
@@ -220,17 +219,12 @@ func TestAKeyOfAnotherType(t *testing.T) {
 // Limits by plan, by user and by address.
 func TestLimitsOfARequest(t *testing.T) {
 	limiter, _ := client(t)
-	plans := map[string]redisrl.Policy{"free": redisrl.Rolling(time.Hour, 2).As("plan"), "paid": redisrl.Rolling(time.Hour, 4).As("plan")}
-	day := redisrl.FixedCalendar("day", 5).As("address")
+	plans := map[string]redisrl.Policy{"free": redisrl.MustPolicy("ROLLING 1h 2 AS plan"), "paid": redisrl.MustPolicy("ROLLING 1h 4 AS plan")}
 	handler := limiter.Middleware(
-		redisrl.Limit{Key: redisrl.HeaderValue("X-User"), PolicyOf: func(r *http.Request) (redisrl.Policy, error) {
-			plan, found := plans[r.Header.Get("X-Plan")]
-			if !found {
-				return plan, fmt.Errorf("no such plan")
-			}
-			return plan, nil
-		}},
-		redisrl.Limit{Policy: day, Key: redisrl.RemoteAddress},
+		redisrl.ByRequest(func(r *http.Request) (redisrl.Request, error) {
+			return plans[r.Header.Get("X-Plan")].Request(r.Header.Get("X-User")), nil
+		}),
+		redisrl.By(redisrl.MustPolicy("FIXED day 5 AS address"), redisrl.RemoteAddress),
 	)(http.NotFoundHandler())
 	for _, c := range []struct {
 		plan, user string
@@ -254,7 +248,7 @@ func TestLimitsOfARequest(t *testing.T) {
 
 func BenchmarkAllow(b *testing.B) {
 	limiter, doer := client(b)
-	policy := redisrl.Token(time.Second, math.MaxInt32)
+	policy := redisrl.MustPolicy("TOKEN 1s 2147483647")
 	patient, cancel := context.WithTimeout(ctx, time.Hour)
 	defer cancel()
 	// Interleaved, since the machine does other work.
