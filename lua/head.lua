@@ -13,7 +13,7 @@
 --   SETTLE window limit RESERVED n ACTUAL m [options] [LINE]   corrects a charge of n to m
 --   RESET window [ANCHOR t]                 forgets what is counted; replies 1 if anything was
 --
--- The reply is {allowed, count, ttl}; with LINE, twelve figures in one string. docs/lua.md says what they are.
+-- The reply is {allowed, count, ttl}; with LINE, twelve figures in one string. docs/commands.md says what they are.
 --
 -- A request is a table `r` with its key, window (in milliseconds), limit, and the options by their words. An algorithm is a
 -- table in `algorithms`, with these functions. A state is nil if the key does not exist.
