@@ -18,12 +18,7 @@ const SENTENCES: &[(&str, &str, &[&str])] = &[
     ("README.md", "| `RL.COUNTER` | {} | {} |", &["RL.COUNTER allowed", "RL.COUNTER denied"]),
     ("README.md", "| `RL.TOKEN` | {} | {} |", &["RL.TOKEN allowed", "RL.TOKEN denied"]),
     ("docs/hosted.md", "| FIXED | {} | {} |", &["RL.FIXED allowed", "Lua FIXED"]),
-    ("docs/hosted.md", "| WINDOW | {} | {} |", &["RL.WINDOW allowed", "Lua WINDOW"]),
-    ("docs/hosted.md", "| SLIDING | {} | {} |", &["RL.SLIDING allowed @5", "Lua SLIDING @5"]),
-    ("docs/hosted.md", "| COUNTER | {} | {} |", &["RL.COUNTER allowed", "Lua COUNTER"]),
     ("docs/hosted.md", "| TOKEN | {} | {} |", &["RL.TOKEN allowed", "Lua TOKEN"]),
-    ("docs/hosted.md", "| LEAKY | {} | {} |", &["RL.LEAKY allowed", "Lua LEAKY"]),
-    ("docs/hosted.md", "| GCRA | {} | {} |", &["RL.GCRA allowed", "Lua GCRA"]),
     ("docs/hosted.md", "| ROLLING | {} | {} |", &["RL.ROLLING allowed @10", "Lua ROLLING @10"]),
     ("docs/hosted.md", "| LEASE | {} | {} |", &["RL.LEASE renewed", "Lua LEASE"]),
     (
