@@ -2,7 +2,7 @@
 std = "lua51"
 read_globals = { "redis", "KEYS", "ARGV" }
 max_line_length = false
-local of_head = { "now", "now_ms", "what", "is_plain", "fail", "divide", "parse", "shared", "decide", "reply", "request", "run" }
+local of_head = { "now", "now_ms", "what", "plain", "may_correct", "fail", "divide", "milliseconds", "expiry", "shared", "decide", "reply", "request", "run" }
 for _, file in ipairs({ "bucket", "counter", "fixed", "gcra", "lease", "lockout", "rolling", "sliding", "window", "several" }) do
   files["lua/" .. file .. ".lua"] = { globals = { "algorithms", "is_line", "limit_number" }, read_globals = { "struct", unpack(of_head) } }
 end
