@@ -45,6 +45,11 @@ test-adapters: $(own_module) $(if $(SERVERS),,servers) ## test what is in client
 bench-node: $(own_module) $(if $(SERVERS),,servers) ## compare the store of Node.js with rate-limit-redis; CHECK=1 fails above the goals
 	@cd clients/node && SERVERS="$${SERVERS:-$$(ls $(CURDIR)/target/servers/valkey-9.*/*-server | head -n 1)}" node tests/bench.js
 
+.PHONY: bench-python
+bench-python: $(own_module) $(if $(SERVERS),,servers) ## compare a route of FastAPI with slowapi; CHECK=1 fails above the goal
+	@cd clients/python && SERVERS="$${SERVERS:-$$(ls $(CURDIR)/target/servers/valkey-9.*/*-server | head -n 1)}" \
+	  PYTHONPATH=..:. ../../target/clients-python/bin/python -B tests/bench.py
+
 .PHONY: test-litellm
 test-litellm: $(own_module) $(if $(SERVERS),,servers) ## test clients/litellm with litellm's proxy and a model that is not real
 	@RL_MODULE="$(RL_MODULE)" SERVERS="$${SERVERS:-$$(ls $(CURDIR)/target/servers/valkey-9.*/*-server | head -n 1)}" \

@@ -48,31 +48,34 @@ def time_limit(client: Any, timeout: float | None) -> float:
 
 
 async def within(timeout: float, progress: Progress, call: Callable[[], Awaitable[T]]) -> T:
-    """The reply, or an error after that many seconds. The server may execute the call all the same.
+    """The reply, or an error after that many seconds. The server may execute the call all the same."""
+    loop, task = asyncio.get_running_loop(), asyncio.current_task()
+    assert task is not None
+    is_late, is_over = False, False
 
-    A caller that is cancelled does not end a call that was sent: its reply says that the server replies.
-    """
-    # asyncio.wait_for would wait until the call has ended, and a client may go on after it was cancelled.
-    task = asyncio.ensure_future(call())
-    task.add_done_callback(_forget)
-    try:
-        await asyncio.wait({task}, timeout=timeout)
+    def late(passes: int = PASSES) -> None:
         # What the sockets have by then is read first: an event loop that was busy for longer finds the replies.
-        for _ in range(PASSES):
-            if not task.done():
-                await asyncio.sleep(0)
-    except asyncio.CancelledError:
-        if progress.is_sent:
-            asyncio.get_running_loop().call_later(timeout, task.cancel)
+        nonlocal is_late
+        if is_over:
+            return
+        if passes:
+            loop.call_soon(late, passes - 1)
         else:
+            is_late = True
             task.cancel()
-        raise
-    if task.done():
-        return task.result()
-    task.cancel()
-    if progress.is_sent:
-        raise redis.TimeoutError(f"no reply within {timeout} s")
-    raise Overloaded(f"no connection was free within {timeout} s")
+
+    timer = loop.call_later(timeout, late)
+    try:
+        return await call()
+    except asyncio.CancelledError:
+        if not is_late or (hasattr(task, "uncancel") and task.uncancel()):
+            raise  # the caller has left
+        if progress.is_sent:
+            raise redis.TimeoutError(f"no reply within {timeout} s") from None
+        raise Overloaded(f"no connection was free within {timeout} s") from None
+    finally:
+        is_over = True
+        timer.cancel()
 
 
 def _forget(task: asyncio.Future[Any]) -> None:

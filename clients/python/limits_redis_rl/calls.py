@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from .policy import LARGEST, Policy
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class Limit:
     """One limit of a call."""
 
@@ -37,7 +37,7 @@ class Limit:
         return [*self.policy.words, *cost, *self.words, *(self.reserve if reserves else ())]
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class Call:
     """A call of the module, or of a script: the same words in another order.
 

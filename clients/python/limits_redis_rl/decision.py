@@ -23,7 +23,7 @@ def _float(milliseconds: int) -> float | None:
     return None if milliseconds < 0 else milliseconds / 1000
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class Decision:
     """What one limit says. Milliseconds are -1 for never; seconds are ``None``."""
 
@@ -73,7 +73,7 @@ class Decision:
         return headers([self], self)
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class Decisions:
     """What a request under several limits gets."""
 

@@ -10,7 +10,7 @@ app = FastAPI()
 app.add_middleware(RateLimitMiddleware)
 
 
-def user(request: Request):  # any dependency, also the one that authenticates
+async def user(request: Request):  # any dependency, also the one that authenticates
     return address_key(request.client.host)
 
 

@@ -85,7 +85,8 @@ class Link:
 
     def _sent(self, call: Call, breaker: Breaker, progress: Progress) -> tuple[Any, bool]:
         """The reply to a call, if the breaker lets it be sent."""
-        if not breaker.request(clock()):
+        sent = clock()
+        if not breaker.request(sent):
             raise CircuitOpen
         progress.is_sent = True
         try:
@@ -93,9 +94,10 @@ class Link:
             reply = self._decided(call)
         except BaseException as error:
             what = kind(error)
-            # What ends a call from outside is its time limit.
+            # A call ends from outside at its time limit, or if its caller has left.
             if what == "timeout" or not isinstance(error, Exception):
                 breaker.timed_out(clock())
+                breaker.left(sent)
             elif what == "connection":
                 breaker.broken()
                 self._scripts_until = 0.0  # a new connection may be one to another server
