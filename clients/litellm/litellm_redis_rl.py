@@ -1,7 +1,7 @@
 """A hook for litellm's proxy: the limits of a call in one RL.MULTI before it, settled after it.
 
 Every limit is a reservation or a lease, so a call that is sent again is charged once, and what a killed worker holds
-comes back by itself.
+comes back by itself. What teams share of a model is asked after it, by one RL.SHARE, and is no reservation.
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ import openai
 import redis
 from fastapi import HTTPException
 from limits_redis_rl import AsyncLimiter, AsyncReservation, Counters, Limit, Policy, is_unavailable
+from limits_redis_rl.calls import Call
+from limits_redis_rl.decision import Decisions
 from limits_redis_rl.keys import bounded
 from litellm.integrations.custom_logger import CustomLogger
 from litellm.proxy._types import UserAPIKeyAuth
@@ -85,15 +87,59 @@ def scope(
     return policies
 
 
+def share(
+    model: str, team: str, *, part: int, whole: int, burst: int | None = None, window: str = "1m"
+) -> list[PolicyWords]:
+    """The tokens of a model that teams share: each has its part, and what the others leave of the whole.
+
+    :param model: which quota it is; the model's name, or that of its provider's account
+    :param team: who has the part
+    :param part: tokens in the window that the team has in any case, if the parts together are at most the whole
+    :param whole: tokens of the model in the window
+    :param burst: how many tokens of the whole may be used at once, and of the part in proportion; all if not given. The
+        model is asked for at most `whole` and the bursts in a window
+    """
+    tag, name = (bounded(quote(each, safe="")) for each in (model, team))
+    key = f"llm:{{{tag}}}:model"
+    policies: list[PolicyWords] = []
+    for at, limit, named in [(f"{key}:{name}", part, "team-share"), (key, whole, "model")]:
+        at_once = () if burst is None else ("BURST", max(1, burst * limit // whole))
+        policies.append(("TOKEN", at, window, limit, *at_once, "COST", TOKENS, "AS", named))
+    return policies
+
+
+@dataclass(eq=False)
+class _Shared:
+    """What a call was charged of limits that share: that of the one that paid, and of the wider ones."""
+
+    policies: list[PolicyWords]
+    limits: list[Limit]
+    decision: Decisions
+
+    def settlements(self, cost: Callable[[Units], int]) -> list[Call]:
+        """What corrects the charges to what was used."""
+        found = []
+        for policy, limit, decision in zip(self.policies, self.limits, self.decision.limits, strict=True):
+            units = _cost(policy)
+            # Without the server nothing is charged.
+            if decision.charged and callable(units):
+                words = "RESERVED", str(decision.charged), "ACTUAL", str(cost(units)), "AT", str(decision.at)
+                found.append(Call("SETTLE", [limit.correction(*words)]))
+        return found
+
+
 @dataclass(eq=False)
 class _Call:
     """One call: its reservation, and what is known of its tokens."""
 
-    reservation: AsyncReservation
+    reservation: AsyncReservation | None
+    shared: _Shared | None
     units: Mapping[Any, Units]
     model: str
     prompt: int
     task: asyncio.Task[Any] | None
+    was_called: bool = True
+    is_over: bool = False
     text: list[str] = field(default_factory=list)
     rest: bytes = b""
     usage: tuple[int, int] | None = None
@@ -130,18 +176,38 @@ class _Call:
         prompt, output = self.usage or (self.prompt, 0)
         return prompt, output + _tokens(self.model, text="".join(self.text))
 
-    def end(self) -> None:
-        """Settles in the background, with the tokens that are known."""
-        if self.reservation.is_settled:
-            return
+    def called(self, called: bool = True) -> None:
+        """Says whether the model was called, or is called next."""
+        self.was_called = called
+        if self.reservation is not None:
+            self.reservation.called(called)
+
+    def decision(self) -> Decisions:
+        """What the headers say."""
+        limits = [] if self.reservation is None else self.reservation.decision.limits
+        return Decisions(True, [*limits, *([] if self.shared is None else [self.shared.decision.deciding])], None)
+
+    def end(self) -> list[Call]:
+        """Settles the reservation in the background, with the tokens that are known. Returns what settles the shared
+        limits. The estimate stays charged where nothing is known."""
+        if self.is_over:
+            return []
+        self.is_over = True
+        used = self.used()
         try:
-            if self.was_rejected:
+            if self.reservation is not None and self.was_rejected:
                 self.reservation.report(0)
-            elif (used := self.used()) is not None:
+            elif self.reservation is not None and used is not None:
                 self.reservation.report({key: units(self.model, *used) for key, units in self.units.items()})
+            if self.shared is None:
+                return []
+            if self.was_rejected or (used is None and not self.was_called):
+                return self.shared.settlements(lambda _: 0)
+            return [] if used is None else self.shared.settlements(lambda units: int(units(self.model, *used)))
         finally:
             # Without a report, the estimate stays charged.
-            self.reservation.close()
+            if self.reservation is not None:
+                self.reservation.close()
 
 
 # A call and all tasks that litellm starts for it have one context.
@@ -156,6 +222,7 @@ class RateLimitHook(CustomLogger):  # type: ignore[misc]
         client: Any,
         policies: Callable[[UserAPIKeyAuth], Iterable[PolicyWords]],
         *,
+        shares: Callable[[UserAPIKeyAuth, str], Iterable[PolicyWords]] | None = None,
         ttl: str = "15m",
         output: int = 1024,
         fail_open: bool = False,
@@ -166,6 +233,7 @@ class RateLimitHook(CustomLogger):  # type: ignore[misc]
         """
         :param client: the connection to the server, made with ``retry=None``
         :param policies: the limits of a caller, none if it is not limited
+        :param shares: what a caller shares of a model, the narrowest limit first; none if it shares nothing: ``share``
         :param ttl: after which time the tokens of a killed worker come back; longer than the longest call
         :param output: the tokens of an output whose longest length the call does not say
         :param fail_open: whether a call is allowed if the server cannot decide; else it gets 503
@@ -175,6 +243,8 @@ class RateLimitHook(CustomLogger):  # type: ignore[misc]
         """
         super().__init__()
         self.policies = policies
+        self.shares = shares
+        self._settling: set[asyncio.Task[None]] = set()
         self.ttl = ttl
         self.output = output
         unavailable = "allow" if fail_open else "error"
@@ -186,14 +256,15 @@ class RateLimitHook(CustomLogger):  # type: ignore[misc]
     ) -> None:
         task = asyncio.current_task()
         current = _current.get()
-        if current is not None and current.task is task and not current.reservation.is_settled:
+        if current is not None and current.task is task and not current.is_over:
             return  # litellm prepares the same call again, for another model
         _current.set(None)  # a pipelined request has the context of the one before
         try:
-            policies = list(self.policies(user_api_key_dict))
-            if not policies:
-                return
             model = str(data.get("model") or "")
+            policies = list(self.policies(user_api_key_dict))
+            shares = [] if self.shares is None else list(self.shares(user_api_key_dict, model))
+            if not policies and not shares:
+                return
             if call_type == "acompletion" and "," in model:
                 # litellm calls each of them, and says the usage of one or of none.
                 raise HTTPException(400, "One call may name one model.")
@@ -202,8 +273,19 @@ class RateLimitHook(CustomLogger):  # type: ignore[misc]
             prompt = await asyncio.to_thread(_prompt_tokens, model, data, call_type)
             output = _longest_output(data, call_type, self.output)
             units = _units(policies)
-            limits = [_limit(policy, model, prompt, output) for policy in policies]
-            reservation = await self.limiter.reserve(limits, self.ttl)
+            limits, shared_limits = (
+                [_limit(policy, model, prompt, output) for policy in each] for each in (policies, shares)
+            )
+            reservation = await self.limiter.reserve(limits, self.ttl) if limits else None
+            shared = None
+            if shared_limits and (reservation is None or reservation.allowed):
+                try:
+                    shared = _Shared(shares, shared_limits, await self.limiter.share(shared_limits))
+                finally:
+                    # Also where there is no decision, or the caller hangs up.
+                    if reservation is not None and (shared is None or not shared.decision.allowed):
+                        reservation.called(False)
+                        reservation.close()
         except HTTPException:
             raise  # what `policies` says, or the call above
         except Exception as error:
@@ -216,18 +298,18 @@ class RateLimitHook(CustomLogger):  # type: ignore[misc]
                 self.limiter.counters.faults += 1
                 self._log.write(logging.ERROR, "the limits of a call are wrong, a fault of the configuration", error)
             raise HTTPException(500, "The rate limits are configured wrongly.") from None
-        if not reservation.allowed:
+        if reservation is not None and not reservation.allowed:
             denied = [
                 _name(policy)
                 for policy, limit in zip(policies, reservation.decision.limits, strict=True)
                 if not limit.allowed
             ]
-            raise HTTPException(
-                429, f"Rate limit exceeded: {', '.join(denied)}", headers=_lower(reservation.decision.headers())
-            )
-        call = _Call(reservation, units, model, prompt, task)
+            raise _exceeded(denied, reservation.decision.headers())
+        if shared is not None and not shared.decision.allowed:
+            raise _exceeded([_name(shares[-1])], shared.decision.headers())
+        call = _Call(reservation, shared, units, model, prompt, task)
         if call_type in TELL_OF_THE_CALL:
-            reservation.called(False)  # until litellm calls the model
+            call.called(False)  # until litellm calls the model
         _current.set(call)
         if task is not None:
             # For what ends a call without any of the hooks below.
@@ -236,20 +318,20 @@ class RateLimitHook(CustomLogger):  # type: ignore[misc]
     async def async_pre_call_deployment_hook(self, kwargs: dict[str, Any], call_type: Any) -> None:
         call = _current.get()
         if call is not None:
-            call.reservation.called()
+            call.called()
 
     async def async_post_call_response_headers_hook(
         self, data: dict[str, Any], user_api_key_dict: UserAPIKeyAuth, response: Any, *_: Any, **__: Any
     ) -> dict[str, str] | None:
         call = _current.get()
-        return None if call is None else _lower(call.reservation.decision.headers())
+        return None if call is None else _lower(call.decision().headers())
 
     async def async_post_call_success_hook(
         self, data: dict[str, Any], user_api_key_dict: UserAPIKeyAuth, response: Any
     ) -> None:
         call = _current.get()
         if call is not None:
-            call.reservation.called()
+            call.called()
             call.heard(response)
             self._end(call)
 
@@ -262,7 +344,7 @@ class RateLimitHook(CustomLogger):  # type: ignore[misc]
                 yield chunk
             return
         call.is_streaming = True
-        call.reservation.called()
+        call.called()
         try:
             async for chunk in response:
                 call.heard(chunk)
@@ -279,20 +361,32 @@ class RateLimitHook(CustomLogger):  # type: ignore[misc]
         traceback_str: str | None = None,
     ) -> None:
         call = _current.get()
-        if call is None or call.reservation.is_settled:
+        if call is None or call.is_over:
             return
         call.was_rejected = not call.text and call.usage is None and _was_rejected(original_exception)
         self._end(call)
 
     def _end(self, call: _Call) -> None:
-        if call.reservation.is_lost and not call.reservation.is_settled:
+        if call.reservation is not None and call.reservation.is_lost and not call.is_over:
             lost = RuntimeError("other calls may have had its place")
             self._log.write(logging.WARNING, "the lease of a call ended before the call", lost)
         try:
-            call.end()
+            if calls := call.end():
+                task = asyncio.create_task(self._settle(calls))
+                self._settling.add(task)
+                task.add_done_callback(self._settling.discard)
         except Exception as error:
             self.limiter.counters.faults += 1
             self._log.write(logging.ERROR, "the estimate of a call stays charged", error)
+
+    async def _settle(self, calls: list[Call]) -> None:
+        """Settles what a call shares, once: sent again, it could be charged twice."""
+        for call in calls:
+            try:
+                await self.limiter.link.call(call)
+            except Exception as error:
+                self.limiter.counters.unsettled += 1
+                self._log.write(logging.WARNING, "the estimate of what a call shares stays charged", error)
 
 
 def _limit(policy: PolicyWords, model: str, prompt: int, output: int) -> Limit:
@@ -308,6 +402,11 @@ def _limit(policy: PolicyWords, model: str, prompt: int, output: int) -> Limit:
     return Limit(Policy.of(" ".join(str(word) for word in [algorithm, *words])), str(key), cost)
 
 
+def _cost(policy: PolicyWords) -> Any:
+    """What follows COST."""
+    return policy[policy.index("COST") + 1] if "COST" in policy else None
+
+
 def _units(policies: Iterable[PolicyWords]) -> dict[Any, Units]:
     """What each key counts whose cost is settled."""
     found: dict[Any, Units] = {}
@@ -316,6 +415,10 @@ def _units(policies: Iterable[PolicyWords]) -> dict[Any, Units]:
             if callable(word) and found.setdefault(policy[1], word) != word:
                 raise ValueError("policies: two limits of one key count different things")
     return found
+
+
+def _exceeded(denied: Iterable[str], headers: Mapping[str, str]) -> HTTPException:
+    return HTTPException(429, f"Rate limit exceeded: {', '.join(denied)}", headers=_lower(headers))
 
 
 def _was_rejected(error: Exception) -> bool:

@@ -9,7 +9,7 @@ import litellm
 import redis.asyncio
 from litellm.proxy._types import UserAPIKeyAuth
 
-from litellm_redis_rl import INPUT, OUTPUT, RateLimitHook, scope
+from litellm_redis_rl import INPUT, OUTPUT, RateLimitHook, scope, share
 
 
 def download(*_):
@@ -55,9 +55,16 @@ def policies(caller):
     }[caller.metadata.get("wrong")]
 
 
+def shares(caller, model):
+    if part := caller.metadata.get("part"):
+        more = {"whole": caller.metadata["whole"], "window": "365d"}
+        yield from share(f"{model} of {caller.org_id}", caller.team_id, part=part, **more)
+
+
 hook = RateLimitHook(
     redis.asyncio.Redis(port=int(os.environ["RL_PORT"]), retry=None),
     policies,
+    shares=shares,
     ttl=os.environ["RL_TTL"],
     fail_open=os.environ["RL_FAIL_OPEN"] == "yes",
 )

@@ -17,6 +17,7 @@ import sys
 import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
+from urllib.parse import quote
 
 import pytest
 from server import ROOT, Forwarder, Server, binaries, eventually, free_port, free_ports, spawn
@@ -224,6 +225,46 @@ def test_the_tokens_that_are_settled(gateway, send, status, tokens):
         assert (counted[0], counted[1] - before in tokens) == (number, True), (counted, before)
         for kind in ("team", "org"):
             caller.becomes(*counted, kind=kind)
+
+
+def test_teams_share_what_is_idle_of_a_model(gateway):
+    caller = Caller(gateway, user={"requests": 100})
+    key = f"llm:{{{quote(f'fake of {caller.org}', safe='')}}}:model"
+
+    def call(team, **wanted):
+        caller.more = {"team": team, "part": 1000, "whole": 2000}
+        return caller.call(**wanted)
+
+    def counted():
+        """What is counted of the part of a team, and of the whole."""
+        keys = [(f"{key}:ads", 1000), (key, 2000)]
+        return [gateway.server.call("RL.PEEK", "TOKEN", at, "365d", limit, "COST", 0)[1] for at, limit in keys]
+
+    def becomes(*expected):
+        with contextlib.suppress(AssertionError):
+            eventually(lambda: counted() == list(expected), "settled", 5)
+        assert counted() == list(expected), gateway.log()[-3000:]
+
+    status, headers, _ = call("ads", usage=900)
+    assert (status, headers["ratelimit-policy"].split(";")[0]) == (200, '"user-requests"'), headers
+    assert '"team-share";q=1000;w=31536000' in headers["ratelimit-policy"]
+    becomes(900, 900)
+    # A call that the model rejects uses no tokens.
+    assert call("ads", status=400)[0] == 400
+    becomes(900, 900)
+    # What the others leave: the whole pays, and settles.
+    status, headers, _ = call("ads", usage=1000, longest=200)
+    assert (status, '"model";q=2000;w=31536000' in headers["ratelimit-policy"]) == (200, True), headers
+    becomes(900, 1900)
+    # If none allows, the request is not counted either.
+    requests = caller.peek("requests")
+    status, headers, body = call("ads", longest=200)
+    assert (status, b"model" in body, "retry-after" in headers) == (429, True, True), body
+    eventually(lambda: caller.peek("requests") == requests, "the reservation is cancelled")
+    becomes(900, 1900)
+    # Another team has its part all the same, streaming too.
+    assert call("search", stream=True, usage=700)[0] == 200
+    becomes(900, 2600)
 
 
 def test_each_limit_counts_what_it_is_of(gateway):
