@@ -46,14 +46,10 @@ type Decision struct {
 	NowMS int64
 	// Whether shadow mode allowed what the limit denies.
 	Shadow bool
-	// Who decided.
+	// Who decided, and by which policy.
 	Source Source
-
-	policy Policy
+	Policy Policy
 }
-
-// Policy is the policy that decided.
-func (d Decision) Policy() Policy { return d.policy }
 
 // Decisions are what a request under several limits gets.
 type Decisions struct {
@@ -123,7 +119,7 @@ func (c *call) decisions(reply any) (Decisions, error) {
 		limits[i] = Decision{
 			Allowed: allowed, Count: f[1], Limit: f[3], Remaining: f[4], RetryAfter: wait(f[5]), Next: wait(f[6]),
 			Reset: wait(f[7]), Delay: max(wait(f[8]), 0), NowMS: f[9], Shadow: f[10] != 0, Charged: f[11],
-			policy: request.Policy,
+			Policy: request.Policy,
 		}
 	}
 	if !c.isOfSeveral() && limits[0].Allowed {
@@ -136,7 +132,10 @@ const figures = 12
 
 // Reads the twelve figures of LINE; a newer module says more.
 func readLine(reply any, out *[figures]int64) bool {
-	line, isText := text(reply)
+	line, isText := reply.(string)
+	if bytes, isBytes := reply.([]byte); isBytes {
+		line, isText = string(bytes), true
+	}
 	for i := 0; isText && i < figures; i++ {
 		word, rest, found := strings.Cut(line, " ")
 		if !found && i < figures-1 {
@@ -149,16 +148,6 @@ func readLine(reply any, out *[figures]int64) bool {
 		out[i], line = n, rest
 	}
 	return isText
-}
-
-func text(reply any) (string, bool) {
-	switch reply := reply.(type) {
-	case string:
-		return reply, true
-	case []byte:
-		return string(reply), true
-	}
-	return "", false
 }
 
 func wait(millis int64) time.Duration {
@@ -210,7 +199,7 @@ func (d Decisions) WriteHeaders(header http.Header) {
 func (d Decisions) names() []string {
 	names, taken := make([]string, len(d.Limits)), map[string]bool{}
 	for i, decision := range d.Limits {
-		label := decision.policy.terms.label
+		label := decision.Policy.terms.label
 		names[i] = label
 		for n := 2; taken[names[i]]; n++ {
 			names[i] = fmt.Sprintf("%s-%d", label, n)
@@ -235,8 +224,8 @@ func (d Decision) isStricter(other Decision) bool {
 // The policy in RateLimit-Policy. Its window is a whole number of seconds, so the limit of another window is given for
 // the smallest whole multiple that is: 10 in 500 ms are 20 in 1 s.
 func (d Decision) item(name string) string {
-	window, limit := d.policy.windowAt(d.NowMS), d.policy.Limit()
-	if d.policy.Algorithm() == "LEASE" { // how many at once does not depend on the window
+	window, limit := d.Policy.windowAt(d.NowMS), d.Policy.Limit()
+	if d.Policy.Algorithm() == "LEASE" { // how many at once does not depend on the window
 		return fmt.Sprintf("%q;q=%d;w=%d;qu=\"concurrent-requests\"", name, min(limit, maxInteger), (window+999)/1000)
 	}
 	windows := int64(1)

@@ -3,6 +3,7 @@ package redisrl
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"net"
@@ -18,7 +19,7 @@ var (
 	// ErrTimeout is the error of a request whose reply did not come in time. It may have been charged.
 	ErrTimeout = errors.New("redisrl: no reply in time")
 
-	errRequest = errors.New("redisrl: the request has no limit")
+	errRequest = errors.New("redisrl: the limits of a request")
 	errReply   = errors.New("redisrl: the reply is not one of this command")
 )
 
@@ -97,7 +98,7 @@ func describe(err error) string {
 // Logs one line a second at most of each kind.
 type onceASecond struct {
 	mu   sync.Mutex
-	seen map[string]*logged
+	seen map[string]logged
 }
 
 type logged struct {
@@ -106,27 +107,24 @@ type logged struct {
 }
 
 func (o *onceASecond) log(logger *slog.Logger, level slog.Level, what string, err error) {
-	found, now := kind(err), time.Now()
-	attributes := []any{"kind", found}
-	name := what + found
+	name, now := what+kind(err), time.Now()
 	var network *net.OpError
 	if errors.As(err, &network) { // an open connection that breaks is another thing than one that cannot be opened
 		name += network.Op
 	}
 	o.mu.Lock()
 	last := o.seen[name]
-	if last != nil && now.Sub(last.at) < time.Second {
-		last.leftOut++
-		o.mu.Unlock()
+	isOften := now.Sub(last.at) < time.Second
+	if o.seen[name] = (logged{at: now}); isOften {
+		o.seen[name] = logged{last.at, last.leftOut + 1}
+	}
+	o.mu.Unlock()
+	if isOften {
 		return
 	}
-	if last != nil && last.leftOut > 0 {
-		attributes = append(attributes, "left_out", last.leftOut)
+	text := "redis-rl: " + what + ": " + describe(err)
+	if last.leftOut > 0 {
+		text += fmt.Sprintf(" (and %d more)", last.leftOut)
 	}
-	if o.seen == nil {
-		o.seen = map[string]*logged{}
-	}
-	o.seen[name] = &logged{at: now}
-	o.mu.Unlock()
-	logger.Log(context.Background(), level, "redis-rl: "+what+": "+describe(err), attributes...)
+	logger.Log(context.Background(), level, text)
 }

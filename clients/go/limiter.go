@@ -106,6 +106,7 @@ func (l *Limiter) setUp() error {
 			l.Logger = slog.Default()
 		}
 		l.began, l.stats.Errors, l.breaker.timeout = time.Now(), map[string]int64{}, l.Timeout
+		l.logs.seen = map[string]logged{}
 		l.local = local{instances: l.Instances, counts: map[string]count{}}
 		switch {
 		case l.Doer == nil:
@@ -348,7 +349,7 @@ func (l *Limiter) withoutServer(err error, c *call) (Decisions, error) {
 		p := c.limits[i].Policy
 		limits[i] = Decision{
 			Allowed: l.Unavailable == Allow || p.IsShadow(), Limit: p.Limit(), NowMS: time.Now().UnixMilli(), Next: Never,
-			Reset: Never, Source: Unavailable, policy: p,
+			Reset: Never, Source: Unavailable, Policy: p,
 		}
 		if !limits[i].Allowed {
 			first, limits[i].RetryAfter = 0, time.Second

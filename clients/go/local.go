@@ -24,89 +24,68 @@ type count struct {
 	end  time.Duration
 }
 
-// What is counted of a limit, and whether it allows a request.
-type found struct {
-	count
-	most    int64
-	allowed bool
-}
-
 // The decisions on a call. A refund gives back what was counted here.
 func (l *local) decide(c *call, now time.Duration) Decisions {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if c.verb == "REFUND" {
-		if counted, isCounted := l.counts[c.limits[0].key]; isCounted {
-			counted.used = max(counted.used-c.limits[0].cost, 0)
-			l.counts[c.limits[0].key] = counted
-		}
+	if found, isCounted := l.counts[c.limits[0].key]; isCounted && c.verb == "REFUND" {
+		found.used = max(found.used-c.limits[0].cost, 0)
+		l.counts[c.limits[0].key] = found
 	}
-	all, payer, isAllowed := make([]found, len(c.limits)), 0, true
+	limits, payer, all := make([]Decision, len(c.limits)), 0, 1
 	for i := range c.limits {
-		all[i] = l.look(&c.limits[i], now)
-		allows := all[i].allowed || c.limits[i].Policy.IsShadow()
-		isAllowed = isAllowed && allows
-		if payer == 0 && allows {
+		if limits[i] = l.look(&c.limits[i], now); !limits[i].Allowed {
+			all = 0
+		} else if payer == 0 {
 			payer = i + 1
 		}
 	}
-	first := int64(0)
-	if c.verb == "SHARE" {
-		first = int64(payer)
-	} else if isAllowed {
-		first = 1
+	if c.verb != "SHARE" {
+		payer = all
 	}
-	limits := make([]Decision, len(all))
-	for i := range all {
-		units := int64(0)
+	for i := range limits {
+		d, asked := &limits[i], &c.limits[i]
+		_, isCounted := l.counts[asked.key]
 		switch {
-		case c.verb == "SHARE" && payer > 0 && i+1 >= payer, // and those that are wider are charged too
-			(c.verb == "CHECK" || c.verb == "MULTI") && isAllowed && all[i].allowed:
-			units = c.limits[i].cost
-		}
-		limits[i] = l.charge(&c.limits[i], all[i], units, now)
-	}
-	return decisions(c, first, limits)
-}
-
-func (l *local) charge(limit *limit, f found, units int64, now time.Duration) Decision {
-	if units > 0 {
-		// The units of RL.SHARE may be above the limit, without end.
-		l.counts[limit.key] = count{f.used + min(units, math.MaxInt64-f.used), f.end}
-	}
-	shadow, left := limit.Policy.IsShadow(), f.end-now
-	d := Decision{
-		Allowed: f.allowed || shadow, Count: f.used, Limit: f.most, Charged: units, Next: left, Reset: left,
-		Remaining: max(f.most-f.used-min(units, f.most), 0), NowMS: time.Now().UnixMilli(), Shadow: !f.allowed && shadow,
-		Source: Process, policy: limit.Policy,
-	}
-	if !f.allowed {
-		d.RetryAfter = left
-		if limit.cost > f.most {
-			d.RetryAfter = Never
+		case payer == 0 || i+1 < payer || c.verb == "PEEK" || c.verb == "REFUND":
+		case c.verb != "SHARE" && d.Shadow: // it counts what it would allow
+		case isCounted || d.Allowed: // of RL.SHARE also what is wider than the payer, whatever it says
+			d.Charged, d.Remaining = asked.cost, max(d.Remaining-asked.cost, 0)
+			l.counts[asked.key] = count{d.Count + min(asked.cost, math.MaxInt64-d.Count), now + d.Reset}
 		}
 	}
-	return d
+	return decisions(c, int64(payer), limits)
 }
 
-func (l *local) look(limit *limit, now time.Duration) found {
-	p := limit.Policy
+// The decision, with nothing charged.
+func (l *local) look(asked *limit, now time.Duration) Decision {
+	p := asked.Policy
 	most := min(p.Limit(), max(1, p.Limit()/l.instances))
-	counted, isCounted := l.counts[limit.key]
-	if isCounted && counted.end <= now {
-		delete(l.counts, limit.key)
-		isCounted = false
-	}
-	if !isCounted {
-		counted = count{end: now + wait(p.windowAt(time.Now().UnixMilli()))}
+	found, isCounted := l.counts[asked.key]
+	if !isCounted || found.end <= now {
+		delete(l.counts, asked.key)
+		isCounted, found = false, count{end: now + wait(p.windowAt(time.Now().UnixMilli()))}
 	}
 	// Who holds a lease, and who is locked, only the server knows.
 	isKnown := p.Algorithm() != "LEASE" && p.Algorithm() != "LOCKOUT"
 	if !isKnown || !isCounted && !l.hasPlace(now) {
-		counted.used = most
-		return found{counted, most, false}
+		found.used = most
 	}
-	return found{counted, most, counted.used < most && limit.cost <= most-counted.used}
+	left := found.end - now
+	d := Decision{
+		Allowed: found.used < most && asked.cost <= most-found.used, Count: found.used, Limit: most,
+		Remaining: max(most-found.used, 0), Next: left, Reset: left, NowMS: time.Now().UnixMilli(), Source: Process, Policy: p,
+	}
+	switch {
+	case d.Allowed:
+	case p.IsShadow():
+		d.Allowed, d.Shadow = true, true
+	case asked.cost > most:
+		d.RetryAfter = Never
+	default:
+		d.RetryAfter = left
+	}
+	return d
 }
 
 // Whether a new key can be counted. What has ended makes place.

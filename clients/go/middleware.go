@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"net/netip"
 	"reflect"
 	"strings"
 	"sync"
@@ -23,7 +22,7 @@ func RemoteAddress(r *http.Request) (string, error) {
 	if err != nil {
 		return "", errors.New("redisrl: the request has no remote address")
 	}
-	return address(host)
+	return AddressKey(host), nil
 }
 
 // ForwardedAddress is the address that the outermost of proxies trusted proxies saw: entry proxies of X-Forwarded-For,
@@ -40,15 +39,8 @@ func ForwardedAddress(proxies int) KeyFunc {
 		if host, _, err := net.SplitHostPort(entry); err == nil {
 			entry = host
 		}
-		return address(strings.Trim(entry, "[]"))
+		return AddressKey(strings.Trim(entry, "[]")), nil
 	}
-}
-
-func address(host string) (string, error) {
-	if _, err := netip.ParseAddr(host); err != nil {
-		return "", errors.New("redisrl: the address of the caller is no address")
-	}
-	return AddressKey(host), nil
 }
 
 // HeaderValue is the value of a header, such as an API key. The caller chooses it: check it before the middleware, or
@@ -130,7 +122,7 @@ func (l *Limiter) Middleware(limits ...Limit) func(http.Handler) http.Handler {
 					err = requests[i].check(verb)
 				}
 				if err != nil {
-					l.rejected(errors.Join(errRequest, err))
+					l.rejected(fmt.Errorf("%w: %w", errRequest, err))
 					problem(w, http.StatusInternalServerError, nil)
 					return
 				}
@@ -150,7 +142,7 @@ func (l *Limiter) Middleware(limits ...Limit) func(http.Handler) http.Handler {
 			var violated []string
 			for _, each := range found.Limits {
 				if delay = max(delay, each.Delay); !each.Allowed {
-					violated = append(violated, each.policy.terms.label)
+					violated = append(violated, each.Policy.terms.label)
 				}
 			}
 			if !found.Allowed {

@@ -3,7 +3,9 @@ package redisrl
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -31,6 +33,25 @@ type terms struct {
 	// The words of the command after the key, in one order. SHADOW is the last.
 	words []any
 }
+
+// The options of each algorithm: a row of vectors/capabilities.json, which a test compares with this. ANCHOR stands for the
+// windows of the calendar too.
+var capabilities = map[string][]string{
+	"FIXED":   {"ANCHOR", "COST", "PARTIAL", "ALWAYS", "RESERVE"},
+	"WINDOW":  {"COST", "PARTIAL", "ALWAYS", "RESERVE"},
+	"SLIDING": {"COST", "PARTIAL"},
+	"COUNTER": {"COST", "PARTIAL", "ALWAYS", "RESERVE"},
+	"TOKEN":   {"BURST", "COST", "PARTIAL", "ALWAYS"},
+	"LEAKY":   {"BURST", "COST", "PARTIAL"},
+	"GCRA":    {"BURST", "COST", "PARTIAL"},
+	"ROLLING": {"COST", "PARTIAL", "ALWAYS", "RESERVE"},
+	"LEASE":   {"ID"},
+	"LOCKOUT": {"COST", "BLOCK", "MAX"},
+}
+
+var algorithmWords = strings.Join(slices.Sorted(maps.Keys(capabilities)), ", ")
+
+func takes(algorithm, option string) bool { return slices.Contains(capabilities[algorithm], option) }
 
 // The windows of the calendar. Months and years differ in length.
 var calendar = map[string]int64{"day": 86_400_000, "week": 7 * 86_400_000, "month": 0, "year": 0}

@@ -63,9 +63,13 @@ func (r Request) At(nowMS int64) Request {
 	return r
 }
 
+// Whether it can be sent. Without a cost it takes 1.
 func (r *Request) check(verb string) error {
 	if r.Policy.terms == nil {
 		return errors.New("redisrl: the request has no policy")
+	}
+	if !r.hasCost {
+		r.cost = 1
 	}
 	algorithm := r.Policy.Algorithm()
 	for option, isGiven := range map[string]bool{
@@ -114,7 +118,7 @@ func (r *Request) words(verb string) []any {
 		words = append(words, "RESERVATION", r.reservation, "ACTUAL", strconv.FormatInt(r.actual, 10))
 	case verb == "SETTLE":
 		words = append(words, "RESERVED", strconv.FormatInt(r.cost, 10), "ACTUAL", strconv.FormatInt(r.actual, 10))
-	case r.cost != 1 || r.hasCost:
+	case r.cost != 1:
 		words = append(words, "COST", strconv.FormatInt(r.cost, 10))
 	}
 	if isCorrection {

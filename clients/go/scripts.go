@@ -32,21 +32,23 @@ func (c *call) isOfSeveral() bool { return c.verb == "MULTI" || c.verb == "SHARE
 
 // The words of the command.
 func (c *call) command() []any {
-	first := &c.limits[0]
-	switch algorithm := first.Policy.Algorithm(); c.verb {
+	words := []any{"RL." + c.verb}
+	switch c.verb {
 	case "CHECK":
-		return append([]any{"RL." + algorithm, first.key}, first.words...)
+		words[0] = "RL." + c.limits[0].Policy.Algorithm()
 	case "MULTI", "SHARE":
-		words := []any{"RL." + c.verb, strconv.Itoa(len(c.limits))}
-		for _, each := range c.limits {
-			words = append(append(words, each.Policy.Algorithm(), each.key), each.words...)
-		}
-		return append(words, "LINE")
-	case "RENEW", "RELEASE":
-		return append([]any{"RL." + c.verb, first.key}, first.words...)
-	default:
-		return append([]any{"RL." + c.verb, algorithm, first.key}, first.words...)
+		words = append(words, strconv.Itoa(len(c.limits)))
 	}
+	for _, each := range c.limits {
+		if c.verb != "CHECK" && c.verb != "RENEW" && c.verb != "RELEASE" {
+			words = append(words, each.Policy.Algorithm())
+		}
+		words = append(append(words, each.key), each.words...)
+	}
+	if c.isOfSeveral() {
+		words = append(words, "LINE")
+	}
+	return words
 }
 
 type script struct{ text, sha string }

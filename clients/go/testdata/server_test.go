@@ -2,11 +2,9 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -200,22 +198,6 @@ func TestWaitingAndLeases(t *testing.T) {
 	}
 }
 
-// An error about the call is never allowed.
-func TestAKeyOfAnotherType(t *testing.T) {
-	for _, fallback := range []redisrl.Fallback{redisrl.Error, redisrl.Allow, redisrl.Deny, redisrl.Local} {
-		limiter, doer := client(t)
-		limiter.Unavailable, limiter.Instances = fallback, 2
-		policy := redisrl.MustPolicy("TOKEN 1h 5")
-		patient, cancel := context.WithTimeout(ctx, 10*time.Second)
-		_, _ = doer.Do(patient, "LPUSH", "{app}:"+policy.Name()+":{k}", "x")
-		cancel()
-		decision, err := limiter.Allow(ctx, policy, "k")
-		if err == nil || !strings.Contains(err.Error(), "WRONGTYPE") || limiter.Stats().Faults != 1 {
-			t.Errorf("%+v, %v, %+v", decision, err, limiter.Stats())
-		}
-	}
-}
-
 // Limits by plan, by user and by address.
 func TestLimitsOfARequest(t *testing.T) {
 	limiter, _ := client(t)
@@ -244,31 +226,4 @@ func TestLimitsOfARequest(t *testing.T) {
 			t.Errorf("%+v: %d %s", c, response.Code, policies)
 		}
 	}
-}
-
-func BenchmarkAllow(b *testing.B) {
-	limiter, doer := client(b)
-	policy := redisrl.MustPolicy("TOKEN 1s 2147483647")
-	patient, cancel := context.WithTimeout(ctx, time.Hour)
-	defer cancel()
-	// Interleaved, since the machine does other work.
-	var took [2][]time.Duration
-	for n := range b.N {
-		key := fmt.Sprint("k", n%100)
-		for i, ask := range []func() error{
-			func() error { _, err := doer.Do(patient, "RL.TOKEN", key, "1000ms", "2147483647", "LINE"); return err },
-			func() error { _, err := limiter.Allow(ctx, policy, key); return err },
-		} {
-			begin := time.Now()
-			if err := ask(); err != nil {
-				b.Fatal(err)
-			}
-			took[i] = append(took[i], time.Since(begin))
-		}
-	}
-	median := func(all []time.Duration) float64 {
-		slices.Sort(all)
-		return float64(all[len(all)/2])
-	}
-	b.ReportMetric(median(took[1])/median(took[0]), "raw")
 }
