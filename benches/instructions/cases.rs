@@ -130,6 +130,7 @@ pub fn all() -> Vec<Case> {
     cases.extend([
         Case::new("RL.TOKEN allowed, FULL", "RL.TOKEN KEY 3600 LIMIT FULL"),
         Case::new("RL.TOKEN allowed, LINE", "RL.TOKEN KEY 3600 LIMIT LINE"),
+        Case::new("RL.GCRA allowed, LINE", "RL.GCRA KEY 3600 LIMIT LINE"),
         // RL.TOP has none of the keys, so each replaces another one.
         Case { keys: 1_000, ..Case::new("RL.GCRA denied, 1000 keys", "RL.GCRA KEY 3600 0").answers(0) },
         Case::new("RL.ROLLING allowed", "RL.ROLLING KEY 3600 LIMIT").packed(3_600_000).answers(1),

@@ -236,14 +236,14 @@ impl<'c, A: Algorithm> Pending<'c, A> {
     }
 
     /// Everything that a reply says. `charged` is the units that the call charges under this limit.
-    pub fn reply(&self, charged: u64) -> Reply {
+    pub fn reply(&self, charged: u64) -> Reply<'c> {
         let Request { algorithm, policy, name, .. } = self.request;
         let mut figures = algorithm.figures(&self.loaded, &self.decision, self.now);
         if self.out_of_memory {
             figures.retry_after_ms = figures.retry_after_ms.max(RETRY_SECONDS.saturating_mul(1_000));
         }
         Reply {
-            name: name.map_or_else(|| A::NAME.label().to_owned(), str::to_owned),
+            name: name.unwrap_or(A::NAME.label()),
             policy: *policy,
             quota_unit: A::QUOTA_UNIT,
             window_micros: algorithm.window_at(policy, self.now),

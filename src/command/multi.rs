@@ -12,7 +12,7 @@ use super::algorithms;
 use super::decide::allows_uncounted;
 use super::doc::{KEY, LIMIT, SINCE, WINDOW};
 use super::options::{Grammar, List, MOST_ARGUMENTS, Taker};
-use super::reply::{make_names_unique, strictest, write_several};
+use super::reply::{strictest, write_several};
 use super::several::{self, DecidedLimit, MAX, Rules, key_positions};
 use super::words::Form;
 use crate::error::Error;
@@ -61,7 +61,6 @@ fn check_all<'c>(ctx: Ctx<'c>, mut args: Args<'c>) -> Result<(), Error> {
     let mut replies = Vec::new();
     if form != Form::Verdict {
         replies.extend(pending.iter().map(|limit| limit.get().reply(allowed)));
-        make_names_unique(&mut replies);
     }
     let mut outcome = Outcome::Allowed;
     for limit in pending.drain(..) {

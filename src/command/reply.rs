@@ -13,9 +13,9 @@ use redis_rl_algorithm::{Figures, Micros, Policy, Verdict};
 const MAX_HEADER_INTEGER: u64 = 999_999_999_999_999;
 
 /// Everything that a reply says of one limit.
-pub struct Reply {
+pub struct Reply<'c> {
     /// The name of the policy in the headers.
-    pub name: String,
+    pub name: &'c str,
     pub policy: Policy,
     /// What the limit counts, if not requests.
     pub quota_unit: Option<&'static str>,
@@ -32,7 +32,7 @@ pub struct Reply {
     pub charged: u64,
 }
 
-impl Reply {
+impl Reply<'_> {
     /// Writes the reply of one limit.
     pub fn write(&self, ctx: Ctx<'_>, form: Form) {
         match form {
@@ -84,8 +84,12 @@ impl Reply {
             if index > 0 {
                 line.push(b' ');
             }
-            // It fits, see above.
-            let _ = line.try_extend_from_slice(digits.format(n).as_bytes());
+            match u8::try_from(n) {
+                // Most figures are.
+                Ok(digit @ 0..=9) => line.push(b'0' | digit),
+                // It fits, see above.
+                _ => _ = line.try_extend_from_slice(digits.format(n).as_bytes()),
+            }
         }
         ctx.reply_bytes(&line);
     }
@@ -105,7 +109,7 @@ fn write_three(ctx: Ctx<'_>, first: i64, Verdict { count, ttl, .. }: Verdict) {
 
 /// Writes the reply of RL.MULTI or RL.SHARE: what was decided, the reply of each limit, and with HEADERS the headers, which
 /// have the figures of the limit at `at`. `replies` is empty if the form is [`Form::Verdict`].
-pub fn write_several(ctx: Ctx<'_>, form: Form, first: i64, verdicts: &[Verdict], replies: &[Reply], at: usize) {
+pub fn write_several(ctx: Ctx<'_>, form: Form, first: i64, verdicts: &[Verdict], replies: &[Reply<'_>], at: usize) {
     let headers = (form == Form::Headers).then(|| header_texts(replies, at));
     ctx.reply_array(if headers.is_some() { 3 } else { 2 });
     ctx.reply_integer(first);
@@ -130,8 +134,9 @@ fn write_strings(ctx: Ctx<'_>, texts: &[String]) {
 /// HTTP headers, names and values alternating: the customary `X-RateLimit-*`, and `RateLimit-Policy` and `RateLimit` as
 /// in draft-ietf-httpapi-ratelimit-headers. With several limits, all policies are listed, and the other figures are
 /// those of the limit at `at`. Seconds are rounded up. A time that never comes is left out.
-fn header_texts(replies: &[Reply], at: usize) -> Vec<String> {
-    let Some(Reply { name, verdict, figures, now, .. }) = replies.get(at) else {
+fn header_texts(replies: &[Reply<'_>], at: usize) -> Vec<String> {
+    let names = unique_names(replies);
+    let (Some(Reply { verdict, figures, now, .. }), Some(name)) = (replies.get(at), names.get(at)) else {
         return Vec::new();
     };
     let mut texts = Vec::new();
@@ -144,7 +149,7 @@ fn header_texts(replies: &[Reply], at: usize) -> Vec<String> {
         let at = now.millis().saturating_add(reset).div_ceil(1_000);
         header("X-RateLimit-Reset", at.to_string());
     }
-    let policies: Vec<_> = replies.iter().map(Reply::policy_item).collect();
+    let policies: Vec<_> = replies.iter().zip(&names).map(|(reply, name)| reply.policy_item(name)).collect();
     header("RateLimit-Policy", policies.join(", "));
     let more = seconds(figures.next_ms).map_or(String::new(), |next| format!(";t={}", next.min(MAX_HEADER_INTEGER)));
     let remaining = figures.remaining.min(MAX_HEADER_INTEGER);
@@ -157,20 +162,20 @@ fn header_texts(replies: &[Reply], at: usize) -> Vec<String> {
     texts
 }
 
-impl Reply {
+impl Reply<'_> {
     /// The policy in `RateLimit-Policy`. Its window is a whole number of seconds, so the limit of another window is
     /// given for the smallest whole multiple that is: 10 in 500 ms are 20 in 1 s.
-    fn policy_item(&self) -> String {
+    fn policy_item(&self, name: &str) -> String {
         if let Some(unit) = self.quota_unit {
             // The number of holders does not depend on the window.
             let quota = self.policy.limit.min(MAX_HEADER_INTEGER);
             let seconds = self.policy.window().seconds().min(MAX_HEADER_INTEGER);
-            return format!("\"{}\";q={quota};w={seconds};qu=\"{unit}\"", self.name);
+            return format!("\"{name}\";q={quota};w={seconds};qu=\"{unit}\"");
         }
         let (seconds, windows) = whole_seconds(self.window_micros / 1_000);
         let limit = self.policy.limit.saturating_mul(windows);
         let [quota, seconds] = [limit, seconds].map(|n| n.min(MAX_HEADER_INTEGER));
-        format!("\"{}\";q={quota};w={seconds}", self.name)
+        format!("\"{name}\";q={quota};w={seconds}")
     }
 
     /// Sort key: the smallest is the strictest limit. Denied before allowed, then the longest wait, then the least
@@ -183,27 +188,25 @@ impl Reply {
 }
 
 /// Where the strictest limit is.
-pub fn strictest(replies: &[Reply]) -> usize {
+pub fn strictest(replies: &[Reply<'_>]) -> usize {
     replies.iter().zip(0..).min_by_key(|(reply, _)| reply.strictness()).map_or(0, |(_, at)| at)
 }
 
 /// Where the limit is that allows its request again first. One that never does comes last.
-pub fn soonest(replies: &[Reply]) -> usize {
-    let retry = |reply: &Reply| reply.figures.retry_after_ms.cast_unsigned();
+pub fn soonest(replies: &[Reply<'_>]) -> usize {
+    let retry = |reply: &Reply<'_>| reply.figures.retry_after_ms.cast_unsigned();
     replies.iter().zip(0..).min_by_key(|(reply, _)| retry(reply)).map_or(0, |(_, at)| at)
 }
 
-/// Gives every policy of a call its own name: the second of a name becomes `name-2`, and so on.
-pub fn make_names_unique(replies: &mut [Reply]) {
+/// The names of the policies of a call, each its own: the second of a name becomes `name-2`, and so on.
+fn unique_names(replies: &[Reply<'_>]) -> Vec<String> {
     let mut names: Vec<String> = Vec::with_capacity(replies.len());
-    for reply in replies {
-        let numbered = |number: u64| format!("{}-{number}", reply.name);
-        let taken = |name: &String| names.contains(name);
-        if taken(&reply.name) {
-            reply.name = (2..).map(numbered).find(|name| !taken(name)).unwrap_or_default();
-        }
-        names.push(reply.name.clone());
+    for Reply { name, .. } in replies {
+        let numbered = (2..).map(|number: u64| format!("{name}-{number}"));
+        let name = std::iter::once(name.to_string()).chain(numbered).find(|name| !names.contains(name));
+        names.extend(name);
     }
+    names
 }
 
 /// The shortest whole number of seconds that is a multiple of `millis`, and that multiple.

@@ -144,7 +144,7 @@ impl<'c> Reserving<'c> {
     }
 
     /// Everything that a reply says. `allowed` says whether the call is allowed; otherwise nothing is charged.
-    pub fn reply<A: Algorithm>(&self, pending: &Pending<'_, A>, allowed: bool) -> Reply {
+    pub fn reply<'p, A: Algorithm>(&self, pending: &Pending<'p, A>, allowed: bool) -> Reply<'p> {
         let charged = match self.repeated {
             _ if !allowed => 0,
             Some(open) => open.units(),

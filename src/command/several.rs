@@ -257,7 +257,7 @@ pub trait AnyDecided<'c> {
     /// As that.
     fn leave_uncharged(&mut self, allowed: bool) -> Result<(), Error>;
     /// `allowed` says whether the call is allowed; otherwise nothing is charged.
-    fn reply(&self, allowed: bool) -> Reply;
+    fn reply(&self, allowed: bool) -> Reply<'c>;
     /// See [`Pending::count`].
     fn count(&self) -> Outcome;
 }
@@ -345,7 +345,7 @@ impl<'c, A: Algorithm> AnyDecided<'c> for Decided<'c, A> {
         }
     }
 
-    fn reply(&self, allowed: bool) -> Reply {
+    fn reply(&self, allowed: bool) -> Reply<'c> {
         match &self.reserving {
             None => self.pending.reply(if allowed { self.pending.charged() } else { 0 }),
             Some(reserving) => reserving.reply(&self.pending, allowed),

@@ -12,7 +12,7 @@ use super::algorithms::LENDING;
 use super::decide::allows_uncounted;
 use super::doc::{KEY, LIMIT, SINCE, WINDOW};
 use super::options::{Grammar, List, MOST_ARGUMENTS, Taker};
-use super::reply::{make_names_unique, soonest, write_several};
+use super::reply::{soonest, write_several};
 use super::several::{self, DecidedLimit, Limit, MAX, Rules, key_positions};
 use super::words::Form;
 use crate::config;
@@ -77,7 +77,6 @@ fn share<'c>(ctx: Ctx<'c>, mut args: Args<'c>) -> Result<(), Error> {
     if form != Form::Verdict {
         let charged = |at: usize| charges && payer.is_some_and(|payer| payer <= at);
         replies.extend(decided.iter().enumerate().map(|(at, limit)| limit.get().reply(charged(at))));
-        make_names_unique(&mut replies);
     }
     // The one that decided counts for its algorithm, and a denial for RL.TOP.
     if let Some(one) = decided.get(payer.unwrap_or(last)) {

@@ -93,11 +93,9 @@ impl ClosedKey<'_> {
     }
 
     /// Replicates `ZADD key score member`.
-    pub fn replicate_add(&self, score: u64, member: &Str<'_>) {
-        let mut text = itoa::Buffer::new();
-        let text = text.format(score);
+    pub fn replicate_add(&self, score: &str, member: &Str<'_>) {
         // SAFETY: a string, a buffer with its length, a string.
-        unsafe { replicate!(self, c"ZADD", c"sbs", text.as_ptr(), text.len(), member.raw) };
+        unsafe { replicate!(self, c"ZADD", c"sbs", score.as_ptr(), score.len(), member.raw) };
     }
 
     /// Replicates `ZADD key score member …` of members with one score; nothing if there is none.

@@ -185,7 +185,7 @@ fn take(mut key: Key<'_>, until: u64, holder: &Str<'_>) {
     if key.add_member(until, holder) {
         let key = set_expiry(key, expires_at);
         key.notify_sorted_set(c"zadd");
-        key.replicate_add(until, holder);
+        key.replicate_add(itoa::Buffer::new().format(until), holder);
         announce(&key, expires_at);
     } else {
         internal_error(key.closed().ctx(), "ZADD");

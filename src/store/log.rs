@@ -49,10 +49,12 @@ impl Storage for SlidingLog {
         let expires_at = self.new_expiry(held(), now);
         match change {
             Change::Charge(LogChange::Add(1)) => {
-                if let Some(member) = add_one(&mut key, millis) {
+                let mut text = itoa::Buffer::new();
+                let text = text.format(millis);
+                if let Some(member) = add_one(&mut key, millis, text) {
                     let key = set_expiry(key, expires_at);
                     key.notify_sorted_set(c"zadd");
-                    key.replicate_add(millis, &member);
+                    key.replicate_add(text, &member);
                     super::announce(&key, expires_at);
                 }
             }
@@ -176,26 +178,26 @@ fn remove_ranks(key: Key<'_>, (first, last): (i64, i64), expires_at: Option<u64>
 }
 
 fn add_several(mut key: Key<'_>, count: u64, millis: u64, expires_at: Option<u64>) {
-    let members: Vec<_> = (0..count).map_while(|_| add_one(&mut key, millis)).collect();
+    let mut text = itoa::Buffer::new();
+    let text = text.format(millis);
+    let members: Vec<_> = (0..count).map_while(|_| add_one(&mut key, millis, text)).collect();
     let key = set_expiry(key, expires_at);
     key.notify_sorted_set(c"zadd");
     key.replicate_add_all(millis, &members);
     super::announce(&key, expires_at);
 }
 
-/// Adds a member for a unit charged in `millis`, named `<millis>-0.<n>` (the script takes a random fraction) with an
+/// Adds a member for a unit charged in `millis`, which is written as `text`, named `<millis>-0.<n>` (the script takes a random fraction) with an
 /// `n` that no other member has.
 ///
 /// A member can exist already: from before a restart, from before the clock stepped back, or from a client. Each
 /// attempt then doubles the step to the next `n`, so the attempts cover 64 bits. `None` if all of them exist.
-fn add_one(key: &mut Key<'_>, millis: u64) -> Option<Str<'static>> {
+fn add_one(key: &mut Key<'_>, millis: u64, text: &str) -> Option<Str<'static>> {
     let mut step = 1;
     for _ in 0..u64::BITS {
-        let member = {
-            let (mut millis_text, mut n_text) = (itoa::Buffer::new(), itoa::Buffer::new());
-            let (millis_text, n_text) = (millis_text.format(millis), n_text.format(next_in_sequence(millis, step)));
-            Str::concat([millis_text.as_bytes(), b"-0.", n_text.as_bytes()])
-        };
+        let mut n = itoa::Buffer::new();
+        let n = n.format(next_in_sequence(millis, step));
+        let member = Str::concat([text.as_bytes(), b"-0.", n.as_bytes()]);
         if key.add_member(millis, &member) {
             return Some(member);
         }

@@ -176,7 +176,7 @@ fn add<'c>(ends: ClosedKey<'c>, end: u64, id: &Str<'_>) -> ClosedKey<'c> {
     let ends = key.close_changed();
     if added {
         ends.notify_sorted_set(c"zadd");
-        ends.replicate_add(end, id);
+        ends.replicate_add(itoa::Buffer::new().format(end), id);
     } else {
         sorted_set::rescore(&ends, end, std::slice::from_ref(id));
     }
