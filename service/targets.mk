@@ -49,8 +49,3 @@ bench-service: service-build ## measure rlaas into benches/results, beside limit
 	cargo build --profile service --locked --package rlaas --example load --example empty
 	@$(own_server) RLAAS="$(TARGET)/service/rlaas" LOAD="$(TARGET)/service/examples/load" \
 	  EMPTY="$(TARGET)/service/examples/empty" benches/service.py
-
-.PHONY: bench-limits
-bench-limits: ## count the instructions of each further limit of a request; OUT=prefix keeps what callgrind writes
-	@scripts/install bench
-	CARGO_PROFILE_BENCH_LTO=off CARGO_PROFILE_BENCH_CODEGEN_UNITS=16 cargo bench --quiet --locked --package rlaas --bench limits

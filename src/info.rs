@@ -9,7 +9,7 @@ use redis_module::{Context, InfoContext, RedisResult};
 use redis_module_macros::{info_command_handler, loading_event_handler};
 
 use crate::command::for_each_decisions;
-use crate::stats::STATS;
+use crate::stats::{MULTI, SHARE, STATS};
 use crate::{config, denied, ffi};
 
 /// When the module was loaded.
@@ -49,28 +49,13 @@ fn info(ctx: &InfoContext, _for_crash_report: bool) -> RedisResult<()> {
     section = section.field("loaded_keys", number(LOADED_KEYS.load(Ordering::Relaxed)))?;
     section = section.field("shadow", number(config::shadow().into()))?;
     let mut rows = Vec::new();
-    for_each_decisions(|name, decisions| rows.push((name.word().to_ascii_lowercase(), decisions.fields())));
-    rows.push(("multi".to_owned(), STATS.multi.fields()));
-    rows.push(("share".to_owned(), STATS.share.fields()));
-    for (name, fields) in &rows {
-        for (outcome, count) in fields {
-            section = section.field(&format!("{name}_{outcome}"), number(*count))?;
+    for_each_decisions(|name, decisions| rows.push((format!("{}_", name.label()), decisions.fields())));
+    rows.extend([("multi_".to_owned(), MULTI.fields()), ("share_".to_owned(), SHARE.fields())]);
+    rows.push((String::new(), STATS.fields()));
+    for (group, fields) in &rows {
+        for (name, count) in fields {
+            section = section.field(&format!("{group}{name}"), number(*count))?;
         }
-    }
-    for (name, counter) in [
-        ("peeks", &STATS.peeks),
-        ("refunds", &STATS.refunds),
-        ("settlements", &STATS.settlements),
-        ("reservations_made", &STATS.reservations_made),
-        ("reservations_repeated", &STATS.reservations_repeated),
-        ("reservations_settled", &STATS.reservations_settled),
-        ("reservations_ended", &STATS.reservations_ended),
-        ("reservations_lost", &STATS.reservations_lost),
-        ("oom_error", &STATS.oom_error),
-        ("oom_allowed", &STATS.oom_allowed),
-        ("oom_denied", &STATS.oom_denied),
-    ] {
-        section = section.field(name, number(counter.value()))?;
     }
     let section = section.field("top_keys", number(denied::len()))?;
     section.field("missing_api", ffi::missing_features())?.build_section()?.build_info()?;

@@ -7,37 +7,50 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub struct Counter(AtomicU64);
 
 impl Counter {
-    pub const fn new() -> Self {
-        Self(AtomicU64::new(0))
+    #[inline(always)]
+    pub fn increment(&self) {
+        self.add(1);
     }
 
     #[inline(always)]
-    pub fn increment(&self) {
-        // Not fetch_add: its lock would cost more than the two accesses.
-        self.0.store(self.0.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
-    }
-
     pub fn add(&self, n: u64) {
-        self.0.store(self.value().wrapping_add(n), Ordering::Relaxed);
-    }
-
-    pub fn value(&self) -> u64 {
-        self.0.load(Ordering::Relaxed)
+        // Not fetch_add: its lock would cost more than the two accesses.
+        self.0.store(self.0.load(Ordering::Relaxed).wrapping_add(n), Ordering::Relaxed);
     }
 }
 
-/// Decisions by outcome: of one algorithm, or of RL.MULTI.
-#[derive(Debug)]
-pub struct Decisions {
-    /// Allowed, with at most 80 % of the limit used afterwards.
-    pub allowed: Counter,
-    /// Allowed, with more than 80 % used.
-    pub near: Counter,
-    pub denied: Counter,
-    /// Allowed because of shadow mode; the limit denies.
-    pub shadow_denied: Counter,
-    /// Calls that got an error.
-    pub errors: Counter,
+/// Counters with the names that INFO shows.
+macro_rules! counters {
+    ($(#[$doc:meta])* $group:ident { $($(#[$field:meta])* $name:ident,)+ }) => {
+        $(#[$doc])*
+        #[derive(Debug)]
+        pub struct $group { $($(#[$field])* pub $name: Counter,)+ }
+
+        impl $group {
+            pub const fn new() -> Self {
+                Self { $($name: Counter(AtomicU64::new(0)),)+ }
+            }
+
+            pub fn fields(&self) -> Vec<(&'static str, u64)> {
+                vec![$((stringify!($name), self.$name.0.load(Ordering::Relaxed))),+]
+            }
+        }
+    };
+}
+
+counters! {
+    /// Decisions by outcome: of one algorithm, or of RL.MULTI.
+    Decisions {
+        /// Allowed, with at most 80 % of the limit used afterwards.
+        allowed,
+        /// Allowed, with more than 80 % used.
+        near,
+        denied,
+        /// Allowed because of shadow mode; the limit denies.
+        shadow_denied,
+        /// Calls that got an error.
+        errors,
+    }
 }
 
 /// The counter that a decision adds to, the mildest first.
@@ -59,89 +72,43 @@ impl Decisions {
             Outcome::Denied => self.denied.increment(),
         }
     }
+}
 
-    pub const fn new() -> Self {
-        let new = Counter::new;
-        Self { allowed: new(), near: new(), denied: new(), shadow_denied: new(), errors: new() }
-    }
-
-    /// The counters with their names.
-    pub fn fields(&self) -> [(&'static str, u64); 5] {
-        [
-            ("allowed", self.allowed.value()),
-            ("near", self.near.value()),
-            ("denied", self.denied.value()),
-            ("shadow_denied", self.shadow_denied.value()),
-            ("errors", self.errors.value()),
-        ]
+counters! {
+    /// Calls of RL.SHARE by outcome.
+    Shares {
+        /// Paid by the first limit, the caller's own part.
+        own,
+        /// Paid by another one.
+        borrowed,
+        denied,
+        shadow_denied,
+        errors,
     }
 }
 
-/// Calls of RL.SHARE by outcome.
-#[derive(Debug)]
-pub struct Shares {
-    /// Paid by the first limit, the caller's own part.
-    pub own: Counter,
-    /// Paid by another one.
-    pub borrowed: Counter,
-    pub denied: Counter,
-    pub shadow_denied: Counter,
-    pub errors: Counter,
-}
-
-impl Shares {
-    const fn new() -> Self {
-        let new = Counter::new;
-        Self { own: new(), borrowed: new(), denied: new(), shadow_denied: new(), errors: new() }
-    }
-
-    /// The counters with their names.
-    pub fn fields(&self) -> [(&'static str, u64); 5] {
-        [
-            ("own", self.own.value()),
-            ("borrowed", self.borrowed.value()),
-            ("denied", self.denied.value()),
-            ("shadow_denied", self.shadow_denied.value()),
-            ("errors", self.errors.value()),
-        ]
+counters! {
+    /// What belongs to no algorithm.
+    Stats {
+        peeks,
+        refunds,
+        settlements,
+        reservations_made,
+        /// Calls that named an open reservation.
+        reservations_repeated,
+        reservations_settled,
+        /// Reservations that nobody settled in time.
+        reservations_ended,
+        /// Reservations whose hash or order was gone, or that disagreed.
+        reservations_lost,
+        /// Decisions at `maxmemory`, by `rl.on-oom`.
+        oom_error,
+        oom_allowed,
+        oom_denied,
     }
 }
 
-/// The counters that belong to no algorithm.
-#[derive(Debug)]
-pub struct Stats {
-    /// Calls of RL.MULTI as a whole.
-    pub multi: Decisions,
-    pub share: Shares,
-    pub peeks: Counter,
-    pub refunds: Counter,
-    pub settlements: Counter,
-    pub reservations_made: Counter,
-    /// Calls that named an open reservation.
-    pub reservations_repeated: Counter,
-    pub reservations_settled: Counter,
-    /// Reservations that nobody settled in time.
-    pub reservations_ended: Counter,
-    /// Reservations whose hash or order was gone, or that disagreed.
-    pub reservations_lost: Counter,
-    /// Decisions at `maxmemory`, by `rl.on-oom`.
-    pub oom_error: Counter,
-    pub oom_allowed: Counter,
-    pub oom_denied: Counter,
-}
-
-pub static STATS: Stats = Stats {
-    multi: Decisions::new(),
-    share: Shares::new(),
-    peeks: Counter::new(),
-    refunds: Counter::new(),
-    settlements: Counter::new(),
-    reservations_made: Counter::new(),
-    reservations_repeated: Counter::new(),
-    reservations_settled: Counter::new(),
-    reservations_ended: Counter::new(),
-    reservations_lost: Counter::new(),
-    oom_error: Counter::new(),
-    oom_allowed: Counter::new(),
-    oom_denied: Counter::new(),
-};
+/// Calls of RL.MULTI as a whole.
+pub static MULTI: Decisions = Decisions::new();
+pub static SHARE: Shares = Shares::new();
+pub static STATS: Stats = Stats::new();

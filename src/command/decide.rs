@@ -61,9 +61,9 @@ impl<'c, A: Algorithm> Request<'c, A> {
         Ok(self.pend(loaded, decision, cost, now, ctx))
     }
 
-    /// Decides on a request that is charged whatever the limit says; and how many units it charges. Cold, so that other
+    /// Decides on a request that is charged whatever the limit says; and how many units it charges. Not inlined, so that other
     /// requests do not pay for it.
-    #[cold]
+    #[inline(never)]
     fn decide_charging(
         &self,
         loaded: &mut A::Loaded<'c>,

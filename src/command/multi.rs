@@ -17,7 +17,7 @@ use super::several::{self, DecidedLimit, MAX, Rules, key_positions};
 use super::words::Form;
 use crate::error::Error;
 use crate::ffi::{Args, Argument, ArgumentKind, CommandDoc, Ctx, KeyPositions, KeySpec};
-use crate::stats::{Outcome, STATS};
+use crate::stats::{MULTI, Outcome};
 use crate::store::Budget;
 
 const RULES: Rules = Rules { taker: Taker::Multi, limits: 1..=64, num_limits: Error::NUM_LIMITS };
@@ -39,7 +39,7 @@ impl Command for Multi {
     const KEY_POSITIONS: Option<KeyPositions> = Some(key_positions);
 
     fn run<'c>(ctx: Ctx<'c>, args: Args<'c>) -> Result<(), Error> {
-        check_all(ctx, args).inspect_err(|_| STATS.multi.errors.increment())
+        check_all(ctx, args).inspect_err(|_| MULTI.errors.increment())
     }
 }
 
@@ -53,20 +53,20 @@ fn check_all<'c>(ctx: Ctx<'c>, mut args: Args<'c>) -> Result<(), Error> {
 
     let (mut pending, mut verdicts) = (ArrayVec::<_, MAX>::new(), ArrayVec::<_, MAX>::new());
     for ((limit, keys), number) in limits.iter().zip(keys.drain(..)).zip(1..) {
-        let verdict = limit.get().decide(keys, now, &budget, &mut pending);
+        let verdict = limit.decide(keys, now, &budget, &mut pending);
         verdicts.push(verdict.map_err(|error| error.of_limit(number))?);
     }
     let allowed = verdicts.iter().all(|verdict| verdict.allowed);
     let allowed = allowed && require_memory(ctx, &mut pending, &mut verdicts)?;
     let mut replies = Vec::new();
     if form != Form::Verdict {
-        replies.extend(pending.iter().map(|limit| limit.get().reply(allowed)));
+        replies.extend(pending.iter().map(|limit| limit.reply(allowed)));
     }
     let mut outcome = Outcome::Allowed;
     for limit in pending.drain(..) {
         outcome = outcome.max(limit.commit(allowed));
     }
-    STATS.multi.count(if allowed { outcome } else { Outcome::Denied });
+    MULTI.count(if allowed { outcome } else { Outcome::Denied });
     write_several(ctx, form, i64::from(allowed), &verdicts, &replies, strictest(&replies));
     Ok(())
 }
@@ -77,19 +77,18 @@ fn check_all<'c>(ctx: Ctx<'c>, mut args: Args<'c>) -> Result<(), Error> {
 /// # Errors
 /// [`Error::OUT_OF_MEMORY`] if `rl.on-oom` is `error`.
 fn require_memory<'c>(ctx: Ctx<'c>, pending: &mut [DecidedLimit<'c>], verdicts: &mut [Verdict]) -> Result<bool, Error> {
-    let growing = pending.iter().find(|limit| limit.get().needs_memory());
-    if !growing.is_some_and(|limit| ctx.out_of_memory(limit.get().key())) {
+    let growing = pending.iter().find(|limit| limit.needs_memory());
+    if !growing.is_some_and(|limit| ctx.out_of_memory(limit.facts().key)) {
         return Ok(true);
     }
-    let is_counted = |limit: &DecidedLimit<'_>| limit.get().needs_memory() && !limit.get().is_in_shadow_mode();
+    let is_counted = |limit: &DecidedLimit<'_>| limit.needs_memory() && !limit.facts().is_in_shadow_mode;
     // If only limits in shadow mode need the memory, the others are charged.
     let none = pending.iter().any(is_counted);
     let uncounted = allows_uncounted(ctx, !none)?;
     for (limit, verdict) in pending.iter_mut().zip(verdicts) {
-        if none || limit.get().needs_memory() {
-            let allow = uncounted || !is_counted(limit);
-            limit.get_mut().leave_uncharged(allow)?;
-            *verdict = limit.get().verdict();
+        if none || limit.needs_memory() {
+            limit.leave_uncharged(uncounted || !is_counted(limit))?;
+            *verdict = limit.facts().verdict;
         }
     }
     Ok(uncounted)

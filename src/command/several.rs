@@ -13,7 +13,7 @@ use redis_rl_algorithm::{Charging, Micros, Verdict};
 use super::algorithms::Algorithm;
 use super::decide::Pending;
 use super::name::{NO_SUCH_ALGORITHM, Name};
-use super::options::{Keyword, Reserve, Taker};
+use super::options::{Grammar, Keyword, Reserve, Taker};
 use super::reply::Reply;
 use super::request::{Request, require_few_members};
 use super::reserve::Reserving;
@@ -58,13 +58,13 @@ pub fn parse<'c>(
         }
         keys.push(written);
     }
-    let form = parse_form(args, rules, limits)?;
+    let form = parse_form(args, rules, keys)?;
     require_few_members(keys.iter().map(|keys| keys.members))?;
     Ok(form)
 }
 
 /// The form of the reply after the last limit, or nothing.
-fn parse_form<'c>(args: &mut Args<'c>, rules: &Rules, limits: &[Limit<'c>]) -> Result<Form, Error> {
+fn parse_form<'c>(args: &mut Args<'c>, rules: &Rules, limits: &[Keys<'c>]) -> Result<Form, Error> {
     let mut form = Form::Verdict;
     while let Some(word) = args.next_word() {
         form = match Form::from_word(word) {
@@ -73,7 +73,7 @@ fn parse_form<'c>(args: &mut Args<'c>, rules: &Rules, limits: &[Limit<'c>]) -> R
             None if Name::from_word(word).is_some() => return Err(Error::MORE_LIMITS),
             None => {
                 let number = u8::try_from(limits.len()).unwrap_or(u8::MAX);
-                let usage = |limit: &Limit<'_>| limit.get().usage(rules.taker, word);
+                let usage = |limit: &Keys<'_>| limit.grammar.usage(word);
                 return Err(limits.last().map_or(rules.num_limits, usage).of_limit(number));
             }
         };
@@ -107,9 +107,15 @@ fn parse_limit<'c>(
             None => None,
             Some(reserve) => Some(Box::new((reserve, request.hash_key(ctx)?))),
         };
-        let members = request.most_members_added();
+        let keys = Keys {
+            state,
+            reserve,
+            members: request.most_members_added(),
+            grammar: Request::<A>::of_several(taker),
+            names_shadow: request.shadow,
+        };
         limits.push(request.into());
-        Ok(Keys { state, reserve, members })
+        Ok(keys)
     })
 }
 
@@ -134,12 +140,16 @@ pub fn key_positions(args: Args<'_>, report: &mut dyn FnMut(c_int)) {
     }
 }
 
-/// The keys that a limit writes, and how many members it adds to a sorted set at most.
+/// The keys that a limit writes, and what is known of it before it is decided.
 pub struct Keys<'c> {
     state: ClosedKey<'c>,
     /// With RESERVE.
     reserve: Option<Box<(Reserve<'c>, ClosedKey<'c>)>>,
+    /// How many members it adds to a sorted set at most.
     members: u64,
+    grammar: &'static Grammar,
+    /// The limit has the option SHADOW.
+    pub names_shadow: bool,
 }
 
 impl Keys<'_> {
@@ -149,9 +159,9 @@ impl Keys<'_> {
     }
 }
 
-/// An enum that holds `$one` of any algorithm: a call needs no memory of its own for its limits. It is used through a trait.
+/// An enum that holds `$one` of any algorithm: a call needs no memory of its own for its limits.
 macro_rules! any {
-    (($(#[$doc:meta])* $any:ident of $one:ident, a $trait:ident) $($name:ident => $type:ty { $($text:tt)* })*) => {
+    (($(#[$doc:meta])* $any:ident of $one:ident) $($name:ident => $type:ty { $($text:tt)* })*) => {
         $(#[$doc])*
         pub enum $any<'c> {
             $($name($one<'c, $type>),)*
@@ -163,124 +173,117 @@ macro_rules! any {
                 Self::$name(one)
             }
         })*
+    };
+}
 
-        impl<'c> $any<'c> {
-            #[inline(always)]
-            pub fn get(&self) -> &dyn $trait<'c> {
-                match self { $(Self::$name(one) => one,)* }
-            }
-
-            #[inline(always)]
-            pub fn get_mut(&mut self) -> &mut dyn $trait<'c> {
-                match self { $(Self::$name(one) => one,)* }
-            }
+/// `with_table!(visit(Limit, value, one => expression))`: evaluates the expression with what a [`Limit`] or a
+/// [`DecidedLimit`] holds.
+macro_rules! visit {
+    (($any:ident, $value:expr, $one:ident => $action:expr) $($name:ident => $type:ty { $($text:tt)* })*) => {
+        match $value {
+            $($any::$name($one) => $action,)*
         }
     };
 }
 
 with_table!(any(
     /// A request under a limit of any algorithm.
-    Limit of Request, a AnyRequest
+    Limit of Request
 ));
 
-/// See [`Limit`].
-pub trait AnyRequest<'c> {
-    /// The error for a word that follows the last limit.
-    fn usage(&self, taker: Taker, word: &[u8]) -> Error;
-
-    fn names_shadow(&self) -> bool;
-
+impl Limit<'_> {
     /// Takes its place in RL.SHARE: whether a narrower limit has paid, and whether the request is denied if this one denies.
-    fn set_place(&mut self, is_paid: bool, is_last: bool);
+    pub fn set_place(&mut self, is_paid: bool, is_last: bool) {
+        with_table!(visit(Limit, self, request => {
+            request.ignores_shadow = is_paid || !is_last;
+            if is_paid {
+                request.charging = Charging::Lending;
+            }
+        }));
+    }
 
     /// Decides into `decided`. See [`Request::decide`] and [`Request::decide_reserving`].
     ///
     /// # Errors
     /// As these.
-    fn decide<'r>(
-        &'r self,
-        keys: Keys<'r>,
-        now: Micros,
-        budget: &Budget,
-        decided: &mut ArrayVec<DecidedLimit<'r>, MAX>,
-    ) -> Result<Verdict, Error>;
-}
-
-impl<'c, A: Algorithm> AnyRequest<'c> for Request<'c, A>
-where
-    for<'r> DecidedLimit<'r>: From<Decided<'r, A>>,
-{
-    fn usage(&self, taker: Taker, word: &[u8]) -> Error {
-        Self::of_several(taker).usage(word)
-    }
-
-    fn names_shadow(&self) -> bool {
-        self.shadow
-    }
-
-    fn set_place(&mut self, is_paid: bool, is_last: bool) {
-        self.ignores_shadow = is_paid || !is_last;
-        if is_paid {
-            self.charging = Charging::Lending;
-        }
-    }
-
-    fn decide<'r>(
+    pub fn decide<'r>(
         &'r self,
         keys: Keys<'r>,
         now: Micros,
         budget: &Budget,
         decided: &mut ArrayVec<DecidedLimit<'r>, MAX>,
     ) -> Result<Verdict, Error> {
-        let limit = Decided::new(self, keys, now, budget)?;
-        let verdict = limit.pending.decision.verdict;
-        decided.push(limit.into());
-        Ok(verdict)
+        with_table!(visit(Limit, self, request => {
+            let limit = Decided::new(request, keys, now, budget)?;
+            let verdict = limit.pending.decision.verdict;
+            decided.push(limit.into());
+            Ok(verdict)
+        }))
     }
 }
 
 with_table!(any(
     /// A limit of any algorithm that is decided and not yet committed.
-    DecidedLimit of Decided, a AnyDecided
+    DecidedLimit of Decided
 ));
 
-/// See [`DecidedLimit`].
-pub trait AnyDecided<'c> {
-    fn key(&self) -> Arg<'c>;
-    fn verdict(&self) -> Verdict;
-    fn is_in_shadow_mode(&self) -> bool;
-    fn is_shadowed(&self) -> bool;
-    fn needs_memory(&self) -> bool;
+/// What a call over several limits asks of each before it commits any.
+pub struct Facts<'c> {
+    pub key: Arg<'c>,
+    pub verdict: Verdict,
+    pub is_in_shadow_mode: bool,
+    /// Allowed by shadow mode.
+    pub is_shadowed: bool,
+}
+
+impl<'c> DecidedLimit<'c> {
+    pub fn facts(&self) -> Facts<'c> {
+        with_table!(visit(DecidedLimit, self, limit => limit.facts()))
+    }
+
+    /// Whether the change creates a key or makes one larger.
+    #[inline(always)]
+    pub fn needs_memory(&self) -> bool {
+        with_table!(visit(DecidedLimit, self, limit => match &limit.reserving {
+            None => limit.pending.needs_memory(),
+            Some(reserving) => reserving.needs_memory(&limit.pending),
+        }))
+    }
+
     /// See [`Pending::leave_uncharged`].
     ///
     /// # Errors
     /// As that.
-    fn leave_uncharged(&mut self, allowed: bool) -> Result<(), Error>;
+    #[cold]
+    pub fn leave_uncharged(&mut self, allowed: bool) -> Result<(), Error> {
+        with_table!(visit(DecidedLimit, self, limit => match &mut limit.reserving {
+            None => limit.pending.leave_uncharged(allowed),
+            Some(reserving) => reserving.leave_uncharged(&mut limit.pending, allowed),
+        }))
+    }
+
     /// `allowed` says whether the call is allowed; otherwise nothing is charged.
-    fn reply(&self, allowed: bool) -> Reply<'c>;
+    pub fn reply(&self, allowed: bool) -> Reply<'c> {
+        with_table!(visit(DecidedLimit, self, limit => match &limit.reserving {
+            None => limit.pending.reply(if allowed { limit.pending.charged() } else { 0 }),
+            Some(reserving) => reserving.reply(&limit.pending, allowed),
+        }))
+    }
+
     /// See [`Pending::count`].
-    fn count(&self) -> Outcome;
-}
+    pub fn count(&self) -> Outcome {
+        with_table!(visit(DecidedLimit, self, limit => limit.pending.count()))
+    }
 
-/// `with_table!(match_any(value, one => expression))`: evaluates the expression with what a [`DecidedLimit`] holds.
-macro_rules! match_any {
-    (($value:expr, $one:ident => $action:expr) $($name:ident => $type:ty { $($text:tt)* })*) => {
-        match $value {
-            $(DecidedLimit::$name($one) => $action,)*
-        }
-    };
-}
-
-impl DecidedLimit<'_> {
     /// Counts the decision. If the call is not `allowed`, commits nothing that it charges.
     #[inline(always)]
     pub fn commit(self, allowed: bool) -> Outcome {
-        with_table!(match_any(self, limit => limit.commit(allowed)))
+        with_table!(visit(DecidedLimit, self, limit => limit.commit(allowed)))
     }
 
     /// Commits a limit of RL.SHARE, without its charge if it `charges` nothing, and counts nothing.
     pub fn commit_uncounted(self, charges: bool) {
-        with_table!(match_any(self, limit => limit.pending.commit_uncounted(charges)));
+        with_table!(visit(DecidedLimit, self, limit => limit.pending.commit_uncounted(charges)));
     }
 }
 
@@ -312,47 +315,10 @@ impl<'c, A: Algorithm> Decided<'c, A> {
             Some(reserving) => reserving.commit(pending, allowed),
         }
     }
-}
 
-impl<'c, A: Algorithm> AnyDecided<'c> for Decided<'c, A> {
-    fn key(&self) -> Arg<'c> {
-        self.pending.request.key
-    }
-
-    fn verdict(&self) -> Verdict {
-        self.pending.decision.verdict
-    }
-
-    fn is_in_shadow_mode(&self) -> bool {
-        self.pending.request.is_in_shadow_mode()
-    }
-
-    fn is_shadowed(&self) -> bool {
-        self.pending.shadowed
-    }
-
-    fn needs_memory(&self) -> bool {
-        match &self.reserving {
-            None => self.pending.needs_memory(),
-            Some(reserving) => reserving.needs_memory(&self.pending),
-        }
-    }
-
-    fn leave_uncharged(&mut self, allowed: bool) -> Result<(), Error> {
-        match &mut self.reserving {
-            None => self.pending.leave_uncharged(allowed),
-            Some(reserving) => reserving.leave_uncharged(&mut self.pending, allowed),
-        }
-    }
-
-    fn reply(&self, allowed: bool) -> Reply<'c> {
-        match &self.reserving {
-            None => self.pending.reply(if allowed { self.pending.charged() } else { 0 }),
-            Some(reserving) => reserving.reply(&self.pending, allowed),
-        }
-    }
-
-    fn count(&self) -> Outcome {
-        self.pending.count()
+    fn facts(&self) -> Facts<'c> {
+        let Pending { request, decision, shadowed, .. } = &self.pending;
+        let (key, verdict, is_in_shadow_mode) = (request.key, decision.verdict, request.is_in_shadow_mode());
+        Facts { key, verdict, is_in_shadow_mode, is_shadowed: *shadowed }
     }
 }

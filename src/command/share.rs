@@ -13,12 +13,12 @@ use super::decide::allows_uncounted;
 use super::doc::{KEY, LIMIT, SINCE, WINDOW};
 use super::options::{Grammar, List, MOST_ARGUMENTS, Taker};
 use super::reply::{soonest, write_several};
-use super::several::{self, DecidedLimit, Limit, MAX, Rules, key_positions};
+use super::several::{self, DecidedLimit, MAX, Rules, key_positions};
 use super::words::Form;
 use crate::config;
 use crate::error::Error;
 use crate::ffi::{Args, Argument, ArgumentKind, CommandDoc, Ctx, KeyPositions, KeySpec};
-use crate::stats::{STATS, Shares};
+use crate::stats::{SHARE, Shares};
 use crate::store::Budget;
 
 const RULES: Rules = Rules { taker: Taker::Share, limits: 2..=8, num_limits: Error::SHARED_LIMITS };
@@ -40,7 +40,7 @@ impl Command for Share {
     const KEY_POSITIONS: Option<KeyPositions> = Some(key_positions);
 
     fn run<'c>(ctx: Ctx<'c>, args: Args<'c>) -> Result<(), Error> {
-        share(ctx, args).inspect_err(|_| STATS.share.errors.increment())
+        share(ctx, args).inspect_err(|_| SHARE.errors.increment())
     }
 }
 
@@ -51,38 +51,42 @@ fn share<'c>(ctx: Ctx<'c>, mut args: Args<'c>) -> Result<(), Error> {
     let (now, budget) = (Micros(ctx.now_micros()), Budget::of_call());
     let (mut limits, mut keys) = (ArrayVec::<_, MAX>::new(), ArrayVec::new());
     let form = several::parse(ctx, &RULES, &mut args, (now, &budget), &mut limits, &mut keys)?;
-    require_shadow_last(&limits)?;
+    let (widest, narrower) = keys.split_last().map_or((false, &[][..]), |(last, others)| (last.names_shadow, others));
+    // The denial of a narrower limit does not deny the request.
+    if narrower.iter().any(|limit| limit.names_shadow) {
+        return Err(Error::SHADOW_NOT_LAST);
+    }
 
-    let shadow = config::shadow() || limits.last().is_some_and(|widest| widest.get().names_shadow());
+    let shadow = config::shadow() || widest;
     let (mut decided, mut verdicts, mut payer) =
         (ArrayVec::<DecidedLimit<'_>, MAX>::new(), ArrayVec::<_, MAX>::new(), None);
     let last = limits.len().saturating_sub(1);
     for ((at, limit), keys) in limits.iter_mut().enumerate().zip(keys.drain(..)) {
-        limit.get_mut().set_place(payer.is_some(), at == last);
+        limit.set_place(payer.is_some(), at == last);
         let number = u8::try_from(at).unwrap_or(u8::MAX).saturating_add(1);
-        let verdict = limit.get().decide(keys, now, &budget, &mut decided).map_err(|error| error.of_limit(number))?;
+        let verdict = limit.decide(keys, now, &budget, &mut decided).map_err(|error| error.of_limit(number))?;
         payer = payer.or(verdict.allowed.then_some(at));
         verdicts.push(verdict);
     }
-    let is_shadowed = decided.last().is_some_and(|widest| widest.get().is_shadowed());
+    let is_shadowed = decided.last().is_some_and(|widest| widest.facts().is_shadowed);
     let mut charges = payer.is_some() && !is_shadowed;
     if let Some(at) = payer.filter(|_| charges)
         && let Some(allowed) = without_memory(ctx, shadow, decided.get_mut(at..).unwrap_or_default())?
     {
         (payer, charges) = (Some(at).filter(|_| allowed), false);
-        verdicts.iter_mut().zip(&decided).for_each(|(verdict, limit)| *verdict = limit.get().verdict());
+        verdicts.iter_mut().zip(&decided).for_each(|(verdict, limit)| *verdict = limit.facts().verdict);
     }
 
     let mut replies = Vec::new();
     if form != Form::Verdict {
         let charged = |at: usize| charges && payer.is_some_and(|payer| payer <= at);
-        replies.extend(decided.iter().enumerate().map(|(at, limit)| limit.get().reply(charged(at))));
+        replies.extend(decided.iter().enumerate().map(|(at, limit)| limit.reply(charged(at))));
     }
     // The one that decided counts for its algorithm, and a denial for RL.TOP.
     if let Some(one) = decided.get(payer.unwrap_or(last)) {
-        one.get().count();
+        one.count();
     }
-    let Shares { own, borrowed, denied, shadow_denied, .. } = &STATS.share;
+    let Shares { own, borrowed, denied, shadow_denied, .. } = &SHARE;
     match payer {
         None => denied.increment(),
         Some(_) if is_shadowed => shadow_denied.increment(),
@@ -97,28 +101,19 @@ fn share<'c>(ctx: Ctx<'c>, mut args: Args<'c>) -> Result<(), Error> {
     Ok(())
 }
 
-/// Rejects SHADOW of a limit whose denial does not deny the request.
-///
-/// # Errors
-/// [`Error::SHADOW_NOT_LAST`].
-fn require_shadow_last(limits: &[Limit<'_>]) -> Result<(), Error> {
-    let Some((_, narrower)) = limits.split_last() else { return Ok(()) };
-    if narrower.iter().any(|limit| limit.get().names_shadow()) { Err(Error::SHADOW_NOT_LAST) } else { Ok(()) }
-}
-
 /// Applies `rl.on-oom` if the server is at `maxmemory` and one of the limits that are charged needs memory: then none is.
 /// Returns whether the request is allowed all the same; `None` if there is memory.
 ///
 /// # Errors
 /// [`Error::OUT_OF_MEMORY`] if `rl.on-oom` is `error`.
 fn without_memory<'c>(ctx: Ctx<'c>, shadow: bool, charged: &mut [DecidedLimit<'c>]) -> Result<Option<bool>, Error> {
-    let growing = charged.iter().find(|limit| limit.get().needs_memory());
-    if !growing.is_some_and(|limit| ctx.out_of_memory(limit.get().key())) {
+    let growing = charged.iter().find(|limit| limit.needs_memory());
+    if !growing.is_some_and(|limit| ctx.out_of_memory(limit.facts().key)) {
         return Ok(None);
     }
     let allowed = allows_uncounted(ctx, shadow)?;
     for limit in charged {
-        limit.get_mut().leave_uncharged(allowed)?;
+        limit.leave_uncharged(allowed)?;
     }
     Ok(Some(allowed))
 }

@@ -13,7 +13,6 @@ use std::hash::{BuildHasher, Hasher};
 use arrayvec::ArrayVec;
 use foldhash::fast::SeedableRandomState;
 use hashbrown::HashTable;
-use hashbrown::hash_table::Entry;
 use redis_rl_algorithm::Micros;
 
 /// The longest key that is stored, in bytes. A longer one is cut.
@@ -73,8 +72,6 @@ struct Rank {
 /// A key that is counted.
 struct Counted {
     hash: u64,
-    /// Where in the table its slot is.
-    bucket: usize,
     /// Where in `ranks` its count is.
     rank: usize,
     key: ArrayVec<u8, MAX_KEY>,
@@ -163,7 +160,6 @@ impl Sketch {
         self.ranks.reserve_exact(capacity.saturating_sub(self.ranks.len()));
         self.slots.shrink_to(capacity);
         self.slots.reserve_exact(capacity.saturating_sub(self.slots.len()));
-        self.table = table_for(capacity);
         self.fill_table();
     }
 
@@ -175,62 +171,48 @@ impl Sketch {
         let is_same = |&slot: &usize| {
             self.slots.get(slot).is_some_and(|c| c.hash == hash && c.algorithm == algorithm && same_key(&c.key, key))
         };
-        let (rank, count, slot) = match self.table.entry(hash, is_same, hash_of(&self.slots)) {
-            Entry::Occupied(found) => {
-                let slot = *found.get();
-                let Some(counted) = self.slots.get_mut(slot) else { return };
-                counted.set_last(now, written);
-                let Some(&Rank { count, .. }) = self.ranks.get(counted.rank) else { return };
-                (counted.rank, count, slot)
+        let found = self.table.find(hash, is_same).copied();
+        let Some(slot) = found.or_else(|| self.take_slot(hash, key, algorithm)) else { return };
+        let Some(counted) = self.slots.get_mut(slot) else { return };
+        counted.set_last(now, written);
+        let rank = counted.rank;
+        if let Some(&Rank { count, .. }) = self.ranks.get(rank) {
+            self.increment(rank, count, slot);
+        }
+    }
+
+    /// The slot of a new key: that of the key with the lowest count, or a new one. The new key has the count that it can have
+    /// at most. `None` if the capacity is 0.
+    #[inline(always)]
+    fn take_slot(&mut self, hash: u64, key: &[u8], algorithm: u8) -> Option<usize> {
+        let slot = if self.ranks.len() < self.capacity {
+            let slot = self.slots.len();
+            self.ranks.push(Rank { count: self.dropped, slot });
+            let (key, window, last, error) = (ArrayVec::new(), ArrayVec::new(), Micros(0), self.dropped);
+            self.slots.push(Counted { hash, rank: slot, key, algorithm, error, last, window, limit: 0, anchor: None });
+            slot
+        } else {
+            let &Rank { count, slot } = self.ranks.last()?;
+            let counted = self.slots.get_mut(slot)?;
+            if let Ok(entry) = self.table.find_entry(counted.hash, |&other| other == slot) {
+                entry.remove();
             }
-            // A new key has the count that it can have at most: in the slot of the one with the lowest count, or in a new
-            // slot.
-            Entry::Vacant(free) => {
-                let (error, slot, is_full) = match self.ranks.last() {
-                    Some(&Rank { count, slot }) if self.ranks.len() >= self.capacity => (count, slot, true),
-                    _ if self.capacity == 0 => return,
-                    _ => (self.dropped, self.slots.len(), false),
-                };
-                let bucket = free.insert(slot).bucket_index();
-                if !is_full {
-                    self.ranks.push(Rank { count: error, slot });
-                    let (key, window, rank) = (ArrayVec::new(), ArrayVec::new(), slot);
-                    let (last, limit, anchor) = (now, 0, None);
-                    self.slots.push(Counted { hash, bucket, rank, key, algorithm, error, last, window, limit, anchor });
-                }
-                let Some(counted) = self.slots.get_mut(slot) else { return };
-                let former = std::mem::replace(&mut counted.bucket, bucket);
-                (counted.hash, counted.algorithm, counted.error) = (hash, algorithm, error);
-                counted.set_last(now, written);
-                counted.key.clear();
-                // It fits: it was cut above.
-                let _ = counted.key.try_extend_from_slice(key);
-                let rank = counted.rank;
-                if former != bucket
-                    && let Ok(entry) = self.table.get_bucket_entry(former)
-                    && *entry.get() == slot
-                {
-                    entry.remove();
-                } else if is_full {
-                    // The table has moved its entries.
-                    self.fill_table();
-                }
-                (rank, error, slot)
-            }
+            (counted.hash, counted.algorithm, counted.error) = (hash, algorithm, count);
+            slot
         };
-        self.increment(rank, count, slot);
+        self.table.insert_unique(hash, slot, hash_of(&self.slots));
+        let counted = self.slots.get_mut(slot)?;
+        counted.key.clear();
+        // It fits: the caller has cut it.
+        let _ = counted.key.try_extend_from_slice(key);
+        Some(slot)
     }
 
     /// Writes the table anew.
-    #[cold]
     fn fill_table(&mut self) {
-        self.table.clear();
-        for slot in 0..self.slots.len() {
-            let Some(hash) = self.slots.get(slot).map(|counted| counted.hash) else { continue };
-            let bucket = self.table.insert_unique(hash, slot, hash_of(&self.slots)).bucket_index();
-            if let Some(counted) = self.slots.get_mut(slot) {
-                counted.bucket = bucket;
-            }
+        self.table = table_for(self.capacity);
+        for (slot, counted) in self.slots.iter().enumerate() {
+            self.table.insert_unique(counted.hash, slot, hash_of(&self.slots));
         }
     }
 
@@ -331,20 +313,6 @@ mod tests {
             }
             assert_eq!((sketch.len(), sketch.table.allocation_size()), (capacity, allocated));
         }
-    }
-
-    #[test]
-    fn a_key_is_replaced_after_the_table_has_moved_its_entries() {
-        let mut sketch = Sketch::new(100);
-        for key in 0..1_000_u32 {
-            if key % 70 == 0 {
-                sketch.table.reserve(8 * key as usize, hash_of(&sketch.slots));
-            }
-            sketch.record(&key.to_le_bytes(), 4, Micros(0), LIMIT);
-            sketch.record(&key.to_le_bytes(), 4, Micros(0), LIMIT);
-            assert_eq!(sketch.table.len(), sketch.len());
-        }
-        assert_eq!(sketch.ranks.iter().map(|rank| rank.count).sum::<u64>(), 2_000);
     }
 
     #[test]
