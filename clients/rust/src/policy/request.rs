@@ -143,13 +143,12 @@ impl<'a> Request<'a> {
         if self.cost != 1 || self.partial || has_id || traits.delays || self.policy.is_shadow() {
             return None;
         }
+        // Special: it rounds its count down, so that does not say which of them were allowed.
+        if self.always && self.policy.algorithm() == Algorithm::Counter {
+            return None;
+        }
         let join = if self.always {
-            match self.policy.algorithm() {
-                Algorithm::Fixed => Join::AlwaysAfter,
-                Algorithm::Window | Algorithm::Token | Algorithm::Rolling => Join::Always,
-                // COUNTER rounds its count down, so that does not say which were allowed.
-                _ => return None,
-            }
+            if traits.count_is_after { Join::AlwaysAfter } else { Join::Always }
         } else if traits.counts_denials {
             Join::Counted
         } else if traits.partial {
