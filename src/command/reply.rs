@@ -135,7 +135,7 @@ fn write_strings(ctx: Ctx<'_>, texts: &[String]) {
 /// in draft-ietf-httpapi-ratelimit-headers. With several limits, all policies are listed, and the other figures are
 /// those of the limit at `at`. Seconds are rounded up. A time that never comes is left out.
 fn header_texts(replies: &[Reply<'_>], at: usize) -> Vec<String> {
-    let names = unique_names(replies);
+    let names = unique(replies.iter().map(|reply| reply.name));
     let (Some(Reply { verdict, figures, now, .. }), Some(name)) = (replies.get(at), names.get(at)) else {
         return Vec::new();
     };
@@ -198,10 +198,10 @@ pub fn soonest(replies: &[Reply<'_>]) -> usize {
     replies.iter().zip(0..).min_by_key(|(reply, _)| retry(reply)).map_or(0, |(_, at)| at)
 }
 
-/// The names of the policies of a call, each its own: the second of a name becomes `name-2`, and so on.
-fn unique_names(replies: &[Reply<'_>]) -> Vec<String> {
-    let mut names: Vec<String> = Vec::with_capacity(replies.len());
-    for Reply { name, .. } in replies {
+/// The names of policies, each its own: the second of a name becomes `name-2`, and so on.
+fn unique<'n>(given: impl Iterator<Item = &'n str>) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for name in given {
         let numbered = (2..).map(|number: u64| format!("{name}-{number}"));
         let name = std::iter::once(name.to_string()).chain(numbered).find(|name| !names.contains(name));
         names.extend(name);
@@ -218,6 +218,13 @@ fn whole_seconds(millis: u64) -> (u64, u64) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn two_policies_of_a_call_never_share_a_name() {
+        let names = |given: &[&'static str]| unique(given.iter().copied()).join(" ");
+        assert_eq!(names(&["x", "y"]), "x y");
+        assert_eq!(names(&["x", "x", "x-2", "x"]), "x x-2 x-2-2 x-3");
+    }
 
     #[test]
     fn windows_of_the_headers_are_whole_seconds() {

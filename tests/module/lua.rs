@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 use redis::{Connection, Value};
 use serde_json::Value as Json;
 
-use crate::differential;
 use crate::random::calls::*;
 use crate::random::dump::*;
 use crate::random::random_calls::*;
@@ -202,41 +201,6 @@ fn rare_calls_do_what_the_module_does() {
             let [(native, held), (of_scripts, held_by_scripts)] = &mut played;
             assert!(of_scripts.iter().zip(&*native).all(|(script, native)| script.is_that_of(native)), "{played:?}");
             assert_eq!(held, held_by_scripts);
-        }
-    });
-}
-
-/// The module is loaded while scripts run, and taken away: every other call is a script, and what they reply and store is
-/// what the module alone does.
-#[test]
-fn module_and_scripts_share_the_keys() {
-    for_each_server(|bin| {
-        let mut clock = FrozenClock::at(1_700_000_000_000_000);
-        let [alone, shared] = [(), ()].map(|()| clock.govern(Server::options(bin)).start());
-        let [mut alone, mut shared] = [alone.con(), shared.con()];
-        for seed in 0..150 {
-            let mut case = Case { for_scripts: true, limits: vec![3, 10], ..Case::valid(seed) };
-            let word = case.random.pick(&words(|_| true));
-            let key = format!("{word}-a");
-            [&mut alone, &mut shared].into_iter().for_each(|con| _ = ok(cmd!(*con, "FLUSHALL")));
-            let mut rounds = false;
-            for n in 0..12 {
-                clock.set(case.next_time());
-                let call = case.call(&[&key]);
-                rounds |= differential::rounds(&call, &Keys::new());
-                let expected = answer(call.native().query(&mut alone));
-                let command = if n % 2 == 0 { call.native() } else { call.script().expect("a script") };
-                let reply = answer(command.query(&mut shared));
-                if reply.needs_module() {
-                    break;
-                }
-                let is_exact = reply.is_that_of(&expected) || reply == expected;
-                let is_right = is_exact || rounds && differential::is_near(&expected, &reply);
-                assert!(is_right, "SEED={seed} {}: {expected:?} {reply:?}", shown(&call.native()));
-                if !is_exact {
-                    break;
-                }
-            }
         }
     });
 }

@@ -7,18 +7,15 @@ mod random;
 mod support;
 
 mod cases;
-mod cluster;
 mod commands;
 mod differential;
 mod info;
 mod layout;
 mod lua;
 mod names;
-mod observability;
 mod operations;
 mod permissions;
 mod persistence;
-mod policy_names;
 mod replication;
 mod reservations;
 mod scripts;

@@ -5,15 +5,17 @@ use std::fs;
 use crate::support::*;
 use redis::Connection;
 
-/// An operator sees whether a restart has lost every count, also where the file has no snapshot yet.
+/// An operator sees whether a restart has lost every count, in any database, also where the file has no snapshot yet.
 #[test]
 fn info_has_the_number_of_keys_that_were_loaded() {
     for_each_server(|bin| {
         for (durable, expected) in [(true, 3), (false, 0)] {
             let options = Server::options(bin);
             let mut server = if durable { options.durable() } else { options }.start();
-            for key in ["a", "b", "c"] {
-                ok(cmd!(server.con(), "RL.GCRA", key, LONG, 9));
+            for (key, database) in [("a", 0), ("b", 0), ("c", 3)] {
+                let mut con = server.con();
+                ok(cmd!(con, "SELECT", database));
+                ok(cmd!(con, "RL.GCRA", key, LONG, 9));
             }
             server.kill();
             server.start_again();
