@@ -123,7 +123,7 @@ do
   }
   algorithms.LEAKY = algorithms.TOKEN
 
-  if not is_plain then
+  if may_correct then
     algorithms.LEAKY = setmetatable({ takes = 'COST PARTIAL BURST' }, { __index = algorithms.TOKEN })
 
     -- Lowers the level as it was written, the debt first. What has drained since stays drained.

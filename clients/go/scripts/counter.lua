@@ -96,7 +96,7 @@ do
     takes = 'COST PARTIAL ALWAYS', load = load, decide = decide, figures = figures, commit = shared('record', record, false),
   }
 
-  if not is_plain then
+  if may_correct then
     -- The window that a time is in; nil if it is over. The future is the current window.
     local function place_of(counts, at)
       if not at or at >= counts.starts then

@@ -8,15 +8,20 @@
 -- The key that the call names is the beginning of that of the counter. In a cluster it has to have a hash tag.
 
 do
-  -- The start and the end of a window of the calendar, or with an anchor.
-  local function period(r, word)
-    local DAY, anchor, floor = 86400000, (r.ANCHOR or 0) * 1000, math.floor
-    local length = r.window or word == 'day' and DAY or word == 'week' and 7 * DAY
-    if length then
-      -- 5 January 1970 was a Monday.
-      local monday = word == 'week' and not r.ANCHOR and 4 * DAY or 0
-      local starts = now_ms - (now_ms - anchor - monday) % length
-      return starts, starts + length
+  -- Finds the window of now, and so the key of its counter.
+  local function prepare(r, window)
+    local length, DAY, floor = r.window, 86400000, math.floor
+    if length and not r.ANCHOR then
+      local starts = now_ms - now_ms % length
+      r.key = string.format('%s:%d', r.key, starts / length)
+      r.starts, r.ends, r.expires_at = starts, starts + length, now_ms + length
+      return
+    end
+    local word, anchor = length and string.format('%dms', length) or string.lower(window), (r.ANCHOR or 0) * 1000
+    if not length and not string.find(' day week month year ', ' ' .. word .. ' ', 1, true) then
+      fail('invalid window')
+    elseif anchor > 253402300799000 then
+      fail('invalid ANCHOR')
     end
     -- Days from 1970 to the first day of a month, counted from January of the year 0. The years of the formula start in
     -- March, so that the leap day is their last.
@@ -32,52 +37,29 @@ do
       end
       return month
     end
-    -- From the anchor's day of the month and time of day, or the last day of a month that is too short.
-    local time, months = anchor % DAY, word == 'year' and 12 or 1
-    local first = month_of((anchor - time) / DAY)
-    local day = (anchor - time) / DAY - first_day(first)
-    local function start(n)
-      local month, next_month = first_day(first + n), first_day(first + n + 1)
-      return (month + math.min(day, next_month - month - 1)) * DAY + time
+    local starts
+    length = length or word == 'day' and DAY or word == 'week' and 7 * DAY
+    if length then
+      -- 5 January 1970 was a Monday.
+      local monday = word == 'week' and not r.ANCHOR and 4 * DAY or 0
+      starts = now_ms - (now_ms - anchor - monday) % length
+      r.ends = starts + length
+    else
+      -- From the anchor's day of the month and time of day, or the last day of a month that is too short.
+      local time, months = anchor % DAY, word == 'year' and 12 or 1
+      local first = month_of((anchor - time) / DAY)
+      local day = (anchor - time) / DAY - first_day(first)
+      local function start(n)
+        local month, next_month = first_day(first + n), first_day(first + n + 1)
+        return (month + math.min(day, next_month - month - 1)) * DAY + time
+      end
+      local n = month_of(floor(now_ms / DAY)) - first
+      n = n - n % months
+      n = start(n) > now_ms and n - months or n
+      starts, r.ends = start(n), start(n + months)
     end
-    local n = month_of(floor(now_ms / DAY)) - first
-    n = n - n % months
-    n = start(n) > now_ms and n - months or n
-    return start(n), start(n + months)
-  end
-
-  -- Finds the window of now, and so the key of its counter.
-  local function prepare(r, window)
-    local length = r.window
-    if length and not r.ANCHOR then
-      local starts = now_ms - now_ms % length
-      r.key = r.key .. string.format(':%d', starts / length)
-      r.starts, r.ends, r.expires_at = starts, starts + length, now_ms + length
-      return
-    end
-    local word = length and string.format('%dms', length) or string.lower(window)
-    if not length and not string.find(' day week month year ', ' ' .. word .. ' ', 1, true) then
-      fail('invalid window')
-    elseif r.ANCHOR and r.ANCHOR > 253402300799 then
-      fail('invalid ANCHOR')
-    end
-    r.starts, r.ends = period(r, word)
-    r.starts, r.expires_at = math.max(0, r.starts), r.ends
+    r.starts, r.expires_at = math.max(0, starts), r.ends
     r.key = string.format('%s:%s:%d', r.key, word, r.starts)
-  end
-
-  -- A denied request is counted too. One that costs more than 1 is counted only if the window was full already, since a
-  -- smaller request could still be allowed otherwise.
-  local function decide(r, counter, cost)
-    local limit, before, needed = r.limit, counter and counter.value or 0, cost == 0 and 1 or cost
-    local allowed = needed <= limit and before + needed <= limit
-    local counted = (allowed or before >= limit) and cost or 0
-    if counted > 0 or counter and not counter.expires_at then
-      -- As in the script, a counter that becomes 1 gets a new expiry.
-      local expires_at = counter and (before ~= 0 or counted == 0) and counter.expires_at or r.expires_at
-      return allowed, 0, 'charge', { value = before + counted, expires_at = expires_at }
-    end
-    return allowed, 0
   end
 
   -- All units come back together, when the window ends. `ttl` and `count` are what the script replies: what the command TTL
@@ -92,13 +74,46 @@ do
     return used < limit and limit - used or 0, retry, ms, ms, ttl, count
   end
 
-  local load, commit = shared('counter')
-  algorithms.FIXED = {
-    takes = 'COST PARTIAL ALWAYS ANCHOR', has_calendar = true, prepare = prepare, load = load, decide = decide,
-    figures = figures, commit = commit,
-  }
+  if plain then
+    -- One unit is counted whether it is allowed or not: as the script does, at once.
+    local function load(r)
+      local value = redis.call('INCRBY', r.key, '1')
+      local expires_at = value ~= 1 and expiry(r.key)
+      if not expires_at then
+        expires_at = r.expires_at
+        redis.call('PEXPIREAT', r.key, string.format('%d', expires_at))
+      end
+      return { value = value, expires_at = expires_at }
+    end
 
-  if not is_plain then
+    local function decide(r, counter)
+      return counter.value <= r.limit, 0, 'charge', counter
+    end
+
+    algorithms.FIXED = { prepare = prepare, load = load, decide = decide, figures = figures }
+  else
+    local load, commit = shared('counter')
+    algorithms.FIXED = {
+      takes = 'COST PARTIAL ALWAYS ANCHOR', has_calendar = true, prepare = prepare, load = load, figures = figures,
+      commit = commit,
+    }
+
+    -- A denied request is counted too. One that costs more than 1 is counted only if the window was full already, since a
+    -- smaller request could still be allowed otherwise.
+    algorithms.FIXED.decide = function(r, counter, cost)
+      local limit, before, needed = r.limit, counter and counter.value or 0, cost == 0 and 1 or cost
+      local allowed = needed <= limit and before + needed <= limit
+      local counted = (allowed or before >= limit) and cost or 0
+      if counted > 0 or counter and not counter.expires_at then
+        -- As in the script, a counter that becomes 1 gets a new expiry.
+        local expires_at = counter and (before ~= 0 or counted == 0) and counter.expires_at or r.expires_at
+        return allowed, 0, 'charge', { value = before + counted, expires_at = expires_at }
+      end
+      return allowed, 0
+    end
+  end
+
+  if may_correct then
     -- Gives back from min(counter, limit): what is above the limit was never free. A time before the window changes nothing.
     algorithms.FIXED.refund = function(r, counter, at, cost)
       if counter and not (at and at < r.starts) then

@@ -88,7 +88,7 @@ do
     commit = shared('record', record, false),
   }
 
-  if not is_plain then
+  if may_correct then
     algorithms.GCRA.refund = function(r, tat, _, cost)
       local ahead, given = ahead_of(r, tat), cost * r.interval
       if ahead == 0 or given == 0 then

@@ -38,7 +38,6 @@ local algorithms = {}
 local limit_number -- in a call with several limits: the one that an error is about
 local what = ARGV[1]
 local is_line = ARGV[4] == 'LINE' and not ARGV[5]
-local is_plain = what == 'CHECK' and (is_line or not ARGV[4]) -- a call without options
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2] -- in microseconds
 local now_ms = (now - now % 1000) / 1000
@@ -65,131 +64,29 @@ local function divide(a, b, up)
   return up and rest > 0 and quotient + 1 or quotient, rest
 end
 
--- Words ----------------------------------------------------------------------------------------------------------------
+-- Words and decisions --------------------------------------------------------------------------------------------------
 
--- A whole number of at least `least`, in the form that Redis requires: no sign, no blanks, no leading zeros. For a window
--- (`60`, `500ms`, `10s`, `5m`, `1h` or `1d`) the milliseconds; nil if the text is none.
-local function parse(name, text, least)
-  if name == 'window' then
-    local number, unit = string.match(text or '', '^([1-9]%d*)(%l*)$')
-    local scale = (unit == '' or unit == 's') and 1000
-      or unit == 'ms' and 1
-      or unit == 'm' and 60000
-      or unit == 'h' and 3600000
-      or unit == 'd' and 86400000
-    local ms = scale and number * scale
-    return ms and ms <= 1e15 and ms or nil
-  end
-  local n = text and (string.find(text, '^[1-9]%d*$') or text == '0') and text + 0
-  if not n or n < least then
-    fail('invalid ' .. name)
-  elseif n >= 2 ^ 53 then
-    fail('invalid ' .. name .. ': load the module for numbers above 9007199254740991')
-  end
-  return n
+-- The milliseconds of a window (`60`, `500ms`, `10s`, `5m`, `1h` or `1d`); nil if the text is none.
+local function milliseconds(text)
+  local number, unit = string.match(text or '', '^([1-9]%d*)(%l*)$')
+  local scale = (unit == '' or unit == 's') and 1000
+    or unit == 'ms' and 1
+    or unit == 'm' and 60000
+    or unit == 'h' and 3600000
+    or unit == 'd' and 86400000
+  local ms = scale and number * scale
+  return ms and ms <= 1e15 and ms or nil
 end
 
--- Reads the options from words[at] on into `r`. Returns the index of the first word that is none.
-local options
-if not is_plain then
-  options = function(algorithm, r, words, at)
-    local word = words[at] and string.upper(words[at])
-    if word == 'LINE' and what ~= 'MULTI' and what ~= 'SHARE' and what ~= 'RESET' then
-      r.LINE = not r.LINE or fail('syntax error')
-      is_line = true
-      return options(algorithm, r, words, at + 1)
-    end
-    -- Which calls take an option, and whether that depends on the algorithm.
-    local requests = 'CHECK PEEK MULTI SHARE '
-    local takers = {
-      COST = requests .. 'REFUND', PARTIAL = 'CHECK PEEK', ALWAYS = 'CHECK PEEK', ID = requests,
-      BURST = requests .. 'REFUND SETTLE', ANCHOR = requests .. 'REFUND SETTLE RESET',
-      BLOCK = requests .. 'REFUND', MAX = requests .. 'REFUND', SHADOW = requests .. 'any',
-      RESERVED = 'SETTLE any', ACTUAL = 'SETTLE any', AT = 'REFUND SETTLE any',
-      AS = '', FULL = '', HEADERS = '', RESERVE = '', RESERVATION = '',
-    }
-    local takes, value = takers[word], words[at + 1]
-    if not takes then
-      return at
-    elseif takes == '' then
-      fail('invalid ' .. word .. ': only the module has it')
-    elseif not string.find(takes, what) or not string.find(takes, 'any') and not string.find(algorithm.takes, word) then
-      fail('invalid ' .. word)
-    elseif r[word] ~= nil then
-      fail('syntax error')
-    end
-    if word == 'PARTIAL' or word == 'ALWAYS' or word == 'SHADOW' then
-      value, at = true, at - 1
-    elseif word == 'ID' then
-      value = value and #value >= 1 and #value <= 512 and value
-    elseif word == 'BLOCK' or word == 'MAX' then
-      value = parse('window', value)
-    else
-      value = parse(word, value, word == 'BURST' and 1 or 0)
-    end
-    r[word] = value or fail('invalid ' .. word)
-    if r.PARTIAL and r.ALWAYS then
-      fail('syntax error')
-    end
-    return options(algorithm, r, words, at + 2)
+-- The request of a call without options, as most are: CHECK window limit [LINE].
+local plain
+if what == 'CHECK' and (is_line or not ARGV[4]) and KEYS[1] and string.find(ARGV[3] or '', '^[1-9]%d*$') then
+  local window, limit = milliseconds(ARGV[2]), ARGV[3] + 0
+  if window and limit < 2 ^ 53 and not string.find(KEYS[1], ':reserved', 1, true) then
+    plain = { key = KEYS[1], window = window, limit = limit, letter = nil }
   end
 end
-
--- Reads `window limit [options]` from words[at] on. Returns the request, and the index of the word after it.
-local function request(word, key, words, at)
-  local algorithm, window = algorithms[word], words[at]
-  local limit = words[1] == 'RESET' and '0' or words[at + 1]
-  if not key or not window or not limit then
-    fail('wrong number of arguments')
-  end
-  local r = { key = key, window = parse('window', window), limit = nil }
-  if options then
-    at = options(algorithm, r, words, words[1] == 'RESET' and at + 1 or at + 2)
-  end
-  r.limit = parse('limit', limit, 0)
-  if not r.window and not algorithm.has_calendar then
-    fail('invalid window')
-  elseif algorithm.prepare then
-    algorithm.prepare(r, window, word)
-  end
-  -- The module keeps its reservations in keys with these names.
-  if string.find(key, ':reserved', 1, true) and (string.find(key, ':reserved$') or string.find(key, ':reserved:ends$')) then
-    fail('invalid key')
-  end
-  return r, at
-end
-
--- Decisions ------------------------------------------------------------------------------------------------------------
-
--- Decides on a request: whether it is allowed, what is counted, a change, and the state after it.
-local decide
-if not is_plain then
-  decide = function(algorithm, r, state)
-    local cost = r.COST or 1
-    if r.PARTIAL then
-      -- If nothing fits, the cost is 0: that is denied, and counted nowhere.
-      cost = math.min(cost, (algorithm.figures(r, state)))
-    end
-    r.units = cost
-    local allowed, count, change, after = algorithm.decide(r, state, r.ALWAYS and 0 or cost)
-    if r.ALWAYS then
-      -- Charged whatever the limit says, and allowed if no more than the limit is counted then.
-      r.units = r.lent or cost
-      if r.units > 0 then
-        change, after = algorithm.overcharge(r, state, nil, r.units)
-      end
-      local _, wait = algorithm.figures(r, not change and state or after, 0)
-      allowed = r.limit > 0 and wait == 0
-      r.needed = r.limit == 0 and cost == 0 and 1 or cost
-    end
-    if r.SHADOW then
-      -- Allows what the limit denies. The change stays that of a denial.
-      r.shadowed = not allowed or cost < (r.COST or 1)
-      allowed = true
-    end
-    return allowed, count, change, after
-  end
-end
+local may_correct = not plain and what ~= 'MULTI' -- whether the call may need `refund` and `overcharge`
 
 -- The reply to a request that is decided. `charged`: the units that the call has charged, if it is not those of the change.
 local function reply(algorithm, r, state, charged, allowed, count, change, after)
@@ -225,70 +122,182 @@ local function reply(algorithm, r, state, charged, allowed, count, change, after
     local charges = change == 'charge' and (r.ALWAYS or allowed and (not r.shadowed or r.PARTIAL))
     charged = charges and units or 0
   end
-  -- Most figures of most replies are 0 or 1, and to write a number takes time.
-  local figures
-  if allowed and not r.delay then
-    figures = string.format(' %d %d %d %d 0 %d %d 0 %d ', count, ttl, capacity, remaining, next_ms, reset, now_ms)
-  else
-    figures = string.format(' %d %d %d %d %d %d %d %d %d ', count, ttl, capacity, remaining, allowed and 0 or retry, next_ms, reset,
-      r.delay or 0, now_ms)
+  -- To write a number takes as long as ten lines, so the most frequent reply has few.
+  if first == 1 and charged == 1 and allowed and not r.delay and not r.shadowed then
+    return string.format('1 %d %d %d %d 0 %d %d 0 %d 0 1', count, ttl, capacity, remaining, next_ms, reset, now_ms)
   end
-  return (first == 1 and '1' or string.format('%d', first)) .. figures .. (r.shadowed and '1 ' or '0 ')
-    .. (charged == 1 and '1' or string.format('%d', charged))
+  return string.format('%d %d %d %d %d %d %d %d %d %d %d %d', first, count, ttl, capacity, remaining, allowed and 0 or retry,
+    next_ms, reset, r.delay or 0, now_ms, r.shadowed and 1 or 0, charged)
 end
 
--- What a call with one limit does, and its reply.
-local function answer(word, key, words)
-  local algorithm = algorithms[word]
-  if not options then
-    local r = request(word, key, words, 2)
+local request, decide, answer
+
+if plain then
+  function answer(word)
+    local algorithm, r = algorithms[word], plain
+    if algorithm.prepare then
+      algorithm.prepare(r, nil, word)
+    end
     local state = algorithm.load(r)
     local allowed, count, change, after = algorithm.decide(r, state, 1)
     local text = reply(algorithm, r, state, nil, allowed, count, change, after)
-    algorithm.commit(r, state, change, after)
-    return text
-  elseif algorithm[what] then
-    return algorithm[what](key, words) -- RENEW, RELEASE, MULTI and SHARE
-  elseif not string.find(' CHECK PEEK REFUND SETTLE RESET ', ' ' .. (what or '') .. ' ', 1, true) then
-    fail('invalid command: expected CHECK, PEEK, REFUND, SETTLE or RESET first')
-  elseif words[3] and (what == 'REFUND' and not algorithm.refund or what == 'SETTLE' and not algorithm.overcharge) then
-    fail('invalid algorithm')
-  end
-  local r, at = request(word, key, words, 2)
-  if words[at] or what == 'SETTLE' and not (r.RESERVED and r.ACTUAL) then
-    fail('syntax error')
-  end
-  local state, charged = algorithm.load(r), 0
-  local change, after
-  if what == 'RESET' then
-    return state and redis.call('UNLINK', r.key) and 1 or 0
-  elseif what == 'REFUND' or what == 'SETTLE' then
-    charged = r.ACTUAL or 0
-    if what == 'REFUND' or r.ACTUAL < r.RESERVED then
-      change, after = algorithm.refund(r, state, r.AT, what == 'REFUND' and (r.COST or 1) or r.RESERVED - r.ACTUAL)
-    else
-      change, after = algorithm.overcharge(r, state, r.AT, r.ACTUAL - r.RESERVED)
-    end
-    if change == 'delete' then
-      redis.call('UNLINK', r.key)
-    else
+    if algorithm.commit then
       algorithm.commit(r, state, change, after)
     end
-    -- The reply is that of PEEK afterwards.
-    state = algorithm.load(r)
+    return text
   end
-  local allowed, count
-  allowed, count, change, after = decide(algorithm, r, state)
-  local text = reply(algorithm, r, state, what ~= 'CHECK' and charged or nil, allowed, count, change, after)
-  if what == 'CHECK' then
-    algorithm.commit(r, state, change, after)
+else
+  -- A whole number of at least `least`, in the form that Redis requires: no sign, no blanks, no leading zeros.
+  local function parse(name, text, least)
+    local n = text and (string.find(text, '^[1-9]%d*$') or text == '0') and text + 0
+    if not n or n < least then
+      fail('invalid ' .. name)
+    elseif n >= 2 ^ 53 then
+      fail('invalid ' .. name .. ': load the module for numbers above 9007199254740991')
+    end
+    return n
   end
-  return text
+
+  -- Reads the options from words[at] on into `r`. Returns the index of the first word that is none.
+  local function options(algorithm, r, words, at)
+    local word = words[at] and string.upper(words[at])
+    if not word or algorithms[word] or word == 'LINE' and (what == 'MULTI' or what == 'SHARE') then
+      return at
+    elseif word == 'LINE' and what ~= 'RESET' then
+      r.LINE = not r.LINE or fail('syntax error')
+      is_line = true
+      return options(algorithm, r, words, at + 1)
+    end
+    -- Which calls take an option, and whether that depends on the algorithm.
+    local requests = 'CHECK PEEK MULTI SHARE '
+    local takers = {
+      COST = requests .. 'REFUND', PARTIAL = 'CHECK PEEK', ALWAYS = 'CHECK PEEK', ID = requests,
+      BURST = requests .. 'REFUND SETTLE', ANCHOR = requests .. 'REFUND SETTLE RESET',
+      BLOCK = requests .. 'REFUND', MAX = requests .. 'REFUND', SHADOW = requests .. 'any',
+      RESERVED = 'SETTLE any', ACTUAL = 'SETTLE any', AT = 'REFUND SETTLE any',
+      AS = '', FULL = '', HEADERS = '', RESERVE = '', RESERVATION = '',
+    }
+    local takes, value = takers[word], words[at + 1]
+    if not takes then
+      return at
+    elseif takes == '' then
+      fail('invalid ' .. word .. ': only the module has it')
+    elseif not string.find(takes, what) or not string.find(takes, 'any') and not string.find(algorithm.takes, word) then
+      fail('invalid ' .. word)
+    elseif r[word] ~= nil then
+      fail('syntax error')
+    end
+    if word == 'PARTIAL' or word == 'ALWAYS' or word == 'SHADOW' then
+      value, at = true, at - 1
+    elseif word == 'ID' then
+      value = value and #value >= 1 and #value <= 512 and value
+    elseif word == 'BLOCK' or word == 'MAX' then
+      value = milliseconds(value)
+    else
+      value = parse(word, value, word == 'BURST' and 1 or 0)
+    end
+    r[word] = value or fail('invalid ' .. word)
+    if r.PARTIAL and r.ALWAYS then
+      fail('syntax error')
+    end
+    return options(algorithm, r, words, at + 2)
+  end
+
+  -- Reads `window limit [options]` from words[at] on. Returns the request, and the index of the word after it.
+  function request(word, key, words, at)
+    local algorithm, window = algorithms[word], words[at]
+    local limit = words[1] == 'RESET' and '0' or words[at + 1]
+    if not key or not window or not limit then
+      fail('wrong number of arguments')
+    end
+    local r = { key = key, window = milliseconds(window), limit = nil }
+    at = options(algorithm, r, words, words[1] == 'RESET' and at + 1 or at + 2)
+    r.limit = parse('limit', limit, 0)
+    if not r.window and not algorithm.has_calendar then
+      fail('invalid window')
+    elseif algorithm.prepare then
+      algorithm.prepare(r, window, word)
+    end
+    -- The module keeps its reservations in keys with these names.
+    if string.find(key, ':reserved', 1, true) and (string.find(key, ':reserved$') or string.find(key, ':reserved:ends$')) then
+      fail('invalid key')
+    end
+    return r, at
+  end
+
+  -- Decides on a request: whether it is allowed, what is counted, a change, and the state after it.
+  function decide(algorithm, r, state)
+    local cost = r.COST or 1
+    if r.PARTIAL then
+      -- If nothing fits, the cost is 0: that is denied, and counted nowhere.
+      cost = math.min(cost, (algorithm.figures(r, state)))
+    end
+    r.units = cost
+    local allowed, count, change, after = algorithm.decide(r, state, r.ALWAYS and 0 or cost)
+    if r.ALWAYS then
+      -- Charged whatever the limit says, and allowed if no more than the limit is counted then.
+      r.units = r.lent or cost
+      if r.units > 0 then
+        change, after = algorithm.overcharge(r, state, nil, r.units)
+      end
+      local _, wait = algorithm.figures(r, not change and state or after, 0)
+      allowed = r.limit > 0 and wait == 0
+      r.needed = r.limit == 0 and cost == 0 and 1 or cost
+    end
+    if r.SHADOW then
+      -- Allows what the limit denies. The change stays that of a denial.
+      r.shadowed = not allowed or cost < (r.COST or 1)
+      allowed = true
+    end
+    return allowed, count, change, after
+  end
+
+  -- What a call with one limit does, and its reply.
+  function answer(word)
+    local algorithm, key, words = algorithms[word], KEYS[1], ARGV
+    if algorithm[what] then
+      return algorithm[what](key, words) -- RENEW, RELEASE, MULTI and SHARE
+    elseif not string.find(' CHECK PEEK REFUND SETTLE RESET ', ' ' .. (what or '') .. ' ', 1, true) then
+      fail('invalid command: expected CHECK, PEEK, REFUND, SETTLE or RESET first')
+    elseif words[3] and (what == 'REFUND' and not algorithm.refund or what == 'SETTLE' and not algorithm.overcharge) then
+      fail('invalid algorithm')
+    end
+    local r, at = request(word, key, words, 2)
+    if words[at] or what == 'SETTLE' and not (r.RESERVED and r.ACTUAL) then
+      fail('syntax error')
+    end
+    local state, charged = algorithm.load(r), 0
+    local change, after
+    if what == 'RESET' then
+      return state and redis.call('UNLINK', r.key) and 1 or 0
+    elseif what == 'REFUND' or what == 'SETTLE' then
+      charged = r.ACTUAL or 0
+      if what == 'REFUND' or r.ACTUAL < r.RESERVED then
+        change, after = algorithm.refund(r, state, r.AT, what == 'REFUND' and (r.COST or 1) or r.RESERVED - r.ACTUAL)
+      else
+        change, after = algorithm.overcharge(r, state, r.AT, r.ACTUAL - r.RESERVED)
+      end
+      if change == 'delete' then
+        redis.call('UNLINK', r.key)
+      else
+        algorithm.commit(r, state, change, after)
+      end
+      -- The reply is that of PEEK afterwards.
+      state = algorithm.load(r)
+    end
+    local allowed, count
+    allowed, count, change, after = decide(algorithm, r, state)
+    local text = reply(algorithm, r, state, what ~= 'CHECK' and charged or nil, allowed, count, change, after)
+    if what == 'CHECK' then
+      algorithm.commit(r, state, change, after)
+    end
+    return text
+  end
 end
 
 -- Runs an algorithm, by the word of the module's command. An error ends the call, as the reply.
 local function run(word)
-  local done, result = pcall(answer, word, KEYS[1], ARGV)
+  local done, result = pcall(answer, word)
   if done then
     return result
   end
@@ -302,23 +311,18 @@ end
 
 -- What several algorithms share: each takes what it needs -------------------------------------------------------------
 
-local removable = 4000 -- how many members that no longer count a call may remove; it leaves the rest to later calls
+-- The expiry of a key in milliseconds since the epoch; nil if it has none. Servers before 7.0 have no PEXPIRETIME, and do
+-- not say which version they are.
+local function expiry(key)
+  if redis.REDIS_VERSION_NUM then
+    local at = redis.call('PEXPIRETIME', key)
+    return at >= 0 and at or nil
+  end
+  local left = redis.call('PTTL', key)
+  return left >= 0 and now_ms + left or nil
+end
 
 local function shared(name, record, of_policy)
-  -- The expiry of a key in milliseconds since the epoch; nil if it has none. Servers before 7.0 have no PEXPIRETIME, and do
-  -- not say which version they are.
-  local function expiry(key)
-    if redis.REDIS_VERSION_NUM then
-      local at = redis.call('PEXPIRETIME', key)
-      return at >= 0 and at or nil
-    end
-    local left = redis.call('PTTL', key)
-    return left >= 0 and now_ms + left or nil
-  end
-  if name == 'expiry' then
-    return expiry
-  end
-
   -- FIXED and WINDOW: `load` and `commit` of a counter.
   if name == 'counter' then
     return function(r)
@@ -398,21 +402,23 @@ local function shared(name, record, of_policy)
     end
     local members, gone = redis.call('ZCARD', key), 0
     if through >= 0 and oldest <= through then
-      local most, last = (what == 'PEEK' or what == 'RESET') and 0 or removable, string.format('%d', through)
+      -- How many members that no longer count a call may remove. It leaves the rest to later calls.
+      local removable = algorithms.removable or 4000
+      local most, last = (ARGV[1] == 'PEEK' or ARGV[1] == 'RESET') and 0 or removable, string.format('%d', through)
       if members <= most then
         local removed = redis.call('ZREMRANGEBYSCORE', key, lowest, last)
-        members, removable = members - removed, most - removed
+        members, algorithms.removable = members - removed, most - removed
       else
         gone = redis.call('ZCOUNT', key, lowest, last)
         local removed = math.min(gone, most)
         if removed > 0 then
           local first = lowest == '0' and redis.call('ZCOUNT', key, '-inf', '(0') or 0
           redis.call('ZREMRANGEBYRANK', key, string.format('%d', first), string.format('%d', first + removed - 1))
-          members, gone, removable = members - removed, gone - removed, most - removed
+          members, gone, algorithms.removable = members - removed, gone - removed, most - removed
         end
       end
       oldest = score(key, '0')
     end
     return members - gone, gone, oldest
-  end, score, expiry
+  end, score
 end

@@ -8,7 +8,7 @@
 -- No call shortens the lease of another holder. The key expires when the last lease ends.
 
 do
-  local load_set, score, expiry = shared('set')
+  local load_set, score = shared('set')
   local NEVER = 2 ^ 64
 
   -- When a lease with this score ends. A client can write a score with a fraction, or infinity.
@@ -132,7 +132,7 @@ do
     if not words[3] then
       fail('wrong number of arguments')
     end
-    local window = parse('window', words[2]) or fail('invalid window')
+    local window = milliseconds(words[2]) or fail('invalid window')
     local ids, ends = holding(key, words, 3), {}
     for n, id in ipairs(ids) do
       ends[2 * n - 1], ends[2 * n] = string.format('%d', now_ms + window), id

@@ -111,7 +111,7 @@ do
     takes = 'COST BLOCK MAX', prepare = prepare, load = load, decide = decide, figures = figures, commit = commit,
   }
 
-  if not is_plain then
+  if may_correct then
     -- A lock that has not ended ends: window and level are those before it.
     algorithms.LOCKOUT.refund = function(r, state, at, cost)
       state = known(state)

@@ -4,23 +4,25 @@
 --
 -- The state is `R:` and the entries, oldest first: a millisecond (7 bytes) and the total of all units up to it (8 bytes),
 -- little-endian. The units in a window are the difference of two totals, and a binary search finds both. A double does not
--- hold a total, so it is read in two halves. Most requests read the first entry and the last two, and write one.
+-- hold a total, so it is read in two halves. Most requests read the first 256 entries and the last two, and write one.
 
 do
-  local ENTRY, HALF = '<I7I4I4', 2 ^ 32
+  local ENTRY, HALF, BLOCK = '<I7I4I4', 2 ^ 32, 256
   local MOMENTS, MAX_ENTRIES = 4096, 8192
-  local expiry = shared('expiry')
 
-  -- The entry `n` of a log, from 0: its millisecond, and both halves of its total, the lower one first.
+  -- The entry `n` of a log, from 0: its millisecond, and both halves of its total, the lower one first. `text` has the
+  -- entries `from` to `to`, after two other bytes, `tail` the last two of a long log. The entry `newest` is in the table.
   local function entry(log, n)
-    if n == log.changed then
+    if n == log.newest then
       return log.ms, log.low, log.high
-    elseif n >= log.from then
-      return struct.unpack(ENTRY, log.text, 15 * (n - log.from) + log.skip)
-    elseif n == 0 and log.head then
-      return struct.unpack(ENTRY, log.head, 3)
+    elseif log.tail and n >= log.tail_from then
+      return struct.unpack(ENTRY, log.tail, 15 * (n - log.tail_from) + 1)
+    elseif n < log.from or n >= log.to then
+      log.from = n - n % BLOCK
+      log.to = log.from + BLOCK
+      log.text = redis.call('GETRANGE', log.key, string.format('%d', 15 * log.from), string.format('%d', 15 * log.to + 1))
     end
-    return struct.unpack(ENTRY, redis.call('GETRANGE', log.key, string.format('%d', 15 * n + 2), string.format('%d', 15 * n + 16)), 1)
+    return struct.unpack(ENTRY, log.text, 15 * (n - log.from) + 3)
   end
 
   -- A total with more units, or fewer, modulo 2^64, and whether it was beyond that.
@@ -56,20 +58,25 @@ do
     return entry(log, base) <= ms and base + 1 or base
   end
 
-  -- Reads a short record as a whole, and of a long one the tag, the first entry and the last two.
+  -- Reads a short record as a whole, and of a long one the first entries and the last two.
   local function load(r)
-    local key, bytes = r.key, redis.call('STRLEN', r.key)
-    if bytes == 0 and redis.call('EXISTS', key) == 0 then
+    local key, text = r.key, redis.call('GETRANGE', r.key, '0', '3841')
+    if text == '' and redis.call('EXISTS', key) == 0 then
       return nil
     end
+    local bytes = #text < 3842 and #text or redis.call('STRLEN', key)
     local count = (bytes - 2) / 15
-    local text = redis.call('GETRANGE', key, '0', count <= 32 and '-1' or '16')
-    local log = { key = key, count = count, from = 0, text = text, skip = 3, first = 0, base_low = 0, base_high = 0 }
     if string.sub(text, 1, 2) ~= 'R:' or count % 1 ~= 0 or count < 1 or count > MAX_ENTRIES then
       fail(nil, text, 'R')
-    elseif count > 32 then
-      log.from, log.text, log.skip, log.head = count - 2, redis.call('GETRANGE', key, '-30', '-1'), 1, text
     end
+    local log = {
+      key = key, count = count, from = 0, to = BLOCK, text = text, first = 0, base_low = 0, base_high = 0, used = nil,
+    }
+    if count > BLOCK then
+      log.tail_from, log.tail = count - 2, redis.call('GETRANGE', key, '-30', '-1')
+    end
+    log.ms, log.low, log.high = entry(log, count - 1)
+    log.newest = count - 1
     local expired = now_ms - r.window
     if expired >= 0 and entry(log, 0) <= expired then
       -- The first entry that counts, and the total before it.
@@ -85,7 +92,7 @@ do
   end
 
   local function empty()
-    return { count = 0, first = 0, base_low = 0, base_high = 0 }
+    return { count = 0, from = 0, to = 0, first = 0, base_low = 0, base_high = 0 }
   end
 
   -- Whether two times are in the same moment.
@@ -102,7 +109,7 @@ do
     local function append(ms, low, high)
       parts[#parts + 1] = struct.pack(ENTRY, ms, low, high)
     end
-    local whole = { text = log.key and redis.call('GET', log.key) or 'R:', from = 0, skip = 3 }
+    local whole = { text = log.key and redis.call('GET', log.key) or 'R:', from = 0, to = log.count }
     for n = 0, kept - 1 do
       local ms, low, high = entry(whole, n)
       if cap and (high > cap[2] or high == cap[2] and low > cap[1]) then
@@ -119,7 +126,7 @@ do
       append(ms, low, high)
     end
     return {
-      key = log.key, count = #parts - 1, from = 0, text = table.concat(parts), skip = 3, first = log.first,
+      key = log.key, count = #parts - 1, from = 0, to = #parts - 1, text = table.concat(parts), first = log.first,
       base_low = log.base_low, base_high = log.base_high, before = log.count,
     }
   end
@@ -137,13 +144,10 @@ do
       local _, last_low, last_high = entry(log, count - 1)
       _, _, overflows = plus(last_low, last_high, units)
     end
-    local after
     if index == count then
-      after = { key = log.key, from = log.from, text = log.text, skip = log.skip, head = log.head, first = log.first, before = count }
-      after.base_low, after.base_high, after.ms = log.base_low, log.base_high, at
-      after.low, after.high = plus(low, high, units)
-      after.changed = joins and count - 1 or count
-      after.count = after.changed + 1
+      log.before, log.ms, log.newest, log.is_charged = count, at, joins and count - 1 or count, true
+      log.low, log.high = plus(low, high, units)
+      log.count = log.newest + 1
     else
       local kept, rest, later = joins and index - 1 or index, index, entry(log, index)
       if not joins and same_moment(r, later, at) then
@@ -151,15 +155,16 @@ do
         rest = index + 1
       end
       low, high = plus(low, high, units)
-      after = edited(log, kept, nil, { at, low, high }, rest, units)
+      log = edited(log, kept, nil, { at, low, high }, rest, units)
     end
-    after.overflows = overflows
-    return 'charge', after
+    log.overflows = overflows or nil
+    return 'charge', log
   end
 
   local function decide(r, log, cost)
     log = log or empty()
     local units = units_of(log)
+    log.used = units
     local allowed = units + (cost == 0 and 1 or cost) <= r.limit
     if allowed and cost > 0 then
       return true, units, charge(r, log, now_ms, cost)
@@ -183,7 +188,7 @@ do
       return 0
     end
     local low, high = log.first, log.count - 1
-    if units_through(log, low) >= must_leave then
+    if must_leave < used and units_through(log, low) >= must_leave then
       high = low
     elseif units_through(log, math.max(0, high - 1)) < must_leave then
       low = high
@@ -211,11 +216,11 @@ do
   -- A record of the units that count, with totals from 0.
   local function rewritten(r, log)
     local entries = {}
-    if log.changed then
+    if log.is_charged then
       -- Only the newest entry has changed.
       local text = log.key and redis.call('GET', log.key) or 'R:'
-      log.text = string.sub(text, 1, 15 * log.changed + 2)
-      log.from, log.skip = 0, 3
+      log.text = string.sub(text, 1, 15 * log.newest + 2)
+      log.from, log.to, log.tail = 0, log.newest, nil
     end
     for n = log.first, log.count - 1 do
       local ms, units = (entry(log, n)), units_through(log, n)
@@ -260,7 +265,7 @@ do
       set = now_ms + 2 * r.window
     end
     if not change then
-      if set and log and units_of(log) > 0 then
+      if set and log and (log.used or units_of(log)) > 0 then
         redis.call('PEXPIREAT', key, string.format('%d', set))
       end
       return
@@ -269,15 +274,15 @@ do
     local text
     if after.before == 0 or is_half_dead or after.overflows or after.count < after.before or after.count > MAX_ENTRIES then
       text = rewritten(r, after)
-    elseif not after.changed then
+    elseif not after.is_charged then
       text = after.text
     end
     if not text then
       local bytes = struct.pack(ENTRY, after.ms, after.low, after.high)
-      if after.changed == after.before then
+      if after.newest == after.before then
         redis.call('APPEND', key, bytes)
       else
-        redis.call('SETRANGE', key, string.format('%d', 15 * after.changed + 2), bytes)
+        redis.call('SETRANGE', key, string.format('%d', 15 * after.newest + 2), bytes)
       end
       if set then
         redis.call('PEXPIREAT', key, string.format('%d', set))
@@ -293,7 +298,7 @@ do
     takes = 'COST PARTIAL ALWAYS', load = load, decide = decide, figures = figures, commit = commit,
   }
 
-  if not is_plain then
+  if may_correct then
     -- The newest units; with a time, those of that moment, then the nearest older ones.
     algorithms.ROLLING.refund = function(r, log, at, cost)
       log = log or empty()

@@ -6,7 +6,7 @@
 -- back, a denial moves members that are ahead of it to now, at most 500: else they would block the key until it catches up.
 
 do
-  local load_set, score, expiry = shared('set')
+  local load_set, score = shared('set')
   local is_read = what == 'PEEK' or what == 'RESET'
   local movable = 1000 -- the first log of a call may move the half of it, each other one the half of the rest
 
@@ -29,24 +29,21 @@ do
       movable = (movable - movable % 2) / 2
     end
     if len and len + gone > 0 then
-      return { len = len, gone = gone, oldest = oldest, newest = score(r.key, '-1'), held = expiry(r.key), movable = is_read and 500 or movable }
+      local moves = is_read and 500 or movable
+      return { len = len, gone = gone, oldest = oldest, newest = score(r.key, '-1'), held = expiry(r.key), movable = moves, adds = 0 }
     end
-  end
-
-  -- The log after a change.
-  local function changed(log, name, value)
-    local after = log and setmetatable({}, { __index = log }) or { len = 0, gone = 0, newest = 0 }
-    after[name] = value
-    return after
   end
 
   local function decide(r, log, cost)
     local len = log and log.len or 0
     local allowed = len + (cost == 0 and 1 or cost) <= r.limit
     if allowed and cost > 0 then
-      return true, len, 'charge', changed(log, 'adds', cost)
+      log = log or { len = 0, gone = 0, newest = 0, adds = 0 }
+      log.adds = cost
+      return true, len, 'charge', log
     elseif not allowed and len > 0 and log.newest > now_ms then
-      return false, len, 'rebase', changed(log, 'moves', true)
+      log.moves = true
+      return false, len, 'rebase', log
     end
     return allowed, len
   end
@@ -59,6 +56,12 @@ do
     end
   end
 
+  -- The time of the member of a rank; nil if there is none.
+  local function made_at(r, log, rank)
+    local made = rank == 0 and log.oldest or rank >= 0 and rank < log.len + log.gone and score(r.key, rank)
+    return made and (made % 1 == 0 and made >= 0 and made or math.max(0, math.ceil(made)))
+  end
+
   -- The milliseconds until a cost fits: until the n-th member leaves, those that the request adds among the others.
   local function wait(r, log, cost)
     local key, len, adds = r.key, log and log.len or 0, log and log.adds or 0
@@ -68,20 +71,15 @@ do
     elseif n < 0 then
       return 0
     end
-    local members = len + log.gone
-    local function made_at(rank)
-      local made = rank == 0 and log.oldest or rank >= 0 and rank < members and score(key, rank)
-      return made and math.max(0, math.ceil(made))
-    end
     -- Scores below 0 are none of ours: they never leave, but go with the key.
     local below = log.oldest and log.oldest < 0 and redis.call('ZCOUNT', key, '-inf', '(0') or 0
     local at, rank = nil, n + below + log.gone
     if n < len + adds - below then
-      at = log.newest <= now_ms and rank >= members and now_ms or made_at(rank)
+      at = log.newest <= now_ms and rank >= len + log.gone and now_ms or made_at(r, log, rank)
       if log.newest > now_ms then
         -- Some members are ahead of the clock.
         if not at or adds > 0 and at > now_ms then
-          local later = made_at(rank - adds)
+          local later = made_at(r, log, rank - adds)
           at = later and later > now_ms and later or now_ms
         end
         local moved = log.moves and redis.call('ZCOUNT', key, '-inf', string.format('%d', now_ms)) + log.movable or 0
@@ -95,7 +93,7 @@ do
   end
 
   local function figures(r, log, needed)
-    local used, limit = log and log.len + (log.adds or 0) or 0, r.limit
+    local used, limit = log and log.len + log.adds or 0, r.limit
     local remaining, next_ms, reset = used < limit and limit - used or 0, 0, 0
     if remaining < limit then
       next_ms, reset = wait(r, log, remaining + 1), wait(r, log, limit)
@@ -149,22 +147,21 @@ do
     takes = 'COST PARTIAL', prepare = prepare, load = load, decide = decide, figures = figures, commit = commit,
   }
 
-  if not is_plain then
+  if may_correct then
     -- The newest units; with a time, those of that time, then the nearest older ones.
     algorithms.SLIDING.refund = function(_, log, at, cost)
       local count = math.min(log and log.len or 0, cost)
       if count > 0 then
-        local after = changed(log, 'removes', count)
-        after.at = at
-        return 'refund', after
+        log.removes, log.at = count, at
+        return 'refund', log
       end
     end
 
     algorithms.SLIDING.overcharge = function(r, log, at, cost)
       at = at and at < now_ms and at or nil
       if cost > 0 and not (at and at <= now_ms - r.window) then
-        local after = changed(log, 'adds', cost)
-        after.at = at
+        local after = log or { len = 0, gone = 0, newest = 0, adds = 0 }
+        after.adds, after.at = cost, at
         return 'charge', after
       end
     end

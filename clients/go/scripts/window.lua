@@ -42,7 +42,7 @@ do
     takes = 'COST PARTIAL ALWAYS', load = load, decide = decide, figures = figures, commit = commit,
   }
 
-  if not is_plain then
+  if not plain then
     -- In shadow mode a running window keeps its expiry, since the policy that is tried may name another window.
     algorithms.WINDOW.commit = function(r, counter, change, after)
       if r.SHADOW and change and running(r, counter) then
@@ -55,6 +55,9 @@ do
       commit(r, counter, change, after)
     end
 
+  end
+
+  if may_correct then
     -- What was charged before the running window is over: it has nothing to give back.
     algorithms.WINDOW.refund = function(r, counter, at, cost)
       local until_ms, units = running(r, counter)
