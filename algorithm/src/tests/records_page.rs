@@ -1,6 +1,4 @@
-//! The examples of docs/records.md: the stored forms that every version reads.
-
-use std::path::Path;
+//! The stored forms that every version reads: docs/records.md.
 
 use super::super::fixed_window::Counter;
 use super::super::*;
@@ -10,9 +8,8 @@ use crate::integer::parse_integer;
 use crate::lease::Leases;
 use crate::record;
 
-/// The rows of the table under the heading `Examples`: algorithm, state, now and remaining.
-fn examples(page: &str) -> Vec<[String; 4]> {
-    let (_, table) = page.split_once("\n## Examples\n").expect("a heading");
+/// The rows of the table: algorithm, state, now and remaining.
+fn examples(table: &str) -> Vec<[String; 4]> {
     let cells = |line: &str| line.split('|').map(|cell| cell.trim().trim_matches('`').to_owned()).collect::<Vec<_>>();
     let rows = table.lines().filter(|line| line.starts_with("| ") && line.contains('`')).map(cells);
     rows.map(|cells| <[String; 4]>::try_from(cells[1..5].to_vec()).unwrap()).collect()
@@ -68,11 +65,9 @@ fn remaining(algorithm: &str, state: &str, now: Micros) -> u64 {
 }
 
 #[test]
-fn the_examples_of_the_page_are_read_as_it_says() {
-    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/records.md");
-    let page = std::fs::read_to_string(page).expect("docs/records.md");
+fn the_examples_are_read_as_the_table_says() {
     let mut algorithms = std::collections::BTreeSet::new();
-    for [algorithm, state, now, expected] in examples(&page) {
+    for [algorithm, state, now, expected] in examples(include_str!("records.txt")) {
         let now = Micros::from_millis(now.parse().unwrap());
         assert_eq!(remaining(&algorithm, &state, now).to_string(), expected, "{algorithm} {state}");
         algorithms.insert(algorithm);

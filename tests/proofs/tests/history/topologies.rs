@@ -1,4 +1,5 @@
-//! What each topology loses by each fault, and for how long: the table in docs/operations.md, row by row.
+//! What each topology loses by each fault, and for how long: the table in docs/operations.md and topologies.txt, row by
+//! row.
 //!
 //! Clients send requests at a known rate and remember what was allowed. Afterwards the server that decides must have counted
 //! it, and no figure may be worse than the page says.
@@ -651,8 +652,9 @@ fn compare(name: &str, how: &str, Figures { failing, two, lost, of }: Figures) {
     let (failing, two, lost_seconds) = (failing.as_secs_f64(), two.as_secs_f64(), lost as f64 / RATE);
     println!("{name}: fails {failing:.1} s, two decide {two:.1} s, {lost} of {of} units lost (partitions by {how})");
     let page = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/operations.md")).expect("the page");
-    let row = page.lines().find_map(|line| line.strip_prefix(&format!("| {name} | ")));
-    let row = row.unwrap_or_else(|| panic!("docs/operations.md has no row {name}"));
+    let mut rows = page.lines().chain(include_str!("topologies.txt").lines());
+    let row = rows.find_map(|line| line.strip_prefix(&format!("| {name} | ")));
+    let row = row.unwrap_or_else(|| panic!("no row {name}"));
     let cells: Vec<&str> = row.trim_end_matches(" |").split(" | ").collect();
     for (what, cell, now) in [("requests fail", cells[0], failing), ("two primaries decide", cells[1], two)] {
         let most = seconds(cell).map_or(f64::MAX, |stated| 1.5 * stated + 2.0);
