@@ -7,14 +7,12 @@ import contextlib
 import math
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
-from dataclasses import dataclass
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
 import redis
 
 from .client import most_connections
-from .errors import Overloaded
 from .log import Log
 
 T = TypeVar("T")
@@ -30,14 +28,6 @@ PASSES = 4
 sleep = asyncio.sleep
 
 
-@dataclass
-class Progress:
-    """How far a call is."""
-
-    is_sent: bool = False
-    """Whether it may have been sent. If not, it waits for a connection."""
-
-
 def time_limit(client: Any, timeout: float | None) -> float:
     """How many seconds a call waits at most."""
     if timeout is None:
@@ -47,7 +37,7 @@ def time_limit(client: Any, timeout: float | None) -> float:
     return timeout
 
 
-async def within(timeout: float, progress: Progress, call: Callable[[], Awaitable[T]]) -> T:
+async def within(timeout: float, call: Callable[[], Awaitable[T]]) -> T:
     """The reply, or an error after that many seconds. The server may execute the call all the same."""
     loop, task = asyncio.get_running_loop(), asyncio.current_task()
     assert task is not None
@@ -70,9 +60,7 @@ async def within(timeout: float, progress: Progress, call: Callable[[], Awaitabl
     except asyncio.CancelledError:
         if not is_late or (hasattr(task, "uncancel") and task.uncancel()):
             raise  # the caller has left
-        if progress.is_sent:
-            raise redis.TimeoutError(f"no reply within {timeout} s") from None
-        raise Overloaded(f"no connection was free within {timeout} s") from None
+        raise redis.TimeoutError(f"no reply within {timeout} s") from None
     finally:
         is_over = True
         timer.cancel()
@@ -87,7 +75,7 @@ _turns: WeakKeyDictionary[Any, tuple[asyncio.AbstractEventLoop, dict[str, asynci
 
 
 @contextlib.asynccontextmanager
-async def turn(client: Any, node: Any, timeout: float) -> AsyncIterator[None]:
+async def turn(client: Any, node: Any) -> AsyncIterator[None]:
     """As many calls at once as there are connections; the others wait in the order in which they came."""
     loop = asyncio.get_running_loop()
     found = _turns.get(client)

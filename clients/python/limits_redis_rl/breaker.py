@@ -49,7 +49,7 @@ class Breaker:
             self.is_open = True
 
     def left(self, sent: float) -> None:
-        """The caller of a call that was sent then has left. If it tried, the next one tries."""
+        """The call that was sent then has ended. If it tried, the next one tries."""
         if self._tried == sent:
             self._tried = None
 

@@ -55,10 +55,7 @@ def node_of(client: Any, key: str) -> Any:
 
 def most_connections(client: Any, node: Any) -> int:
     """How many connections the client opens to a server, or to a node of a cluster."""
-    pool = getattr(client, "connection_pool", None) or getattr(
-        getattr(node, "redis_connection", None), "connection_pool", node
-    )
-    return int(getattr(pool, "max_connections", 2**31))
+    return int(getattr(getattr(client, "connection_pool", node), "max_connections", 2**31))
 
 
 def patience(client: Any) -> float:

@@ -9,13 +9,11 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable
 from typing import Any, TypeVar
-from weakref import WeakKeyDictionary, WeakSet
+from weakref import WeakSet
 
-from .client import most_connections, patience
-from .errors import Overloaded
+from .client import patience
 from .log import Log
 
 T = TypeVar("T")
@@ -30,13 +28,6 @@ Job = Callable[[], float | None]
 sleep = time.sleep
 
 
-@dataclass
-class Progress:
-    """As that of ``aio``."""
-
-    is_sent: bool = False
-
-
 def time_limit(client: Any, timeout: float | None) -> float:
     """How many seconds a call waits at most."""
     if timeout is not None:
@@ -44,27 +35,14 @@ def time_limit(client: Any, timeout: float | None) -> float:
     return patience(client)
 
 
-def within(timeout: float, progress: Progress, call: Callable[[], T]) -> T:
+def within(timeout: float, call: Callable[[], T]) -> T:
     """The reply. The client waits for it for its `socket_timeout`."""
     return call()
 
 
-_turns: WeakKeyDictionary[Any, dict[str, threading.BoundedSemaphore]] = WeakKeyDictionary()
-
-
-@contextlib.contextmanager
-def turn(client: Any, node: Any, timeout: float) -> Iterator[None]:
-    """As many calls at once as there are connections."""
-    name = str(getattr(node, "name", ""))
-    turns = _turns.setdefault(client, {})
-    if name not in turns:
-        turns.setdefault(name, threading.BoundedSemaphore(most_connections(client, node)))
-    if not turns[name].acquire(timeout=timeout):
-        raise Overloaded(f"no connection was free within {timeout} s")
-    try:
-        yield
-    finally:
-        turns[name].release()
+def turn(client: Any, node: Any) -> contextlib.AbstractContextManager[None]:
+    """Threads that find no connection free try again."""
+    return contextlib.nullcontext()
 
 
 def initialized(client: Any) -> None:
@@ -153,7 +131,6 @@ _all: WeakSet[Background] = WeakSet()
 def _after_fork() -> None:
     global _thread
     _thread = None
-    _turns.clear()
     for background in list(_all):
         background.start_anew()
 

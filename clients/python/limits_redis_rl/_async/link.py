@@ -9,7 +9,7 @@ from typing import Any
 import redis
 import redis.asyncio.sentinel
 
-from ..aio import Progress, initialized, sleep, turn, within
+from ..aio import initialized, sleep, turn, within
 from ..breaker import Breaker
 from ..calls import Call
 from ..client import node_of
@@ -51,30 +51,33 @@ class AsyncLink:
         timeout = self.timeout if longest is None else min(longest, self.timeout)
         node = node_of(self.client, call.limits[0].key)
         breaker = self.breaker("" if node is None else str(node.name))
-        progress = Progress()
+        end, is_sent = clock() + timeout * 1000, False
 
         async def connected() -> tuple[Any, bool]:
-            async with turn(self.client, node, timeout):
-                end = clock() + timeout * 1000
+            nonlocal is_sent
+            async with turn(self.client, node):
                 while True:
+                    is_sent = True
                     try:
-                        return await self._sent(call, breaker, progress)
+                        return await self._sent(call, breaker)
                     except redis.ConnectionError as error:
                         # The client has other users, or this is a cluster that redirects.
                         if not is_pool_full(error):
                             raise
-                        if clock() >= end:
-                            raise Overloaded(f"no connection was free within {timeout} s") from None
-                    progress.is_sent = False
+                    is_sent = False
+                    if clock() >= end:
+                        raise redis.TimeoutError
                     await sleep(PAUSE)
 
         try:
             if breaker.is_busy(clock()):
                 raise CircuitOpen
-            return await within(timeout, progress, connected)
+            return await within(timeout, connected)
         except Exception as error:
+            if isinstance(error, redis.TimeoutError) and not is_sent:
+                error = Overloaded(f"no connection was free within {timeout} s")
             self._log.counters.errors[kind(error)] += 1
-            raise
+            raise error
 
     def breaker(self, node: str = "") -> Breaker:
         """The breaker of a node of a cluster, or of the server."""
@@ -82,12 +85,11 @@ class AsyncLink:
         # Another thread may be faster.
         return self._breakers.get(name) or self._breakers.setdefault(name, Breaker(self.timeout * 1000))
 
-    async def _sent(self, call: Call, breaker: Breaker, progress: Progress) -> tuple[Any, bool]:
+    async def _sent(self, call: Call, breaker: Breaker) -> tuple[Any, bool]:
         """The reply to a call, if the breaker lets it be sent."""
         sent = clock()
         if not breaker.request(sent):
             raise CircuitOpen
-        progress.is_sent = True
         try:
             await initialized(self.client)
             reply = await self._decided(call)
@@ -96,12 +98,12 @@ class AsyncLink:
             # A call ends from outside at its time limit, or if its caller has left.
             if what == "timeout" or not isinstance(error, Exception):
                 breaker.timed_out(clock())
-                breaker.left(sent)
             elif what == "connection":
                 breaker.broken()
                 self._scripts_until = 0.0  # a new connection may be one to another server
             elif is_reply(error):
                 breaker.reply()
+            breaker.left(sent)
             raise
         breaker.reply()
         return reply

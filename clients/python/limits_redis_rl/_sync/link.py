@@ -10,7 +10,7 @@ from typing import Any
 import redis
 import redis.sentinel
 
-from ..threads import Progress, initialized, sleep, turn, within
+from ..threads import initialized, sleep, turn, within
 from ..breaker import Breaker
 from ..calls import Call
 from ..client import node_of
@@ -52,30 +52,33 @@ class Link:
         timeout = self.timeout if longest is None else min(longest, self.timeout)
         node = node_of(self.client, call.limits[0].key)
         breaker = self.breaker("" if node is None else str(node.name))
-        progress = Progress()
+        end, is_sent = clock() + timeout * 1000, False
 
         def connected() -> tuple[Any, bool]:
-            with turn(self.client, node, timeout):
-                end = clock() + timeout * 1000
+            nonlocal is_sent
+            with turn(self.client, node):
                 while True:
+                    is_sent = True
                     try:
-                        return self._sent(call, breaker, progress)
+                        return self._sent(call, breaker)
                     except redis.ConnectionError as error:
                         # The client has other users, or this is a cluster that redirects.
                         if not is_pool_full(error):
                             raise
-                        if clock() >= end:
-                            raise Overloaded(f"no connection was free within {timeout} s") from None
-                    progress.is_sent = False
+                    is_sent = False
+                    if clock() >= end:
+                        raise redis.TimeoutError
                     sleep(PAUSE)
 
         try:
             if breaker.is_busy(clock()):
                 raise CircuitOpen
-            return within(timeout, progress, connected)
+            return within(timeout, connected)
         except Exception as error:
+            if isinstance(error, redis.TimeoutError) and not is_sent:
+                error = Overloaded(f"no connection was free within {timeout} s")
             self._log.counters.errors[kind(error)] += 1
-            raise
+            raise error
 
     def breaker(self, node: str = "") -> Breaker:
         """The breaker of a node of a cluster, or of the server."""
@@ -83,12 +86,11 @@ class Link:
         # Another thread may be faster.
         return self._breakers.get(name) or self._breakers.setdefault(name, Breaker(self.timeout * 1000))
 
-    def _sent(self, call: Call, breaker: Breaker, progress: Progress) -> tuple[Any, bool]:
+    def _sent(self, call: Call, breaker: Breaker) -> tuple[Any, bool]:
         """The reply to a call, if the breaker lets it be sent."""
         sent = clock()
         if not breaker.request(sent):
             raise CircuitOpen
-        progress.is_sent = True
         try:
             initialized(self.client)
             reply = self._decided(call)
@@ -97,12 +99,12 @@ class Link:
             # A call ends from outside at its time limit, or if its caller has left.
             if what == "timeout" or not isinstance(error, Exception):
                 breaker.timed_out(clock())
-                breaker.left(sent)
             elif what == "connection":
                 breaker.broken()
                 self._scripts_until = 0.0  # a new connection may be one to another server
             elif is_reply(error):
                 breaker.reply()
+            breaker.left(sent)
             raise
         breaker.reply()
         return reply
