@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import math
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
@@ -74,18 +74,16 @@ def _forget(task: asyncio.Future[Any]) -> None:
 _turns: WeakKeyDictionary[Any, tuple[asyncio.AbstractEventLoop, dict[str, asyncio.Semaphore]]] = WeakKeyDictionary()
 
 
-@contextlib.asynccontextmanager
-async def turn(client: Any, node: Any) -> AsyncIterator[None]:
+def turn(client: Any, node: Any) -> asyncio.Semaphore:
     """As many calls at once as there are connections; the others wait in the order in which they came."""
     loop = asyncio.get_running_loop()
     found = _turns.get(client)
     if found is None or found[0] is not loop:
         found = _turns[client] = loop, {}
-    name = str(getattr(node, "name", ""))
+    name = "" if node is None else str(node.name)
     if name not in found[1]:
         found[1][name] = asyncio.Semaphore(most_connections(client, node))
-    async with found[1][name]:
-        yield
+    return found[1][name]
 
 
 _initializations: WeakKeyDictionary[Any, tuple[asyncio.AbstractEventLoop, asyncio.Future[Any]]] = WeakKeyDictionary()

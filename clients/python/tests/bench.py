@@ -79,7 +79,7 @@ async def measured(app: FastAPI) -> float:
 
 async def main() -> None:
     with contextlib.closing(Server(binaries()[0])) as server:
-        async with redis.asyncio.Redis(port=server.port, retry=None) as client:
+        async with redis.asyncio.Redis(port=server.port, retry=None, socket_timeout=None) as client:
             apps = {"slowapi": theirs(server.port), "limits-redis-rl": ours(client)}
             found: dict[str, list[float]] = {name: [] for name in apps}
             for number in range(-1, ROUNDS):
