@@ -1,9 +1,6 @@
 //! What a limiter does beside sending.
 
 mod settings;
-#[cfg(test)]
-#[path = "tests/vectors.rs"]
-mod vectors;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

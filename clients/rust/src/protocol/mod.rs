@@ -14,8 +14,6 @@ use redis_rl_algorithm::Micros;
 
 pub use command::{Call, Verb};
 pub use commands::Commands;
-#[cfg(test)]
-pub use commands::words;
 
 use crate::error::Error;
 
@@ -176,6 +174,10 @@ fn is_unknown_command(error: &RedisError) -> bool {
 }
 
 #[cfg(test)]
+#[path = "tests/vectors.rs"]
+mod vectors;
+
+#[cfg(test)]
 mod tests {
     use std::time::Duration;
 
@@ -201,7 +203,7 @@ mod tests {
             if let Some(result) = exchange.step(last, &mut commands) {
                 return (sent, result);
             }
-            sent.push(words(&commands.bytes()).expect("a command").swap_remove(0));
+            sent.push(super::commands::words(&commands.bytes()).expect("a command").swap_remove(0));
             last = Some(reply(replies.next().expect("no more commands")));
         }
     }
@@ -230,7 +232,7 @@ mod tests {
         ] {
             let server = Server::new(false, false);
             let (sent, result) = exchange(&server, &POLICY, &replies);
-            assert_eq!((sent.as_slice(), server.lacks_module()), (&*own(commands), lacks_module), "{replies:?}");
+            assert!(sent.iter().eq(commands) && server.lacks_module() == lacks_module, "{replies:?}: {sent:?}");
             assert_eq!(result.is_ok(), replies.last() == Some(&":1"), "{replies:?}");
             // From then on it is one command.
             let next = if lacks_module { "EVALSHA" } else { "RL.TOKEN" };
@@ -242,141 +244,6 @@ mod tests {
             assert_eq!(commands.len(), sent.len());
             assert!(matches!(result, Err(Error::NeedsModule)));
         }
-    }
-
-    /// Each call of vectors/scripts.json has the script, KEYS and ARGV.
-    #[test]
-    fn calls_of_scripts_are_those_of_the_vectors() {
-        use serde_json::Value as Json;
-        let vectors: Json = serde_json::from_str(include_str!("../../../../vectors/scripts.json")).expect("vectors");
-        let words = |list: &Json| -> Vec<String> {
-            list.as_array().expect("words").iter().map(|word| word.as_str().expect("a word").to_owned()).collect()
-        };
-        let file = |name: &str| std::fs::read_to_string(format!("src/protocol/scripts/{name}.lua")).expect("a file");
-        let mut seen = 0;
-        for vector in vectors["calls"].as_array().expect("calls") {
-            let command = words(&vector["command"]);
-            let Some((verb, requests)) = parsed(&command) else { continue };
-            let requests: Vec<_> = requests.iter().map(Owned::request).collect();
-            let call = match verb {
-                Verb::CheckAll => Call::all(&requests),
-                Verb::Share => Call::share(&requests),
-                verb => Call::of(verb, &requests[0]),
-            };
-            let (in_cluster, mut commands) = (vector["cluster"].as_bool().unwrap_or(false), Commands::default());
-            let result = call.scripted("EVALSHA", "SHA", in_cluster, &mut commands);
-            seen += 1;
-            if let Some(error) = vector["error"].as_str() {
-                let found = result.expect_err(error).to_string();
-                assert!(found.ends_with(error.trim_start_matches("ERR ")), "{found}");
-                continue;
-            }
-            let sent = super::words(&commands.bytes()).expect("a command");
-            let keys = words(&vector["keys"]);
-            let expected = ["EVALSHA".to_owned(), "SHA".to_owned(), keys.len().to_string()].into_iter().chain(keys);
-            let expected: Vec<_> = expected.chain(words(&vector["argv"])).collect();
-            // This client writes a length in seconds.
-            let seconds = |words: Vec<String>| words.join(" ").replace("1m", "60").replace("1d", "86400");
-            assert_eq!(seconds(sent), seconds(expected), "{vector}");
-            let source = match &vector["script"] {
-                Json::String(word) => {
-                    let name = redis_rl_algorithm::Name::from_word(word.as_bytes()).expect("an algorithm");
-                    let name = if name.label() == "leaky" || name.label() == "token" { "bucket" } else { name.label() };
-                    [file("head"), file(name), format!("return run('{word}')\n")].concat()
-                }
-                files => {
-                    let files = words(files).into_iter().map(|name| file(&name));
-                    [file("head")].into_iter().chain(files).chain([file("several")]).collect()
-                }
-            };
-            assert_eq!(call.script().expect("a script").source(), source, "{vector}");
-        }
-        assert!(seen > 50, "{seen}");
-    }
-
-    /// Without the module a reservation is a charge, settled by its amount and time; by its id alone it cannot be.
-    #[test]
-    fn a_reservation_is_a_charge_that_a_script_settles() {
-        let policy = Policy::rolling(Duration::from_secs(60), 5);
-        let request = policy.request("k").cost(3);
-        let sent = |call: Call<'_>| {
-            let mut commands = Commands::default();
-            call.scripted("EVALSHA", "SHA", false, &mut commands)
-                .map(|()| String::from_utf8_lossy(&commands.bytes()).into_owned())
-        };
-        let reserving = request.reserve("id", Duration::from_secs(9));
-        assert!(matches!(sent(Call::of(Verb::Check, &reserving)), Err(Error::NeedsModule)));
-        let charged = sent(Call::of(Verb::Check, &reserving.at(0))).expect("a charge");
-        assert!(charged.contains("COST") && !charged.contains("RESERVE"), "{charged}");
-        let verb = Verb::SettleReservation { id: b"id", actual: 2 };
-        assert!(matches!(sent(Call::of(verb, &request)), Err(Error::NeedsModule)));
-        let settled = sent(Call::of(verb, &request.at(7))).expect("a settlement");
-        for words in ["SETTLE", "RESERVED\r\n$1\r\n3", "ACTUAL\r\n$1\r\n2", "AT\r\n$1\r\n7"] {
-            assert!(settled.contains(words), "{words}: {settled}");
-        }
-    }
-
-    /// A request that owns what it is made of.
-    struct Owned {
-        policy: Policy,
-        key: String,
-        words: Vec<String>,
-    }
-
-    impl Owned {
-        /// `key window limit [options]` of an algorithm.
-        fn of(word: &str, words: &[String]) -> Option<Self> {
-            let mut text = format!("{word} {} {}", words[1], words.get(2).map_or("1", String::as_str));
-            for option in ["BURST", "ANCHOR", "BLOCK", "MAX"] {
-                let value = words.iter().position(|word| word == option).map(|at| &words[at + 1]);
-                text += &value.map_or(String::new(), |value| format!(" {option} {value}"));
-            }
-            Some(Self { policy: text.parse().ok()?, key: words[0].clone(), words: words.to_vec() })
-        }
-
-        fn request(&self) -> crate::policy::Request<'_> {
-            let value = |option: &str| self.words.iter().position(|word| word == option).map(|at| &self.words[at + 1]);
-            let mut request = self.policy.request(&self.key);
-            request = value("COST").map_or(request, |cost| request.cost(cost.parse().expect("a cost")));
-            request = value("RESERVED").map_or(request, |cost| request.cost(cost.parse().expect("a cost")));
-            request = value("ID").map_or(request, |id| request.id(id));
-            value("RESERVE").map_or(request, |id| request.reserve(id, Duration::from_secs(10)))
-        }
-    }
-
-    /// A command of the vectors as this client calls it; `None` for what it never sends.
-    fn parsed(command: &[String]) -> Option<(Verb<'_>, Vec<Owned>)> {
-        let (name, rest) = (command[0].strip_prefix("RL.")?, &command[1..]);
-        let after = |option: &str| command.iter().position(|word| word == option).map(|at| &command[at + 1]);
-        let actual = || after("ACTUAL")?.parse().ok();
-        let verb = match name {
-            "PEEK" => Verb::Peek,
-            "REFUND" => Verb::Refund,
-            "SETTLE" => match after("RESERVATION") {
-                Some(id) => Verb::SettleReservation { id: id.as_bytes(), actual: actual()? },
-                None => Verb::Settle(actual()?),
-            },
-            "RESET" => Verb::Reset,
-            "RENEW" => return Some((Verb::Renew(rest[2].as_bytes()), vec![Owned::of("LEASE", &rest[..2])?])),
-            "RELEASE" => {
-                let key = [rest[0].clone(), "60".to_owned()];
-                return Some((Verb::Release(rest[1].as_bytes()), vec![Owned::of("LEASE", &key)?]));
-            }
-            "MULTI" | "SHARE" => {
-                let begins = |at: &usize| redis_rl_algorithm::Name::ALL.iter().any(|name| name.word() == rest[*at]);
-                let begins: Vec<_> = (1..rest.len()).filter(begins).collect();
-                let ends = begins.iter().skip(1).copied().chain([rest.len()]);
-                let limits = begins.iter().zip(ends).map(|(&at, end)| Owned::of(&rest[at], &rest[at + 1..end]));
-                let verb = if name == "SHARE" { Verb::Share } else { Verb::CheckAll };
-                return Some((verb, limits.collect::<Option<_>>()?));
-            }
-            word => return Some((Verb::Check, vec![Owned::of(word, rest)?])),
-        };
-        Some((verb, vec![Owned::of(&rest[0], &rest[1..])?]))
-    }
-
-    fn own(words: &[&str]) -> Vec<String> {
-        words.iter().map(|word| (*word).to_owned()).collect()
     }
 
     #[test]

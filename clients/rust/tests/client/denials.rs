@@ -1,8 +1,8 @@
 //! Remembered denials: a denied key is not asked for again before it could pass, and never too late.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use redis_rl_client::{Fallback, Policy, Request, Source};
+use redis_rl_client::{Policy, Request, Source};
 
 use crate::setup::{block_on, connected, limiter, on_one_server};
 use crate::support::*;
@@ -122,64 +122,5 @@ fn what_others_give_back_counts_when_the_denial_is_asked_about_again() {
             tokio::time::sleep(2 * RECHECK).await;
             assert!(allowed(way).await, "{way}");
         }
-    });
-}
-
-#[test]
-fn without_a_reply_a_denial_stays_for_the_request_that_asks_again() {
-    const RECHECK: Duration = Duration::from_millis(1);
-    block_on(async {
-        let server = one_server();
-        let limiter =
-            connected(&server, |builder| builder.timeout(PATIENCE).fallback(Fallback::Allow).recheck_denials(RECHECK))
-                .await;
-        assert!(limiter.check_request(&SLOW.request("k").cost(10)).await.unwrap().allowed);
-        assert!(!limiter.check(&SLOW, "k").await.unwrap().allowed);
-        tokio::time::sleep(2 * RECHECK).await;
-        let _paused = Paused::new(&server);
-        let soon = limiter.with_timeout(Duration::from_millis(50));
-        for _ in 0..2 {
-            let decisions = [soon.check(&SLOW, "k").await, soon.check_each(&[SLOW.request("k")]).await.remove(0)];
-            for decision in decisions {
-                let decision = decision.unwrap();
-                assert_eq!((decision.allowed, decision.source), (false, Source::RememberedDenial));
-            }
-        }
-        // They were sent, each after the other had no reply.
-        assert_eq!(limiter.stats().timeouts, 4);
-        // One that is not waited for any more keeps the next from asking only until its time limit is over.
-        let asking = soon.check(&SLOW, "k");
-        assert!(tokio::time::timeout(Duration::from_millis(10), asking).await.is_err());
-        tokio::time::sleep(Duration::from_millis(60)).await;
-        assert!(!soon.check(&SLOW, "k").await.unwrap().allowed);
-        assert_eq!(limiter.stats().timeouts, 5);
-    });
-}
-
-#[test]
-fn while_a_grant_is_asked_about_again_the_other_requests_are_denied() {
-    const RECHECK: Duration = Duration::from_millis(1);
-    block_on(async {
-        let server = one_server();
-        let limiter = connected(&server, |builder| builder.timeout(PATIENCE).recheck_denials(RECHECK)).await;
-        let grants = limiter.grants(&SLOW, 5).unwrap().hold(Duration::from_secs(3600));
-        assert!(limiter.check_request(&SLOW.request("k").cost(10)).await.unwrap().allowed);
-        assert!(!grants.check("k").await.unwrap().allowed);
-        redis::cmd("FLUSHALL").exec(&mut server.con()).unwrap();
-        tokio::time::sleep(2 * RECHECK).await;
-        let paused = Paused::new(&server);
-        // The first one asks, and waits.
-        let asking = tokio::spawn({
-            let grants = grants.clone();
-            async move { grants.check("k").await }
-        });
-        tokio::time::sleep(Duration::from_millis(20)).await;
-        let began = Instant::now();
-        assert!(!grants.check("k").await.unwrap().allowed);
-        assert!(began.elapsed() < PATIENCE / 2, "it waited");
-        drop(paused);
-        // It fetches a whole batch.
-        assert!(asking.await.unwrap().unwrap().allowed);
-        assert!(grants.decide_without_server("k", 4, Fallback::Error).unwrap().allowed);
     });
 }

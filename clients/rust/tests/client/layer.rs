@@ -10,7 +10,7 @@ use axum::routing::get;
 use http::{Request, StatusCode};
 use redis_rl_client::layer::keys::{forwarded_address, peer_address};
 use redis_rl_client::layer::{ActualCost, ActualCosts, Limit, Limits, Parts, RateLimitLayer, Rejection};
-use redis_rl_client::{Decisions, Error, Fallback, Limiter, Policy, Source};
+use redis_rl_client::{Decisions, Error, Fallback, Limiter, Policy};
 use tower::ServiceExt;
 
 use crate::setup::{block_on, connected, eventually_is, limiter, on_one_server};
@@ -19,7 +19,6 @@ use crate::support::*;
 const HOUR: Duration = Duration::from_secs(3600);
 const API: Policy = Policy::token(HOUR, 2).name("api");
 const TOKENS: Policy = Policy::counter(HOUR, 1_000).name("tokens");
-const QUEUE: Policy = Policy::leaky(Duration::from_secs(1), 5);
 const RUNNING: Policy = Policy::lease(HOUR, 1).name("running");
 
 fn limits(request: &Parts) -> Limits {
@@ -184,25 +183,6 @@ fn each_settled_limit_has_its_own_cost() {
 }
 
 #[test]
-fn what_shadow_mode_did_not_charge_is_not_given_back() {
-    on_one_server(async |limiter, _| {
-        let tried = Policy::token(HOUR, 10).shadow();
-        limiter.check_request(&tried.request("k").cost(9)).await.unwrap();
-        // Each costs more than is left, so none is charged.
-        let app = app_of(
-            &limiter,
-            move |_| Limit::new(&tried, "k").cost(4).settled().into(),
-            || async { axum::Extension(ActualCost(0)) },
-        );
-        for _ in 0..3 {
-            assert_eq!(ask(&app, "/", &[]).await.status(), StatusCode::OK);
-        }
-        tokio::time::sleep(Duration::from_millis(300)).await;
-        assert_eq!(limiter.peek(&tried.request("k").cost(0)).await.unwrap().remaining, 1);
-    });
-}
-
-#[test]
 fn a_fault_of_the_configuration_is_500_whatever_the_fallback_is() {
     block_on(async {
         let server = one_server();
@@ -251,63 +231,5 @@ fn statuses_and_bodies_can_be_replaced() {
         server.kill();
         // Another key: the denial of that one is remembered.
         assert_eq!(ask(&app, "/other", &[]).await.status(), StatusCode::BAD_GATEWAY);
-    });
-}
-
-#[test]
-fn there_is_always_a_decision_for_each_limit() {
-    block_on(async {
-        let mut server = one_server();
-        let limiter = connected(&server, |builder| builder.timeout(Duration::from_secs(1))).await;
-        let requests = [TOKENS.request("{k}:tokens"), API.request("{k}:api").cost(3), QUEUE.request("{k}:queue")];
-        for source in [[Source::Server; 3], [Source::Unchecked, Source::RememberedDenial, Source::Unchecked]] {
-            let decisions = limiter.check_all(&requests).await.unwrap();
-            assert_eq!(decisions.limits.iter().map(|limit| limit.source).collect::<Vec<_>>(), source);
-            assert_eq!(decisions.denied().map(|limit| limit.policy().label()).collect::<Vec<_>>(), ["api"]);
-            let headers = decisions.headers();
-            let policies = headers.iter().find(|(name, _)| *name == "RateLimit-Policy").expect("the policies");
-            assert_eq!(policies.1.matches(";q=").count(), 3);
-        }
-        server.kill();
-        let requests = [TOKENS.request("{l}:tokens"), API.request("{l}:api").cost(3), QUEUE.request("{l}:queue")];
-        for (fallback, source) in [
-            (Fallback::Deny, [Source::Fallback, Source::Unchecked, Source::Unchecked]),
-            (Fallback::Local { instances: 1 }, [Source::Fallback, Source::Fallback, Source::Unchecked]),
-            (Fallback::Allow, [Source::Fallback; 3]),
-        ] {
-            let limiter = limiter.with_fallback(fallback);
-            let decisions = limiter.check_all(&requests).await.unwrap();
-            assert_eq!(decisions.limits.iter().map(|limit| limit.source).collect::<Vec<_>>(), source);
-            assert_eq!(decisions.limits.iter().all(|limit| limit.charged == 0), !decisions.allowed);
-        }
-        // What the first limit was charged for came back.
-        let local = limiter.with_fallback(Fallback::Local { instances: 1 });
-        let all = TOKENS.request("{l}:tokens").cost(1_000);
-        let decision = local.check_request(&all).await.unwrap();
-        assert!(decision.allowed, "{decision:?} {:?}", local.stats());
-    });
-}
-
-#[test]
-fn a_caller_who_hangs_up_leaves_no_lease() {
-    block_on(async {
-        let server = one_server();
-        let proxy = crate::proxy::Proxy::start(server.port(), Duration::from_millis(100));
-        let client = redis::Client::open(format!("redis://127.0.0.1:{}/", proxy.port)).unwrap();
-        let slow = Limiter::builder(client).timeout(PATIENCE).build();
-        slow.connect().await.unwrap();
-        let five = Policy::lease(HOUR, 5);
-        let app = app_of(&slow, move |_| Limit::new(&five, "k").into(), || async { "reached" });
-        for _ in 0..8 {
-            let hung_up = tokio::time::timeout(Duration::from_millis(20), ask(&app, "/", &[])).await;
-            assert!(hung_up.is_err());
-        }
-        let direct = limiter(&server).await;
-        let calls = || {
-            let count = |outcome| info(&mut server.con(), &format!("rl_lease_{outcome}")).parse::<u64>().unwrap();
-            ["allowed", "near", "denied"].map(count).iter().sum::<u64>()
-        };
-        let state = async || (calls() >= 8, direct.peek(&five.request("k")).await.unwrap().count);
-        assert!(eventually_is((true, 0), state).await, "{} calls", calls());
     });
 }

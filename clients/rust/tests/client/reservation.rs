@@ -127,23 +127,6 @@ fn a_settlement_that_is_rejected_is_counted() {
     });
 }
 
-#[test]
-fn what_was_not_sent_is_not_cancelled() {
-    let lease = Policy::lease(TTL, 1);
-    block_on(async {
-        let limiter = Limiter::open(&format!("redis://127.0.0.1:{}", free_port())).unwrap();
-        assert!(limiter.check(&TOKENS, "opens it").await.is_err());
-        for _ in 0..10 {
-            assert!(matches!(limiter.reserve(&TOKENS.request("k"), TTL).await, Err(Error::CircuitOpen)));
-            assert!(matches!(limiter.reserve_all(&gateway(1, 1), TTL).await, Err(Error::CircuitOpen)));
-            assert!(matches!(limiter.lease(&lease, "k").await, Err(Error::CircuitOpen)));
-        }
-        // A task that cancels would send at once, and again and again.
-        tokio::time::sleep(Duration::from_millis(100)).await;
-        assert_eq!(limiter.stats().circuit_open, 30);
-    });
-}
-
 const REQUESTS: Policy = Policy::window_counter(Duration::from_secs(86_400), 10).name("requests");
 const OUTPUT: Policy = Policy::fixed(Duration::from_secs(1_000_000_000), 500).name("output");
 

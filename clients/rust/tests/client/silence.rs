@@ -185,40 +185,6 @@ fn a_server_that_hangs_opens_it_and_its_late_reply_closes_it() {
     });
 }
 
-/// CLIENT PAUSE WRITE, as in a failover: PING over a new connection has a reply, and commands have none.
-#[test]
-fn while_no_command_has_a_reply_one_at_a_time_is_sent() {
-    let server = one_server();
-    block_on(async {
-        let limiter = limiter(server.port());
-        limiter.connect().await.expect("a connection");
-        assert_eq!(source(&limiter).await, Source::Server);
-        let mut con = server.con();
-        redis::cmd("CLIENT").arg("PAUSE").arg(60_000).arg("WRITE").exec(&mut con).expect("CLIENT PAUSE");
-        let ask = async |is_over: &dyn Fn(Duration) -> bool| {
-            let began = Instant::now();
-            while !is_over(began.elapsed()) {
-                assert_eq!(source(&limiter).await, Source::Fallback);
-                tokio::time::sleep(Duration::from_millis(1)).await;
-            }
-        };
-        ask(&|time| limiter.stats().circuit_opened == 1 || time > PATIENCE).await;
-        let before = limiter.stats();
-        ask(&|time| time > Duration::from_millis(2_500)).await;
-        let after = limiter.stats();
-        // Those that tried had no reply in time. They do not close it, though PING over a new connection has one.
-        assert!(after.circuit_opened == 1 && after.timeouts - before.timeouts <= 3, "{before:?} {after:?}");
-        assert!(after.circuit_open > before.circuit_open + 100, "{after:?}");
-        redis::cmd("CLIENT").arg("UNPAUSE").exec(&mut con).expect("CLIENT UNPAUSE");
-        let began = Instant::now();
-        while source(&limiter).await != Source::Server {
-            assert!(began.elapsed() < SLACK, "it does not close");
-            tokio::time::sleep(Duration::from_millis(1)).await;
-        }
-        assert!(limiter.stats().timeouts > 0);
-    });
-}
-
 #[test]
 fn a_connection_that_is_half_open_is_replaced_after_a_second() {
     let server = one_server();
