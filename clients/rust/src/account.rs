@@ -634,9 +634,16 @@ mod tests {
         let form = Form::of(&POLICY.request("k")).unwrap();
         let [first, second] = two_and(&mut account, &form, 6, now);
         let next = account.learn(&POLICY.request("k"), first, &reply(&POLICY, 1, 4, HOUR), HOUR, now);
-        // Who has left before it was sent is not in it.
-        let next = next.unwrap();
+        // Who has left before it is written is not in it.
+        let mut next = next.unwrap();
         assert_eq!(next.units, 5);
+        let gone: Vec<_> = next.waiters.drain(4..).collect();
+        assert!(next.is_wanted() && (next.units, next.needed()) == (4, 4));
+        let mut nobody = next.clone();
+        nobody.waiters.iter_mut().for_each(|waiter| waiter.caller.1 = true);
+        assert!(!nobody.is_wanted());
+        next.waiters.extend(gone);
+        assert!(next.is_wanted() && next.units == 5 && first.is_flying() && !first.is_asking());
         // Who leaves after that gets its unit: the first four are allowed, in their order.
         let (answers, none) = account.landed(next, &reply(&POLICY, 4, 0, HOUR), HOUR, now);
         let allowed: Vec<_> = answers.iter().map(|(caller, decision)| (caller.0, decision.allowed)).collect();
@@ -713,12 +720,27 @@ mod tests {
         account.landed(command, &reply(&POLICY, 8, 50, HOUR), HOUR, now);
         assert_eq!(account.gives_back_at(now, LIMIT), Some(now + LIMIT));
         let known = |account: &mut Account<Number>| match ask(account, &form, 1, false, now + HOUR) {
-            Asked::Known(decision, next) => (decision.source, next.map(|next| (next.units, next.needed()))),
+            Asked::Known(decision, next) if decision.source == Source::Grant => next,
             other => panic!("{other:?}"),
         };
-        let each: Vec<_> = (0..5).map(|_| known(&mut account)).collect();
-        assert_eq!(each[4], (Source::Grant, Some((6, 0))));
-        assert!(each[..4].iter().all(|(_, next)| next.is_none()));
+        assert!((0..4).all(|_| known(&mut account).is_none()));
+        let fetch = known(&mut account).unwrap();
+        assert_eq!((fetch.units, fetch.needed(), fetch.ends_at()), (6, 0, now + HOUR + LIMIT));
+        // While they are under way, no others are. Another policy of the key has no units of these.
+        assert!(known(&mut account).is_none());
+        const OTHER: Policy = Policy::token(HOUR, 999);
+        let other = Form::granted(&OTHER, Ahead { units: 8, hold: LIMIT });
+        assert!(matches!(ask(&mut account, &other, 2, false, now), Asked::Alone(sent) if !sent.is_flying()));
+        // One is left. Who needs two waits, and gets them from what is kept, also where nothing more is charged.
+        let two = form.request(b"k", 2);
+        let waits = account.ask(&two, Some(&form), now + HOUR, LIMIT, || Number(3, false));
+        assert!(sent(waits).is_none());
+        let next = account.landed(fetch, &reply(&POLICY, 1, 0, HOUR), HOUR, now).1.unwrap();
+        assert_eq!((next.units, next.needed()), (6, 2));
+        let mut lent = account.clone();
+        let (answers, _) = lent.landed(next.clone(), &reply(&POLICY, 0, 0, HOUR), HOUR, now);
+        let [(Number(3, false), decision)] = answers.as_slice() else { panic!("{answers:?}") };
+        assert_eq!((decision.allowed, decision.charged, decision.retry_after), (true, 2, RetryAfter::Now));
         assert_eq!(account.give_up(&POLICY, now), Some((2, 400)));
         assert!(account.give_up(&POLICY, now).is_none() && account.gives_back_at(now, LIMIT).is_some());
     }
