@@ -1,16 +1,15 @@
-# The models and the histories. Read by the Makefile.
+# The model and the histories. Read by the Makefile.
 
 PROOFS := --package redis-rl-proofs
-# SIZE=large visits more states; MODEL=leases names one.
-SIZE  ?= small
-MODEL ?=
+# SIZE=large visits more states.
+SIZE ?= small
 
 .PHONY: proofs
-proofs: ## visit every state of the models in tests/proofs/; SIZE=large, MODEL=leases names one
+proofs: ## visit every state of the model in tests/proofs/; SIZE=large
 	@scripts/install rust
 	$(if $(PACKAGES),,cargo test --quiet --locked $(PROOFS))
 	cargo build --quiet --locked $(or $(PACKAGES),$(PROOFS)) --bin redis-rl-proofs
-	"$(TARGET)/debug/redis-rl-proofs" $(SIZE) $(MODEL)
+	"$(TARGET)/debug/redis-rl-proofs" $(SIZE)
 
 # Seconds of each history, and the seed of its faults; SEED='1 2 3' records one after the other.
 SECONDS ?= 4

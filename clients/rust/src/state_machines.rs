@@ -3,7 +3,6 @@
 use redis::Value;
 
 pub use crate::account::{Account, Ahead, Asked, Caller, Command, Form, Sent};
-pub use crate::guard::{Renewal, Term};
 pub use crate::policy::Join;
 use crate::protocol::{Call, Commands, Verb};
 use crate::{Decision, Error, Request};

@@ -1,18 +1,17 @@
-//! `make proofs`: checks the models, in a small or a large form, or the one that is named.
+//! `make proofs`: checks the model, in a small or a large form.
 
 use std::process::ExitCode;
 
 use redis_rl_proofs::{Size, check};
 
 fn main() -> ExitCode {
-    let mut args = std::env::args().skip(1);
-    let size = match args.next().as_deref() {
+    let size = match std::env::args().nth(1).as_deref() {
         None | Some("small") => Size::Small,
         Some("large") => Size::Large,
         Some(_) => {
-            eprintln!("usage: redis-rl-proofs [small|large] [model]");
+            eprintln!("usage: redis-rl-proofs [small|large]");
             return ExitCode::FAILURE;
         }
     };
-    if check(size, &args.next().unwrap_or_default()) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    if check(size) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }

@@ -44,18 +44,6 @@ impl Limit {
         redis_rl_client::Policy::new(algorithm, window, self.units).expect("a policy")
     }
 
-    /// A request for one unit; whether it is allowed. FIXED, which is `aligned`, counts denied requests too, without end:
-    /// these are left out, so that there are fewer states.
-    pub fn request<A: InMemory>(&self, key: &mut A::Key, now: Micros, aligned: bool) -> bool {
-        A::expire(key, now);
-        let before = key.clone();
-        let reply = self.of::<A>().request(key, now, Cost::ONE).expect("small numbers");
-        if !reply.verdict.allowed && aligned {
-            *key = before;
-        }
-        reply.verdict.allowed
-    }
-
     /// Whether what was charged `at` a moment is in the window at another: in one that ends there or, if it is `aligned`,
     /// in the one of the clock. Both are in milliseconds.
     pub const fn is_in_window(&self, at: u64, now: u64, aligned: bool) -> bool {

@@ -2,8 +2,6 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use crate::client::tag;
-
 /// The limits of a history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limit {
@@ -16,11 +14,6 @@ impl Limit {
     /// A limit that is not reached and whose window does not end in a history.
     pub const fn endless(algorithm: &'static str) -> Self {
         Self { algorithm, window_ms: 1_000_000_000_000, limit: 1_000_000 }
-    }
-
-    /// Whether its window lasts longer than a history.
-    pub const fn is_long(&self) -> bool {
-        self.window_ms >= 86_400_000
     }
 }
 
@@ -67,11 +60,7 @@ pub enum Kind {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Figures {
     pub allowed: bool,
-    pub count: u64,
     pub remaining: u64,
-    pub retry_after_ms: i64,
-    pub reset_ms: u64,
-    pub delay_ms: u64,
     /// When it was decided, by the server's clock.
     pub now_ms: u64,
     pub charged: u64,
@@ -91,7 +80,7 @@ pub enum Outcome {
 #[derive(Clone, Debug)]
 pub struct Call {
     pub client: usize,
-    /// How it was sent: see [`Traffic`](crate::Traffic).
+    /// How it was sent.
     pub path: &'static str,
     pub key: String,
     pub limit: Limit,
@@ -134,8 +123,6 @@ pub struct Kill {
     /// When it was surely dead. If another server took its place, earlier calls went to this server, and later ones to the
     /// other.
     pub at_us: u64,
-    /// What the keys of the server begin with, or have as a hash tag; all keys if it is empty.
-    pub tags: Vec<&'static str>,
     /// What was counted of each key, after a failover.
     pub counted: Vec<Counted>,
 }
@@ -154,11 +141,4 @@ pub struct Counted {
 pub struct Count {
     pub units: u64,
     pub at_ms: u64,
-}
-
-impl Kill {
-    /// Whether the server had the key.
-    pub fn concerns(&self, key: &str) -> bool {
-        self.tags.is_empty() || self.tags.contains(&tag(key))
-    }
 }

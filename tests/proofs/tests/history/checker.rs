@@ -32,28 +32,19 @@ fn check_key<'a>(calls: &mut [&'a Call], kills: &[Kill]) -> Offence<'a> {
     // A client's calls are in its own order; those of several are in the order of the server's clock.
     calls.sort_by_key(|call| call.reply().map_or(call.begun_us / 1_000, |figures| figures.now_ms));
     let Call { key, limit, kind, .. } = calls[0];
-    let failovers: Vec<&Kill> = kills.iter().filter(|kill| !kill.counted.is_empty() && kill.concerns(key)).collect();
+    let failovers: Vec<&Kill> = kills.iter().filter(|kill| !kill.counted.is_empty()).collect();
     let calls = &*calls;
     match kind {
         Kind::Lease { .. } | Kind::Renew { .. } | Kind::Release { .. } => leases(calls, &failovers),
         Kind::Held => holders(calls),
         Kind::Reserve { .. } | Kind::Settle { .. } => reservations(calls, &failovers),
-        Kind::Request { .. } | Kind::Refund { .. } if calls[0].is_own() => match limit.is_long() {
-            true => counters(calls, kills),
-            false => waits(calls, &failovers),
-        },
-        _ if limit.is_long() => {
+        Kind::Request { .. } | Kind::Refund { .. } if calls[0].is_own() => counters(calls, kills),
+        _ => {
             let lacks =
                 |kill: &&Kill| counted(kill, key).map(|Counted { old, new, .. }| old.units.saturating_sub(new.units));
             let lost: u64 = failovers.iter().filter_map(lacks).sum();
-            in_window(calls, limit.limit + lost).or_else(|| denied_early(calls))
+            within(calls, limit.limit + lost).or_else(|| denied_early(calls))
         }
-        _ => by_primary(calls, &failovers, |calls| match limit.algorithm {
-            "TOKEN" | "GCRA" => bucket(calls),
-            "LEAKY" => bucket(calls).or_else(|| one_by_one(calls)),
-            "WINDOW" => in_its_windows(calls),
-            _ => in_window(calls, limit.limit),
-        }),
     }
 }
 
@@ -85,45 +76,17 @@ fn primary(failovers: &[&Kill], at_us: u64) -> usize {
     failovers.iter().filter(|kill| kill.at_us < at_us).count()
 }
 
-/// Checks the calls to each primary by themselves: it counts what it allowed itself, whatever it lacks.
-fn by_primary<'a>(calls: &[&'a Call], failovers: &[&Kill], check: impl Fn(&[&'a Call]) -> Offence<'a>) -> Offence<'a> {
-    let mut parts: BTreeMap<usize, Vec<&Call>> = BTreeMap::new();
-    for call in calls {
-        parts.entry(primary(failovers, call.begun_us)).or_default().push(call);
-    }
-    parts.values().find_map(|calls| check(calls))
-}
-
-fn charged<'a>(calls: &[&'a Call]) -> Vec<(&'a Call, u64, u64)> {
-    let charges = calls.iter().filter_map(|call| call.reply().map(|reply| (*call, reply.now_ms, reply.charged)));
-    charges.filter(|(_, _, units)| *units > 0).collect()
-}
-
-/// No window has more than the limit: one of FIXED, else any.
-fn in_window<'a>(calls: &[&'a Call], limit: u64) -> Offence<'a> {
+/// No more than the limit is charged, whose window does not end in the history.
+fn within<'a>(calls: &[&'a Call], limit: u64) -> Offence<'a> {
     let mut units = 0;
-    // What is in the window of the last charge.
-    let mut held: BTreeMap<(u64, usize), u64> = BTreeMap::new();
-    for (number, (call, at, cost)) in charged(calls).into_iter().enumerate() {
-        let window = call.limit.window_ms;
-        let over = |earlier: u64| match call.limit.algorithm {
-            "FIXED" => earlier / window != at / window,
-            // A charge counts to the end of the millisecond in which it leaves the window.
-            _ => earlier + window <= at,
-        };
-        held.insert((at, number), cost);
-        units += cost;
-        while let Some(first) = held.first_entry().filter(|first| over(first.key().0)) {
-            units -= first.remove();
-        }
-        if units > limit {
-            return Some((call, format!("limit exceeded: {units} of {limit} units in one window")));
-        }
-    }
-    None
+    let over = calls.iter().find(|call| {
+        units += call.reply().map_or(0, |reply| reply.charged);
+        units > limit
+    });
+    over.map(|call| (*call, format!("limit exceeded: {units} of {limit} units")))
 }
 
-/// A limit whose window does not end in the history denies once all its units may be charged, and not before.
+/// It denies once all its units may be charged, and not before.
 fn denied_early<'a>(calls: &[&'a Call]) -> Offence<'a> {
     let most = |call: &&&Call| match (&call.kind, &call.outcome) {
         (_, Outcome::Reply(reply)) => reply.charged,
@@ -160,56 +123,6 @@ fn all_or_none<'a>(calls: &'a [Call], kills: &[Kill]) -> Offence<'a> {
         })?;
         Some((sent[half[1].key.as_str()], format!("a part of RL.MULTI was replicated: {half:?}")))
     })
-}
-
-/// No window of WINDOW has more than the limit, and none begins before the last one ended. Each reply says when its window
-/// ends.
-fn in_its_windows<'a>(calls: &[&'a Call]) -> Offence<'a> {
-    let (mut ends, mut units) = (0, 0);
-    for (call, at, cost) in charged(calls) {
-        let (window, limit) = (call.limit.window_ms, call.limit.limit);
-        let its_end = at + call.reply().map_or(0, |reply| reply.reset_ms);
-        if its_end != ends {
-            if at < ends || its_end > at + window {
-                return Some((call, format!("it counts in a window that ends at {its_end}, after one to {ends}")));
-            }
-            (ends, units) = (its_end, 0);
-        }
-        units += cost;
-        if units > limit {
-            return Some((call, format!("limit exceeded: {units} of {limit} units in one window")));
-        }
-    }
-    None
-}
-
-/// Requests that each wait for the delay of LEAKY go on one by one, at the rate.
-fn one_by_one<'a>(calls: &[&'a Call]) -> Offence<'a> {
-    let goes_on = |(call, at, _): &(&'a Call, u64, u64)| (at + call.reply().map_or(0, |reply| reply.delay_ms), *call);
-    let mut going: Vec<_> = charged(calls).iter().map(goes_on).collect();
-    going.sort_by_key(|(at, _)| *at);
-    let too_early = going.windows(2).find_map(|pair| {
-        let ((earlier, _), (at, call)) = (pair[0], pair[1]);
-        // Times are cut to milliseconds.
-        ((at - earlier + 1) * call.limit.limit < call.limit.window_ms).then_some((call, at - earlier))
-    });
-    too_early.map(|(call, after)| (call, format!("it goes on {after} ms after another")))
-}
-
-/// A bucket that is filled by what was allowed, and drains at the rate, never overflows.
-fn bucket<'a>(calls: &[&'a Call]) -> Offence<'a> {
-    // In parts of a unit: window_ms to the unit.
-    let (mut level, mut last) = (0_u64, 0);
-    for (call, at, cost) in charged(calls) {
-        let (window, limit) = (call.limit.window_ms, call.limit.limit);
-        // One millisecond more, since times are cut.
-        level = level.saturating_sub((at - last) * limit) + cost * window;
-        last = at;
-        if level > (window + 1) * limit {
-            return Some((call, format!("limit exceeded: {} of {limit} units in the bucket", level / window)));
-        }
-    }
-    None
 }
 
 /// The counter of one client: each reply says what was counted before, and the client knows that.
@@ -269,8 +182,7 @@ fn counters<'a>(calls: &[&'a Call], kills: &[Kill]) -> Offence<'a> {
         }
         known = counted;
         // A server that was killed executes nothing that was sent before.
-        let killed =
-            |sent: u64, kill: &Kill| sent < kill.at_us && kill.at_us < call.begun_us && kill.concerns(&call.key);
+        let killed = |sent: u64, kill: &Kill| sent < kill.at_us && kill.at_us < call.begun_us;
         pending.retain(|&(sent, _)| !kills.iter().any(|kill| killed(sent, kill)));
         past.push(range(known, &pending));
     }
@@ -289,40 +201,6 @@ fn after(call: &Call, reply: &Figures) -> i64 {
     // RL.REFUND and RL.SETTLE reply what a request of cost 1 would get next.
     let next = i64::from(matches!(call.kind, Kind::Refund { .. } | Kind::Settle { .. }));
     call.limit.limit as i64 - reply.remaining as i64 - next
-}
-
-/// A denied client that waits for `retry_after_ms` and is alone is allowed, and not earlier.
-fn waits<'a>(calls: &[&'a Call], failovers: &[&Kill]) -> Offence<'a> {
-    let mut calls = calls.to_vec();
-    calls.sort_by_key(|call| (call.begun_us, call.ended_us));
-    let (mut due, mut last_us): (Option<u64>, u64) = (None, 0);
-    for call in calls {
-        if failovers.iter().any(|kill| last_us <= kill.at_us && kill.at_us <= call.ended_us) {
-            due = None;
-        }
-        last_us = call.begun_us;
-        let Some(reply) = call.reply() else {
-            // It may have been charged, now or later.
-            due = due.filter(|_| !call.is_unknown());
-            continue;
-        };
-        let longest = call.limit.window_ms * if call.limit.algorithm == "COUNTER" { 2 } else { 1 };
-        if reply.retry_after_ms > longest as i64 {
-            return Some((call, format!("denied for longer than {longest} ms")));
-        }
-        // Times are cut to milliseconds.
-        match due {
-            Some(due) if reply.allowed && reply.now_ms + 1 < due => {
-                return Some((call, format!("allowed {} ms before retry_after_ms was over", due - reply.now_ms)));
-            }
-            Some(due) if !reply.allowed && reply.now_ms > due => {
-                return Some((call, format!("denied {} ms after retry_after_ms was over", reply.now_ms - due)));
-            }
-            _ => {}
-        }
-        due = u64::try_from(reply.retry_after_ms).ok().filter(|_| !reply.allowed).map(|wait| reply.now_ms + wait);
-    }
-    None
 }
 
 /// What a client knows of a reservation of its own.
@@ -601,13 +479,8 @@ fn changes(call: &Call) -> Vec<(&'static str, Vec<Call>)> {
     };
     let of = |figures| Call { outcome: Outcome::Reply(figures), ..call.clone() };
     let with = |figures| vec![of(figures)];
-    let then = |after_ms, allowed| {
-        let (begun_us, now_ms) = (call.ended_us, reply.now_ms + after_ms);
-        vec![call.clone(), Call { begun_us, ..of(Figures { allowed, now_ms, ..reply }) }]
-    };
-    let (window, limit) = (call.limit.window_ms, call.limit.limit);
+    let limit = call.limit.limit;
     let miscounted = ("a unit lost", with(Figures { remaining: reply.remaining + 1_000, ..reply }));
-    let charged = |more| with(Figures { charged: reply.charged + more, ..reply });
     match &call.kind {
         Kind::Lease { .. } if reply.allowed => {
             let id = |number| Kind::Lease { id: format!("another {number}") };
@@ -620,32 +493,14 @@ fn changes(call: &Call) -> Vec<(&'static str, Vec<Call>)> {
         Kind::Reserve { .. } | Kind::Settle { .. } => {
             vec![miscounted, ("wrongly corrected", with(Figures { charged: 9, ..reply }))]
         }
-        Kind::Request { .. } | Kind::Refund { .. } if call.is_own() && call.limit.is_long() => {
+        Kind::Request { .. } | Kind::Refund { .. } if call.is_own() => {
             let half = (call.path == TOGETHER).then(|| vec![Call { outcome: Outcome::Unknown, ..call.clone() }]);
             [miscounted].into_iter().chain(half.map(|half| ("a part of RL.MULTI charged", half))).collect()
         }
-        Kind::Request { .. } if call.is_own() => match u64::try_from(reply.retry_after_ms) {
-            Ok(wait) if !reply.allowed && wait > 20 => vec![
-                ("denied for too long", with(Figures { retry_after_ms: 10 * window as i64, ..reply })),
-                ("allowed too early", then(wait - 10, true)),
-                ("denied too late", then(wait + 10, false)),
-            ],
-            _ => vec![],
-        },
-        Kind::Request { .. } if reply.allowed => {
-            let mut all = vec![("limit exceeded", charged(10 * limit))];
-            match call.limit.algorithm {
-                _ if call.limit.is_long() => {
-                    all.push(("denied too early", with(Figures { allowed: false, charged: 0, ..reply })));
-                }
-                "WINDOW" => {
-                    all.push(("a window too long", with(Figures { reset_ms: reply.reset_ms + window, ..reply })))
-                }
-                "LEAKY" => all.push(("two go on at once", vec![call.clone(); 2])),
-                _ => {}
-            }
-            all
-        }
+        Kind::Request { .. } if reply.allowed => vec![
+            ("limit exceeded", with(Figures { charged: reply.charged + 10 * limit, ..reply })),
+            ("denied too early", with(Figures { allowed: false, charged: 0, ..reply })),
+        ],
         _ => vec![],
     }
 }

@@ -1,28 +1,19 @@
 //! A client that sends calls on every path of the protocol and records them.
 
+use std::sync::atomic::{AtomicU16, Ordering};
 use std::thread;
 use std::time::Duration;
 
 use redis::{Cmd, Connection, RedisError, Value};
 
+use crate::Run;
 use crate::call::{Call, Figures, Kind, Limit, Outcome, now_us};
-use crate::route::{Nodes, Route};
+use crate::route::connect;
 use crate::support::{Random, line};
-use crate::{Run, Traffic};
 
 /// How long a client waits for a reply.
 pub const TIMEOUT: Duration = Duration::from_millis(150);
 
-/// Limits of all clients: short windows, so that there are many.
-pub const SHARED: [Limit; 7] = [
-    Limit { algorithm: "FIXED", window_ms: 500, limit: 40 },
-    Limit { algorithm: "WINDOW", window_ms: 300, limit: 20 },
-    Limit { algorithm: "SLIDING", window_ms: 400, limit: 30 },
-    Limit { algorithm: "ROLLING", window_ms: 300, limit: 30 },
-    Limit { algorithm: "TOKEN", window_ms: 500, limit: 50 },
-    Limit { algorithm: "LEAKY", window_ms: 400, limit: 20 },
-    Limit { algorithm: "GCRA", window_ms: 400, limit: 40 },
-];
 /// Limits of all clients that last longer than the history: a failover shows in them.
 pub const QUOTAS: [Limit; 3] = [
     Limit { algorithm: "WINDOW", window_ms: 86_400_000, limit: 100 },
@@ -40,17 +31,6 @@ pub const COUNTERS: [Limit; 8] = [
     Limit::endless("LEAKY"),
     Limit::endless("GCRA"),
 ];
-/// Limits of one client each, to wait for.
-pub const WAITS: [Limit; 8] = [
-    Limit { algorithm: "WINDOW", window_ms: 200, limit: 4 },
-    Limit { algorithm: "SLIDING", window_ms: 200, limit: 4 },
-    Limit { algorithm: "ROLLING", window_ms: 200, limit: 4 },
-    Limit { algorithm: "COUNTER", window_ms: 200, limit: 4 },
-    Limit { algorithm: "TOKEN", window_ms: 200, limit: 4 },
-    Limit { algorithm: "LEAKY", window_ms: 200, limit: 4 },
-    Limit { algorithm: "GCRA", window_ms: 200, limit: 4 },
-    Limit { algorithm: "FIXED", window_ms: 200, limit: 4 },
-];
 /// Limits of one client each for reservations.
 pub const RESERVED: [Limit; 4] =
     [Limit::endless("FIXED"), Limit::endless("WINDOW"), Limit::endless("COUNTER"), Limit::endless("ROLLING")];
@@ -62,56 +42,47 @@ pub const TOGETHER: &str = "RL.MULTI of one client";
 const TTLS_MS: [u64; 2] = [300, 3_600_000];
 pub const LEASE: Limit = Limit { algorithm: "LEASE", window_ms: 300, limit: 3 };
 
-pub fn shared_key(prefix: &str, limit: &Limit) -> String {
-    format!("{prefix}:all:{}:{}", limit.algorithm, limit.window_ms)
+fn shared_key(limit: &Limit) -> String {
+    format!("h:all:{}:{}", limit.algorithm, limit.window_ms)
 }
 
-fn own_key(prefix: &str, client: usize, limit: &Limit) -> String {
-    format!("{prefix}:own:{client}:{}:{}", limit.algorithm, limit.window_ms)
+fn own_key(client: usize, limit: &Limit) -> String {
+    format!("h:own:{client}:{}:{}", limit.algorithm, limit.window_ms)
 }
 
-fn reserved_key(prefix: &str, client: usize, limit: &Limit) -> String {
-    format!("{prefix}:own:{client}:reserved:{}", limit.algorithm)
+fn reserved_key(client: usize, limit: &Limit) -> String {
+    format!("h:own:{client}:reserved:{}", limit.algorithm)
 }
 
-fn together_key(prefix: &str, client: usize, limit: &Limit) -> String {
-    format!("{prefix}:own:{client}:together:{}", limit.algorithm)
+fn together_key(client: usize, limit: &Limit) -> String {
+    format!("h:own:{client}:together:{}", limit.algorithm)
 }
 
 /// The limits that a failover shows in, and their keys: those that last longer than the history.
-pub fn long(prefix: &str) -> Vec<(String, Limit)> {
-    let mut all = quotas(prefix);
+pub fn long() -> Vec<(String, Limit)> {
+    let mut all = quotas();
     for client in 0..crate::CLIENTS {
-        all.extend(COUNTERS.map(|limit| (own_key(prefix, client, &limit), limit)));
-        all.extend(COUNTERS.map(|limit| (together_key(prefix, client, &limit), limit)));
-        all.extend(RESERVED.map(|limit| (reserved_key(prefix, client, &limit), limit)));
+        all.extend(COUNTERS.map(|limit| (own_key(client, &limit), limit)));
+        all.extend(COUNTERS.map(|limit| (together_key(client, &limit), limit)));
+        all.extend(RESERVED.map(|limit| (reserved_key(client, &limit), limit)));
     }
     all
 }
 
 /// The limits of all clients that last longer than the history, and their keys.
-fn quotas(prefix: &str) -> Vec<(String, Limit)> {
-    QUOTAS.into_iter().map(|limit| (shared_key(prefix, &limit), limit)).collect()
+fn quotas() -> Vec<(String, Limit)> {
+    QUOTAS.into_iter().map(|limit| (shared_key(&limit), limit)).collect()
 }
 
 /// Sends calls until it is done.
 pub fn run(run: Run<'_>, number: usize) -> Vec<Call> {
-    let Run { prefixes, route, traffic, .. } = run;
+    let port = run.port;
     let mut client = Client {
-        prefixes,
-        prefix: prefixes[0],
         number,
-        route,
-        traffic,
-        shared: traffic.of(&SHARED),
-        quotas: traffic.of(&QUOTAS),
-        counters: traffic.of(&COUNTERS),
-        waits: traffic.of(&WAITS),
-        nodes: Nodes::default(),
+        port,
         random: run.random(number),
         con: None,
         calls: Vec::new(),
-        denied: None,
         lease: None,
         leases: 0,
         former: None,
@@ -126,22 +97,11 @@ pub fn run(run: Run<'_>, number: usize) -> Vec<Call> {
 }
 
 struct Client<'a> {
-    /// What the names of its keys begin with: one of several.
-    prefixes: &'a [&'a str],
-    prefix: &'a str,
     number: usize,
-    route: Route<'a>,
-    traffic: &'a Traffic,
-    shared: Vec<Limit>,
-    quotas: Vec<Limit>,
-    counters: Vec<Limit>,
-    waits: Vec<Limit>,
-    nodes: Nodes,
+    port: &'a AtomicU16,
     random: Random,
     con: Option<Connection>,
     calls: Vec<Call>,
-    /// A limit of its own that denied its last call, and when it allows again.
-    denied: Option<(String, Limit, u64)>,
     /// The lease that it has or wants, how many it had, and the last of those that it has no more.
     lease: Option<String>,
     leases: u64,
@@ -155,40 +115,21 @@ struct Client<'a> {
 impl Client<'_> {
     /// Sends a call, or several at once.
     fn step(&mut self) {
-        if self.prefixes.len() > 1 {
-            self.prefix = self.random.pick(self.prefixes);
+        if self.con.is_none() {
+            self.con = connect(self.port.load(Ordering::Relaxed)).ok();
         }
         if self.con.is_none() {
-            self.con = self.route.connect();
-        }
-        if self.con.is_none() && matches!(self.route, Route::Primary(_)) {
             thread::sleep(Duration::from_millis(5));
             return;
         }
-        let now_ms = now_us() / 1_000;
-        if let Some((key, limit, due)) = self.denied.take_if(|(_, _, due)| *due <= now_ms + 5) {
-            thread::sleep(Duration::from_millis(due.saturating_sub(now_ms)));
-            let call = self.call("plain", key, limit, Kind::Request { cost: 1 });
-            return self.send(vec![call]);
-        }
-        match self.random.below(13) {
-            0 => {
-                // More than it allows at once.
-                let limit = self.random.pick(&self.waits);
-                let key = own_key(self.prefix, self.number, &limit);
-                let call = self.call("pipeline", key.clone(), limit, Kind::Request { cost: 1 });
-                self.send(vec![call; 2 + limit.limit as usize]);
-                let last = self.calls.last().and_then(Call::reply).filter(|reply| !reply.allowed);
-                let due = last.and_then(|reply| Some(reply.now_ms + u64::try_from(reply.retry_after_ms).ok()?));
-                self.denied = due.map(|due| (key, limit, due));
-            }
-            1..3 => {
+        match self.random.below(12) {
+            0..2 => {
                 let calls = (0..2 + self.random.below(6)).map(|_| self.request("pipeline")).collect();
                 self.send(calls);
             }
-            3..5 => self.send_multi(),
-            5..7 if self.traffic.leases => self.send_lease(),
-            7..10 if self.traffic.reservations => self.send_reservation(),
+            2..4 => self.send_multi(),
+            4..6 => self.send_lease(),
+            6..9 => self.send_reservation(),
             _ => {
                 let call = self.request("plain");
                 self.send(vec![call]);
@@ -203,57 +144,24 @@ impl Client<'_> {
 
     /// A request, or now and then a refund of what this client was charged.
     fn request(&mut self, path: &'static str) -> Call {
-        let own = |limit: &Limit| own_key(self.prefix, self.number, limit);
-        let (mut kind, key, limit);
-        kind = Kind::Request { cost: 1 };
-        match self.random.below(4) {
-            0 => {
-                limit = self.random.pick(&self.shared);
-                key = shared_key(self.prefix, &limit);
-            }
-            1 => {
-                let mut quotas = quotas(self.prefix);
-                quotas.retain(|(_, limit)| self.quotas.contains(limit));
-                (key, limit) = quotas.swap_remove(self.random.below(quotas.len() as u64) as usize);
-            }
-            2 => {
-                limit = self.random.pick(&self.counters);
-                key = own(&limit);
-                kind = match self.random.below(8) {
-                    0 => Kind::Refund { units: 1 },
-                    _ => Kind::Request { cost: 1 + self.random.below(3) },
-                };
-            }
-            _ => {
-                limit = self.random.pick(&self.waits);
-                key = own(&limit);
-            }
+        if self.random.below(3) == 0 {
+            let limit = self.random.pick(&QUOTAS);
+            return self.call(path, shared_key(&limit), limit, Kind::Request { cost: 1 });
         }
-        self.call(path, key, limit, kind)
+        let kind = match self.random.below(8) {
+            0 => Kind::Refund { units: 1 },
+            _ => Kind::Request { cost: 1 + self.random.below(3) },
+        };
+        let limit = self.random.pick(&COUNTERS);
+        self.call(path, own_key(self.number, &limit), limit, kind)
     }
 
-    /// Sends calls at once, and reads their replies one after another. In a cluster, several calls have one hash tag.
-    fn send(&mut self, mut calls: Vec<Call>) {
-        let Route::Cluster(ports) = self.route else {
-            let con = self.con.take();
-            let (con, error) = self.exchange(con, calls);
-            // After an error other than OOM, the primary may be elsewhere.
-            self.con = con.filter(|_| error.is_none_or(|error| error.code() == Some("OOM")));
-            return;
-        };
-        if calls.len() == 1 {
-            let call = calls.remove(0);
-            let begun_us = now_us();
-            let reply = self.nodes.query(ports, tag(&call.key), &command(&call), &mut self.random);
-            let outcome = reply.map_or_else(|error| of_error(&error), |value| outcome(&call, value));
-            self.calls.push(Call { begun_us, ended_us: now_us(), outcome, ..call });
-            return;
-        }
-        let tag = tag(&calls[0].key).to_owned();
-        let (port, con) = self.nodes.take(ports, &tag, &mut self.random);
-        // What gets MOVED or ASK was not executed, and is not sent again.
+    /// Sends calls at once, and reads their replies one after another.
+    fn send(&mut self, calls: Vec<Call>) {
+        let con = self.con.take();
         let (con, error) = self.exchange(con, calls);
-        self.nodes.put((port, con), &tag, error.as_ref());
+        // After an error other than OOM, the primary may be elsewhere.
+        self.con = con.filter(|_| error.is_none_or(|error| error.code() == Some("OOM")));
     }
 
     /// Sends calls at once over a connection, if it is there. Returns it if it is still good, and the last error.
@@ -280,17 +188,15 @@ impl Client<'_> {
         (con, last)
     }
 
-    /// Several limits at once: two of all clients; one, two reservations and a lease; or all counters of this client.
+    /// Several limits at once: one of this client and one of all; one, two reservations and a lease; or all counters of this
+    /// client.
     fn send_multi(&mut self) {
         let request = |client: &Self, path, key, limit, cost| client.call(path, key, limit, Kind::Request { cost });
-        let shared =
-            |client: &Self, limit: Limit| request(client, "RL.MULTI", shared_key(client.prefix, &limit), limit, 1);
-        let (short, quota) = (self.random.pick(&self.shared), self.random.pick(&self.quotas));
-        let with_others = self.traffic.leases && self.traffic.reservations && self.unanswered.is_empty();
+        let (counter, quota) = (self.random.pick(&COUNTERS), self.random.pick(&QUOTAS));
+        let own = |client: &Self| request(client, "RL.MULTI", own_key(client.number, &counter), counter, 1);
+        let with_others = self.unanswered.is_empty();
         let calls = match self.random.below(4) {
             0..2 if with_others => {
-                // All leases of a history are under one key.
-                self.prefix = self.prefixes[0];
                 let at = self.random.below(RESERVED.len() as u64) as usize;
                 let reserve = |client: &mut Self, at: usize| {
                     let (key, limit, kind) = client.new_reservation(RESERVED[at % RESERVED.len()]);
@@ -298,15 +204,15 @@ impl Client<'_> {
                 };
                 let reservations = [reserve(self, at), reserve(self, at + 1)];
                 let lease = Kind::Lease { id: self.lease.take().unwrap_or_else(|| self.new_lease()) };
-                let lease = self.call(WITH_OTHERS, shared_key(self.prefix, &LEASE), LEASE, lease);
-                [shared(self, short)].into_iter().chain(reservations).chain([lease]).collect()
+                let lease = self.call(WITH_OTHERS, shared_key(&LEASE), LEASE, lease);
+                [own(self)].into_iter().chain(reservations).chain([lease]).collect()
             }
             2 => {
                 let cost = 1 + self.random.below(3);
-                let key = |limit| together_key(self.prefix, self.number, limit);
-                self.counters.iter().map(|limit| request(self, TOGETHER, key(limit), *limit, cost)).collect()
+                let key = |limit| together_key(self.number, limit);
+                COUNTERS.iter().map(|limit| request(self, TOGETHER, key(limit), *limit, cost)).collect()
             }
-            _ => vec![shared(self, short), shared(self, quota)],
+            _ => vec![own(self), request(self, "RL.MULTI", shared_key(&quota), quota, 1)],
         };
         let mut command = redis::cmd("RL.MULTI");
         command.arg(calls.len());
@@ -315,19 +221,13 @@ impl Client<'_> {
         }
         command.arg("LINE");
         let begun_us = now_us();
-        let reply = match self.route {
-            Route::Primary(_) => command.query(self.con.as_mut().expect("a connection")),
-            Route::Cluster(ports) => self.nodes.query(ports, self.prefix, &command, &mut self.random),
-        };
-        let reply = reply.and_then(|value| Ok(redis::from_redis_value::<(i64, Vec<Value>)>(value)?));
+        let reply = command.query(self.con.as_mut().expect("a connection"));
+        let reply = reply.and_then(|value: Value| Ok(redis::from_redis_value::<(i64, Vec<Value>)>(value)?));
         let ended_us = now_us();
         for (at, call) in calls.into_iter().enumerate() {
             let outcome = match &reply {
                 Ok((allowed, each)) => match outcome(&call, each[at].clone()) {
                     // Nothing is charged if one denies.
-                    Outcome::Reply(figures) if *allowed == 0 && matches!(call.kind, Kind::Request { .. }) => {
-                        Outcome::Reply(Figures { charged: 0, ..figures })
-                    }
                     Outcome::Reply(figures) if *allowed == 0 && figures.allowed => Outcome::Error("DENIED".to_owned()),
                     other => other,
                 },
@@ -351,9 +251,7 @@ impl Client<'_> {
     }
 
     fn send_lease(&mut self) {
-        // All leases of a history are under one key.
-        self.prefix = self.prefixes[0];
-        let key = shared_key(self.prefix, &LEASE);
+        let key = shared_key(&LEASE);
         let former = self.former.take_if(|_| self.random.below(3) == 0);
         let (path, kind) = match (former, self.lease.take()) {
             // It has ended or ends soon. Who is late renews it all the same.
@@ -414,7 +312,7 @@ impl Client<'_> {
     fn new_reservation(&mut self, limit: Limit) -> (String, Limit, Kind) {
         self.reservations += 1;
         let id = format!("{}-{}", self.number, self.reservations);
-        let key = reserved_key(self.prefix, self.number, &limit);
+        let key = reserved_key(self.number, &limit);
         (key, limit, Kind::Reserve { id, units: 5, ttl_ms: self.random.pick(&TTLS_MS) })
     }
 
@@ -431,12 +329,6 @@ impl Client<'_> {
         }
         (key, limit, Kind::Settle { id, actual: self.random.below(9) })
     }
-}
-
-/// The hash tag of a key, in braces; what it begins with if it has none.
-pub fn tag(key: &str) -> &str {
-    let tagged = key.find('{').zip(key.find('}')).and_then(|(start, end)| key.get(start..=end));
-    tagged.unwrap_or_else(|| key.split(':').next().unwrap_or(key))
 }
 
 fn command(call: &Call) -> Cmd {
@@ -478,11 +370,7 @@ fn outcome(call: &Call, value: Value) -> Outcome {
             let refund = matches!(call.kind, Kind::Refund { .. });
             Outcome::Reply(Figures {
                 allowed: full.allowed > 0,
-                count: unsigned(full.count),
                 remaining: unsigned(full.remaining),
-                retry_after_ms: full.retry_after_ms,
-                reset_ms: unsigned(full.reset_ms),
-                delay_ms: unsigned(full.delay_ms),
                 now_ms: unsigned(full.now_ms),
                 charged: if refund { 0 } else { unsigned(full.charged) },
             })

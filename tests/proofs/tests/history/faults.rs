@@ -14,73 +14,29 @@ use crate::call::{Count, Counted, Kill, Limit, now_us};
 use crate::client::long;
 use crate::route::connect;
 use crate::support::{
-    Cluster, Options, PATIENCE, Random, Server, ServerBin, call, digest, eventually, info, line, migrate_slot,
-    try_info, wait_for_replica,
+    Options, PATIENCE, Random, Server, ServerBin, call, digest, eventually, info, line, try_info, wait_for_replica,
 };
 
 /// What happens now and then.
 pub type Fault = fn(&mut World, &mut Random, &mut History);
 
-/// What the keys of the clients begin with.
-const ONE: &[&str] = &["h"];
-/// The same in a cluster: each is in another slot, and at first on another master.
-const OF_A_CLUSTER: &[&str] = &["{a}", "{b}", "{c}"];
-
 /// The servers of a history.
 pub struct World {
     bin: ServerBin,
-    pub prefixes: &'static [&'static str],
-    /// One, or three masters of a cluster.
-    pub primaries: Vec<Server>,
-    /// One for each of the primaries, in the same order, or none.
-    pub replicas: Vec<Server>,
-    /// Where the primary is, if there is one.
+    pub primary: Server,
+    pub replica: Server,
+    /// Where the primary is.
     pub port: Arc<AtomicU16>,
 }
 
 impl World {
-    fn of(bin: &ServerBin, primary: Server) -> Self {
-        let port = Arc::new(AtomicU16::new(primary.port()));
-        let bin = bin.clone();
-        Self { bin, prefixes: ONE, primaries: vec![primary], replicas: vec![], port }
-    }
-
     /// A primary and its replica, whose AOF has each write on disk before its reply.
     pub fn pair(bin: &ServerBin) -> Self {
         let primary = Server::options(bin).durable().start();
         let replica = Options::new(bin).durable().replica_of(&primary).start();
         wait_for_replica(&primary, &replica);
-        Self { replicas: vec![replica], ..Self::of(bin, primary) }
-    }
-
-    /// Three masters and their replicas, which take over from none.
-    pub fn cluster(bin: &ServerBin) -> Self {
-        let options = |options: Options| options.durable().set("cluster-node-timeout", 60_000);
-        let cluster = Cluster::start(bin, 3, options);
-        let replicas = cluster.start_replicas(bin, options);
-        let mut masters = cluster.nodes;
-        let others = masters.split_off(1);
-        let mut world = Self { prefixes: OF_A_CLUSTER, replicas, ..Self::of(bin, masters.remove(0)) };
-        world.primaries.extend(others);
-        world
-    }
-
-    /// All servers of a cluster.
-    pub fn ports(&self) -> Vec<u16> {
-        self.primaries.iter().chain(&self.replicas).map(Server::port).collect()
-    }
-
-    /// The primary of a hash tag.
-    fn owner(&self, tag: &str) -> usize {
-        let slot = slot(&self.primaries[0], tag);
-        let owns = |node: &Server| call(&format!("CLUSTER COUNTKEYSINSLOT {slot}")).query::<u64>(&mut node.con());
-        (0..self.primaries.len()).max_by_key(|&at| owns(&self.primaries[at]).unwrap_or(0)).expect("a master")
-    }
-
-    /// What the keys of a primary begin with.
-    fn prefixes_of(&self, at: usize) -> Vec<&'static str> {
-        let all = self.prefixes.iter().copied();
-        all.filter(|prefix| self.primaries.len() == 1 || self.owner(prefix) == at).collect()
+        let port = Arc::new(AtomicU16::new(primary.port()));
+        Self { bin: bin.clone(), primary, replica, port }
     }
 
     /// After the last call: the servers are up, what has a short window is gone, and replicas have what their primary has.
@@ -88,66 +44,53 @@ impl World {
     /// # Errors
     /// What is not so.
     pub fn rests(&mut self) -> Result<(), String> {
-        for server in self.primaries.iter_mut().chain(&mut self.replicas) {
+        for server in [&mut self.primary, &mut self.replica] {
             let log = server.log();
             if !server.is_running() || log.contains("panicked") || log.contains("BUG REPORT") {
                 return Err(log);
             }
         }
-        for primary in &self.primaries {
-            let mut lasting = Vec::new();
-            let gone = eventually(PATIENCE, || {
-                let mut con = primary.con();
-                let keys: Vec<String> = call("KEYS *").query(&mut con).expect("KEYS");
-                let mut ttl = |key: &String| redis::cmd("PTTL").arg(key).query::<i64>(&mut con).expect("PTTL");
-                lasting = keys.into_iter().map(|key| (ttl(&key), key)).filter(|(ttl, _)| *ttl < 600_000).collect();
-                lasting.is_empty()
-            });
-            if !gone {
-                return Err(format!("keys outlive their windows: {lasting:?}"));
-            }
+        let (primary, replica) = (&self.primary, &self.replica);
+        let mut lasting = Vec::new();
+        let gone = eventually(PATIENCE, || {
+            let mut con = primary.con();
+            let keys: Vec<String> = call("KEYS *").query(&mut con).expect("KEYS");
+            let mut ttl = |key: &String| redis::cmd("PTTL").arg(key).query::<i64>(&mut con).expect("PTTL");
+            lasting = keys.into_iter().map(|key| (ttl(&key), key)).filter(|(ttl, _)| *ttl < 600_000).collect();
+            lasting.is_empty()
+        });
+        if !gone {
+            return Err(format!("keys outlive their windows: {lasting:?}"));
         }
-        for (primary, replica) in self.primaries.iter().zip(&self.replicas) {
-            wait_for_replica(primary, replica);
-            if !eventually(PATIENCE, || digest(&mut primary.con()) == digest(&mut replica.con())) {
-                return Err(format!("a replica does not have what its primary has:\n{}", replica.log()));
-            }
+        wait_for_replica(primary, replica);
+        if !eventually(PATIENCE, || digest(&mut primary.con()) == digest(&mut replica.con())) {
+            return Err(format!("a replica does not have what its primary has:\n{}", replica.log()));
         }
         Ok(())
     }
 }
 
-/// Kills the primary, or one of a cluster, and starts it again before any replica takes over.
-pub fn kill(world: &mut World, random: &mut Random, history: &mut History) {
+/// Kills the primary, and starts it again before the replica takes over.
+pub fn kill(world: &mut World, _: &mut Random, history: &mut History) {
     history.happened("kill -9");
-    let at = world.owner(random.pick(world.prefixes));
-    let tags = if world.primaries.len() == 1 { vec![] } else { world.prefixes_of(at) };
-    let primary = &mut world.primaries[at];
-    primary.kill();
-    history.kills.push(Kill { at_us: now_us(), tags, ..Kill::default() });
-    primary.start_again();
-    // A master of a cluster waits for two seconds before it serves its slots.
-    let serves = eventually(PATIENCE, || {
-        let state = call("CLUSTER INFO").query::<String>(&mut primary.con());
-        state.map_or_else(|error| error.code() == Some("ERR"), |state| state.contains("cluster_state:ok"))
-    });
-    assert!(serves, "the primary does not come back:\n{}", primary.log());
-    assert_eq!(info(&mut primary.con(), "role"), "master");
+    world.primary.kill();
+    history.kills.push(Kill { at_us: now_us(), ..Kill::default() });
+    world.primary.start_again();
+    assert_eq!(info(&mut world.primary.con(), "role"), "master");
 }
 
 /// SIGSTOP for up to 300 ms.
 pub fn stop(world: &mut World, random: &mut Random, history: &mut History) {
     history.happened("SIGSTOP");
-    let server = &world.primaries[random.below(world.primaries.len() as u64) as usize];
-    signal(server, Signal::SIGSTOP);
+    signal(&world.primary, Signal::SIGSTOP);
     thread::sleep(Duration::from_millis(20 + random.below(280)));
-    signal(server, Signal::SIGCONT);
+    signal(&world.primary, Signal::SIGCONT);
 }
 
 /// Sets `maxmemory` so low that nothing may grow, for up to 120 ms.
 pub fn fill(world: &mut World, random: &mut Random, history: &mut History) {
     history.happened("maxmemory");
-    let mut con = world.primaries[0].con();
+    let mut con = world.primary.con();
     call("CONFIG SET maxmemory 1").exec(&mut con).expect("CONFIG SET");
     thread::sleep(Duration::from_millis(20 + random.below(100)));
     call("CONFIG SET maxmemory 0").exec(&mut con).expect("CONFIG SET");
@@ -155,27 +98,27 @@ pub fn fill(world: &mut World, random: &mut Random, history: &mut History) {
 
 pub fn close_connections(world: &mut World, _: &mut Random, history: &mut History) {
     history.happened("connections closed");
-    tell(&world.primaries[0], &call("CLIENT KILL TYPE normal"));
+    tell(&world.primary, &call("CLIENT KILL TYPE normal"));
 }
 
 /// Rewrites the AOF and saves. They wait for one another, so that a kill meets now the one and now the other.
 pub fn write_files(world: &mut World, _: &mut Random, history: &mut History) {
     history.happened("BGREWRITEAOF, BGSAVE");
-    tell(&world.primaries[0], &call("BGREWRITEAOF"));
-    tell(&world.primaries[0], &call("BGSAVE SCHEDULE"));
+    tell(&world.primary, &call("BGREWRITEAOF"));
+    tell(&world.primary, &call("BGSAVE SCHEDULE"));
 }
 
 /// The link between the two breaks: the replica gets the rest.
 pub fn break_link(world: &mut World, _: &mut Random, history: &mut History) {
     history.happened("link broken");
-    tell(&world.primaries[0], &call("CLIENT KILL TYPE replica"));
+    tell(&world.primary, &call("CLIENT KILL TYPE replica"));
 }
 
 /// The replica is killed and begins with nothing: it gets everything.
 pub fn replace_replica(world: &mut World, _: &mut Random, history: &mut History) {
     history.happened("replica replaced");
-    let options = Options::new(&world.bin).durable().replica_of(&world.primaries[0]);
-    world.replicas[0] = options.start();
+    let options = Options::new(&world.bin).durable().replica_of(&world.primary);
+    world.replica = options.start();
 }
 
 /// The primary is killed and the replica takes its place, often without the last changes. The AOF of the old primary says
@@ -186,32 +129,22 @@ pub fn fail_over(world: &mut World, random: &mut Random, history: &mut History) 
     if random.below(2) == 0 {
         history.happened("replica cut off");
         // What the primary charges from now on is lost.
-        promote(&world.replicas[0]);
+        promote(&world.replica);
         thread::sleep(Duration::from_millis(20 + random.below(80)));
     }
-    world.primaries[0].kill();
-    promote(&world.replicas[0]);
-    let replaced = Replaced::by(&world.replicas[0], world.prefixes);
-    world.port.store(world.replicas[0].port(), Ordering::Relaxed);
-    world.primaries[0].start_again_with(|options| options.set("replicaof", "no one"));
-    history.kills.push(replaced.kill(&world.primaries[0]));
+    world.primary.kill();
+    promote(&world.replica);
+    let replaced = Replaced::by(&world.replica);
+    world.port.store(world.replica.port(), Ordering::Relaxed);
+    world.primary.start_again_with(|options| options.set("replicaof", "no one"));
+    history.kills.push(replaced.kill(&world.primary));
     world.swap();
-}
-
-/// Moves a slot to another master, while clients call for its keys.
-pub fn move_slot(world: &mut World, random: &mut Random, history: &mut History) {
-    history.happened("slot moved");
-    let tag = random.pick(world.prefixes);
-    let from = world.owner(tag);
-    let to = (from + 1 + random.below(2) as usize) % 3;
-    let [from, to, other] = [from, to, 3 - from - to].map(|at| &world.primaries[at]);
-    migrate_slot(slot(from, tag), from, to, &[other]);
 }
 
 impl World {
     /// The old primary becomes the replica.
     fn swap(&mut self) {
-        let (old, new) = (&self.primaries[0], &self.replicas[0]);
+        let (old, new) = (&self.primary, &self.replica);
         let follow = call(&format!("REPLICAOF 127.0.0.1 {}", new.port()));
         let told = eventually(PATIENCE, || connect(old.port()).is_ok_and(|mut con| follow.exec(&mut con).is_ok()));
         assert!(told, "REPLICAOF");
@@ -223,7 +156,7 @@ impl World {
                 && sent.is_some_and(|sent| offset(old, "slave_repl_offset").is_some_and(|offset| offset >= sent))
         });
         assert!(in_step, "the replica is not in step:\n{}", old.log());
-        std::mem::swap(&mut self.primaries[0], &mut self.replicas[0]);
+        std::mem::swap(&mut self.primary, &mut self.replica);
     }
 }
 
@@ -241,11 +174,6 @@ fn tell(server: &Server, command: &Cmd) {
     assert!(eventually(PATIENCE, || sent().is_ok()), "no reply:\n{}", server.log());
 }
 
-/// The slot of a hash tag.
-fn slot(node: &Server, tag: &str) -> u16 {
-    redis::cmd("CLUSTER").arg("KEYSLOT").arg(tag).query(&mut node.con()).unwrap_or(0)
-}
-
 /// What the server that takes the place of a primary counted then.
 struct Replaced {
     at_us: u64,
@@ -254,8 +182,8 @@ struct Replaced {
 }
 
 impl Replaced {
-    fn by(new: &Server, prefixes: &[&str]) -> Self {
-        let keys: Vec<_> = prefixes.iter().copied().flat_map(long).collect();
+    fn by(new: &Server) -> Self {
+        let keys = long();
         let new = counts(new, &keys);
         Self { at_us: now_us(), keys, new }
     }
@@ -265,7 +193,7 @@ impl Replaced {
         let old = counts(old, &self.keys);
         let counted =
             self.keys.into_iter().zip(old).zip(self.new).map(|(((key, _), old), new)| Counted { key, old, new });
-        Kill { at_us: self.at_us, tags: vec![], counted: counted.collect() }
+        Kill { at_us: self.at_us, counted: counted.collect() }
     }
 }
 

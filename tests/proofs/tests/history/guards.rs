@@ -1,8 +1,9 @@
 //! Instances of the Rust client that send requests, and hold leases and reservations with its guards.
 
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use redis_rl_client::{BreakerSettings, Decision, Leased, Limiter, Link, Policy, Reserved, RetryAfter};
+use redis_rl_client::{BreakerSettings, Decision, Leased, Limiter, Link, Policy, Reserved};
 
 use crate::Run;
 use crate::call::{Call, Figures, Kind, Limit, Outcome, now_us};
@@ -23,18 +24,20 @@ const TTL: Duration = Duration::from_millis(300);
 
 /// Takes leases, and reserves and settles while it holds one, until it is done.
 pub fn run(run: Run<'_>, number: usize) -> Vec<Call> {
-    let (prefix, random) = (run.prefixes[0], run.random(number));
+    let random = run.random(number);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
-    let key = format!("{prefix}:own:{number}:guards");
-    let mut instance = Instance { prefix, number, reserves: run.traffic.reservations, key, random, calls: Vec::new() };
+    let key = format!("h:own:{number}:guards");
+    let mut instance = Instance { number, key, random, calls: Vec::new() };
     // A failover has another port: a new client.
     while !run.is_done() {
-        let at = run.route.address();
+        let port = run.port.load(Ordering::Relaxed);
         // Else it would send nothing for most of the time.
         let breaker = BreakerSettings { silence: Duration::ZERO };
-        let limiter = Limiter::builder(Link::open(&at).expect("a link")).breaker(breaker).build();
+        let limiter = Limiter::builder(Link::open(&format!("redis://127.0.0.1:{port}/")).expect("a link"))
+            .breaker(breaker)
+            .build();
         runtime.block_on(async {
-            while !run.is_done() && run.route.address() == at {
+            while !run.is_done() && run.port.load(Ordering::Relaxed) == port {
                 instance.request(&limiter).await;
                 instance.hold(&limiter).await;
                 instance.pause(20).await;
@@ -44,18 +47,15 @@ pub fn run(run: Run<'_>, number: usize) -> Vec<Call> {
     instance.calls
 }
 
-struct Instance<'a> {
-    prefix: &'a str,
+struct Instance {
     number: usize,
-    /// Whether it makes reservations while it holds a lease.
-    reserves: bool,
     /// Of its reservations.
     key: String,
     random: Random,
     calls: Vec<Call>,
 }
 
-impl Instance<'_> {
+impl Instance {
     async fn pause(&mut self, millis: u64) {
         tokio::time::sleep(Duration::from_millis(1 + self.random.below(millis))).await;
     }
@@ -63,16 +63,14 @@ impl Instance<'_> {
     /// Holds a lease for a while, and works.
     async fn hold(&mut self, limiter: &Limiter) {
         let policy = Policy::lease(Duration::from_millis(LEASE.window_ms), LEASE.limit);
-        let key = format!("{}:guards", self.prefix);
+        let key = "h:guards".to_owned();
         let Ok(Leased::Held(lease)) = limiter.lease(&policy, &key).await else { return };
         let begun_us = now_us();
         // Often for longer than a window.
         let until_us = begun_us + 1_000 * self.random.below(2 * LEASE.window_ms);
         let mut seen_us = begun_us;
         while seen_us < until_us {
-            if self.reserves {
-                self.reserve(limiter).await;
-            }
+            self.reserve(limiter).await;
             self.pause(10).await;
             let at_us = now_us();
             if lease.is_lost() {
@@ -92,7 +90,7 @@ impl Instance<'_> {
 
     /// A request under a limit of its own: it knows what is counted.
     async fn request(&mut self, limiter: &Limiter) {
-        let key = format!("{}:own:{}:requests", self.prefix, self.number);
+        let key = format!("h:own:{}:requests", self.number);
         let policy = Policy::rolling(Duration::from_millis(RESERVED.window_ms), RESERVED.limit);
         let begun_us = now_us();
         let decided = limiter.check_request(&policy.request(&key).cost(UNITS)).await;
@@ -132,15 +130,9 @@ impl Instance<'_> {
 }
 
 fn of(decision: &Decision) -> Outcome {
-    let wait = match decision.retry_after {
-        RetryAfter::Now => 0,
-        RetryAfter::After(wait) => wait.as_millis() as i64,
-        RetryAfter::Never => -1,
-    };
     Outcome::Reply(Figures {
         allowed: decision.allowed,
         remaining: decision.remaining,
-        retry_after_ms: wait,
         now_ms: decision.now_ms,
         charged: decision.charged,
         ..Figures::default()
