@@ -12,9 +12,8 @@ do
   local function prepare(r, window)
     local length, DAY, floor = r.window, 86400000, math.floor
     if length and not r.ANCHOR then
-      local starts = now_ms - now_ms % length
-      r.key = string.format('%s:%d', r.key, starts / length)
-      r.starts, r.ends, r.expires_at = starts, starts + length, now_ms + length
+      r.starts = now_ms - now_ms % length
+      r.key, r.ends, r.expires_at = string.format('%s:%d', r.key, r.starts / length), r.starts + length, now_ms + length
       return
     end
     local word, anchor = length and string.format('%dms', length) or string.lower(window), (r.ANCHOR or 0) * 1000
@@ -62,21 +61,40 @@ do
     r.key = string.format('%s:%s:%d', r.key, word, r.starts)
   end
 
+  -- A denied request is counted too. One that costs more than 1 is counted only if the window was full already, since a
+  -- smaller request could still be allowed otherwise.
+  local function decide(r, counter, cost)
+    if plain then
+      return counter.value <= r.limit, 0, 'charge', counter
+    end
+    local limit, before, needed = r.limit, counter and counter.value or 0, cost == 0 and 1 or cost
+    local allowed = needed <= limit and before + needed <= limit
+    local counted = (allowed or before >= limit) and cost or 0
+    if counted > 0 or counter and not counter.expires_at then
+      -- As in the script, a counter that becomes 1 gets a new expiry.
+      local expires_at = counter and (before ~= 0 or counted == 0) and counter.expires_at or r.expires_at
+      return allowed, 0, 'charge', { value = before + counted, expires_at = expires_at }
+    end
+    return allowed, 0
+  end
+
   -- All units come back together, when the window ends. `ttl` and `count` are what the script replies: what the command TTL
   -- says of the counter, and the counter after the request.
   local function figures(r, counter, needed)
     local count, limit, ms, ttl = counter and counter.value or 0, r.limit, r.ends - now_ms, -2
     local used = count > 0 and count or 0
     if counter then
-      ttl = math.floor((math.max(now_ms, counter.expires_at or 0) - now_ms + 500) / 1000)
+      local left = counter.expires_at and counter.expires_at > now_ms and counter.expires_at - now_ms or 0
+      ttl = (left + 500 - (left + 500) % 1000) / 1000
     end
     local retry = needed and (needed > limit and -1 or used + needed <= limit and 0 or ms)
     return used < limit and limit - used or 0, retry, ms, ms, ttl, count
   end
 
+  local load, commit
   if plain then
     -- One unit is counted whether it is allowed or not: as the script does, at once.
-    local function load(r)
+    function load(r)
       local value = redis.call('INCRBY', r.key, '1')
       local expires_at = value ~= 1 and expiry(r.key)
       if not expires_at then
@@ -85,33 +103,13 @@ do
       end
       return { value = value, expires_at = expires_at }
     end
-
-    local function decide(r, counter)
-      return counter.value <= r.limit, 0, 'charge', counter
-    end
-
-    algorithms.FIXED = { prepare = prepare, load = load, decide = decide, figures = figures }
   else
-    local load, commit = shared('counter')
-    algorithms.FIXED = {
-      takes = 'COST PARTIAL ALWAYS ANCHOR', has_calendar = true, prepare = prepare, load = load, figures = figures,
-      commit = commit,
-    }
-
-    -- A denied request is counted too. One that costs more than 1 is counted only if the window was full already, since a
-    -- smaller request could still be allowed otherwise.
-    algorithms.FIXED.decide = function(r, counter, cost)
-      local limit, before, needed = r.limit, counter and counter.value or 0, cost == 0 and 1 or cost
-      local allowed = needed <= limit and before + needed <= limit
-      local counted = (allowed or before >= limit) and cost or 0
-      if counted > 0 or counter and not counter.expires_at then
-        -- As in the script, a counter that becomes 1 gets a new expiry.
-        local expires_at = counter and (before ~= 0 or counted == 0) and counter.expires_at or r.expires_at
-        return allowed, 0, 'charge', { value = before + counted, expires_at = expires_at }
-      end
-      return allowed, 0
-    end
+    load, commit = shared('counter')
   end
+  algorithms.FIXED = {
+    takes = 'COST PARTIAL ALWAYS ANCHOR', has_calendar = true, prepare = prepare, load = load, decide = decide,
+    figures = figures, commit = commit,
+  }
 
   if may_correct then
     -- Gives back from min(counter, limit): what is above the limit was never free. A time before the window changes nothing.

@@ -25,7 +25,7 @@ macro_rules! with_algorithms {
                 cost: true, partial: true, always: true, reserve: true, burst: false, anchor: true, id: false, lock: false,
                 refund: true, settle: true, at: true, debt: true, most: None,
                 ends_at_once: true, counts_denials: true, delays: false, count_is_after: true, ttl_of_script: true,
-                key_per_window: true, letter: None, library: true,
+                key_per_window: true, letter: None,
             }
 
             /// At most `limit` in each window. A window starts with the first request that finds no key.
@@ -33,7 +33,7 @@ macro_rules! with_algorithms {
                 cost: true, partial: true, always: true, reserve: true, burst: false, anchor: false, id: false, lock: false,
                 refund: true, settle: true, at: true, debt: true, most: None,
                 ends_at_once: true, counts_denials: false, delays: false, count_is_after: false, ttl_of_script: false,
-                key_per_window: false, letter: None, library: true,
+                key_per_window: false, letter: None,
             }
 
             /// At most `limit` in any window, with one member of a sorted set for each unit.
@@ -41,7 +41,7 @@ macro_rules! with_algorithms {
                 cost: true, partial: true, always: false, reserve: false, burst: false, anchor: false, id: false, lock: false,
                 refund: true, settle: true, at: true, debt: true, most: Some(1_000),
                 ends_at_once: false, counts_denials: false, delays: false, count_is_after: false, ttl_of_script: true,
-                key_per_window: false, letter: None, library: true,
+                key_per_window: false, letter: None,
             }
 
             /// At most `limit` in any window, estimated from two counters.
@@ -49,7 +49,7 @@ macro_rules! with_algorithms {
                 cost: true, partial: true, always: true, reserve: true, burst: false, anchor: false, id: false, lock: false,
                 refund: true, settle: true, at: true, debt: true, most: None,
                 ends_at_once: false, counts_denials: false, delays: false, count_is_after: false, ttl_of_script: false,
-                key_per_window: false, letter: Some('C'), library: true,
+                key_per_window: false, letter: Some('C'),
             }
 
             /// A bucket that fills with `limit` tokens each window. It holds as many as the burst.
@@ -57,7 +57,7 @@ macro_rules! with_algorithms {
                 cost: true, partial: true, always: true, reserve: false, burst: true, anchor: false, id: false, lock: false,
                 refund: true, settle: true, at: false, debt: true, most: None,
                 ends_at_once: false, counts_denials: false, delays: false, count_is_after: false, ttl_of_script: false,
-                key_per_window: false, letter: Some('T'), library: true,
+                key_per_window: false, letter: Some('T'),
             }
 
             /// A queue that `limit` units leave each window. It holds as many as the burst, and an allowed request has a
@@ -66,7 +66,7 @@ macro_rules! with_algorithms {
                 cost: true, partial: true, always: false, reserve: false, burst: true, anchor: false, id: false, lock: false,
                 refund: true, settle: true, at: false, debt: true, most: None,
                 ends_at_once: false, counts_denials: false, delays: true, count_is_after: false, ttl_of_script: false,
-                key_per_window: false, letter: Some('L'), library: true,
+                key_per_window: false, letter: Some('L'),
             }
 
             /// As the token bucket. Its whole state is one time.
@@ -74,7 +74,7 @@ macro_rules! with_algorithms {
                 cost: true, partial: true, always: false, reserve: false, burst: true, anchor: false, id: false, lock: false,
                 refund: true, settle: true, at: false, debt: false, most: None,
                 ends_at_once: false, counts_denials: false, delays: false, count_is_after: false, ttl_of_script: false,
-                key_per_window: false, letter: None, library: true,
+                key_per_window: false, letter: None,
             }
 
             /// At most `limit` in any window, in a packed string.
@@ -82,7 +82,7 @@ macro_rules! with_algorithms {
                 cost: true, partial: true, always: true, reserve: true, burst: false, anchor: false, id: false, lock: false,
                 refund: true, settle: true, at: true, debt: true, most: None,
                 ends_at_once: false, counts_denials: false, delays: false, count_is_after: false, ttl_of_script: false,
-                key_per_window: false, letter: Some('R'), library: true,
+                key_per_window: false, letter: Some('R'),
             }
 
             /// At most `limit` holders at the same time. The lease of a holder that dies ends after `window`.
@@ -90,7 +90,7 @@ macro_rules! with_algorithms {
                 cost: false, partial: false, always: false, reserve: false, burst: false, anchor: false, id: true, lock: false,
                 refund: false, settle: false, at: false, debt: false, most: None,
                 ends_at_once: false, counts_denials: false, delays: false, count_is_after: false, ttl_of_script: false,
-                key_per_window: false, letter: None, library: true,
+                key_per_window: false, letter: None,
             }
 
             /// `limit` attempts in a window, and the one that uses the last of them locks the key. Each lock lasts twice as
@@ -99,7 +99,7 @@ macro_rules! with_algorithms {
                 cost: true, partial: false, always: false, reserve: false, burst: false, anchor: false, id: false, lock: true,
                 refund: true, settle: false, at: true, debt: false, most: None,
                 ends_at_once: true, counts_denials: false, delays: false, count_is_after: false, ttl_of_script: false,
-                key_per_window: false, letter: Some('O'), library: true,
+                key_per_window: false, letter: Some('O'),
             }
         }
     };
@@ -198,8 +198,6 @@ columns! {
     key_per_window: bool,
     /// The letter that its records start with.
     letter: Option<char>,
-    /// The Lua library has it.
-    library: bool,
 }
 
 /// Reads the rows.

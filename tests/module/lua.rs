@@ -267,3 +267,57 @@ fn a_call_uses_its_key_and_no_other() {
         assert_eq!(ok(cmd!(con, "ACL", "DELUSER", "only")), Value::Int(1));
     });
 }
+
+/// Products of a time and a limit that a double rounds: over many calls in a row, less than one unit in 10^9 is lost, and none
+/// is added. Each call takes all that fits. `make full` makes a million calls.
+#[test]
+fn what_is_rounded_does_not_add_up() {
+    const CALLS: usize = 20_000;
+    const DRIVER: &str = "
+        local now, state, passed = ARGV[1] + 0, ARGV[2] ~= '' and ARGV[2] or nil, 0
+        local words = { 'CHECK', '1d', ARGV[3], 'COST', ARGV[3], 'PARTIAL' }
+        local redis = { REDIS_VERSION_NUM = 1, error_reply = redis.error_reply, call = function(name, _, value)
+          if name == 'TIME' then
+            return { string.format('%d', (now - now % 1000000) / 1000000), string.format('%d', now % 1000000) }
+          elseif name == 'GET' then
+            return state
+          elseif name == 'SET' then
+            state = value
+          end
+          return -1
+        end }
+        local KEYS, ARGV = { 'k' }, words
+        local function script()
+          SCRIPT
+        end
+        for n = 1, CALLS do
+          now = now + n * 7919 % 1000003
+          passed = passed + script()[1]
+        end
+        return { string.format('%d', now), state, string.format('%d', passed) }";
+    const BEGIN: u64 = 1_700_000_000_000_000;
+    const DAY: u64 = 86_400_000_000;
+    let calls =
+        std::env::var("CALLS_IN_A_ROW").map_or(CALLS, |calls| calls.parse().expect("CALLS_IN_A_ROW is a number"));
+    let server = Server::options(&servers()[0]).without_module().start();
+    let mut con = server.con();
+    // GCRA's interval is a whole number of nanoseconds.
+    for (word, limit) in [("TOKEN", 999_999_999_989_u64), ("LEAKY", 999_999_999_989), ("GCRA", 43_200_000_000_000)] {
+        let driver = DRIVER.replace("SCRIPT", &script(word)).replace("CALLS", &CALLS.to_string());
+        let (mut now, mut state, mut passed) = (BEGIN.to_string(), String::new(), 0_u64);
+        for _ in 0..calls.div_ceil(CALLS) {
+            let reply = cmd!(con, "EVAL", &driver, 0, &now, &state, limit);
+            let more: String;
+            (now, state, more) = redis::from_redis_value(ok(reply)).expect("the time, the state and what has passed");
+            passed += more.parse::<u64>().expect("a number");
+        }
+        let begin = BEGIN + 7919;
+        let since = now.parse::<u64>().expect("a number") - begin;
+        let exact =
+            u64::try_from(u128::from(limit) + u128::from(since) * u128::from(limit) / u128::from(DAY)).expect("few");
+        assert!(
+            passed <= exact && exact - passed <= 1 + (exact - limit) / 1_000_000_000,
+            "{word}: {passed} of {exact}"
+        );
+    }
+}

@@ -1,4 +1,4 @@
-//! Random calls of the module and of the Lua library, and what they must reply.
+//! Random calls of the module and of the Lua scripts, and what they must reply.
 #![allow(dead_code)] // No test program uses all of it.
 
 pub mod calls;

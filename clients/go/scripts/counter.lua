@@ -87,7 +87,8 @@ do
 
   local function figures(r, old, needed)
     local counts, units, fraction = align(r, old)
-    local remaining = math.max(0, r.limit - counts.current - units - fraction)
+    local room = r.limit - counts.current - units - fraction
+    local remaining = room > 0 and room or 0
     local retry = needed and wait(r, counts, needed)
     return remaining, retry, wait(r, counts, remaining + 1), wait(r, counts, r.limit)
   end

@@ -35,7 +35,6 @@
 -- only defined for those.
 
 local algorithms = {}
-local limit_number -- in a call with several limits: the one that an error is about
 local what = ARGV[1]
 local is_line = ARGV[4] == 'LINE' and not ARGV[5]
 local time = redis.call('TIME')
@@ -210,7 +209,7 @@ else
     if not key or not window or not limit then
       fail('wrong number of arguments')
     end
-    local r = { key = key, window = milliseconds(window), limit = nil }
+    local r = { key = key, window = milliseconds(window), limit = nil, units = nil, starts = nil, ends = nil, expires_at = nil }
     at = options(algorithm, r, words, words[1] == 'RESET' and at + 1 or at + 2)
     r.limit = parse('limit', limit, 0)
     if not r.window and not algorithm.has_calendar then
@@ -303,8 +302,8 @@ local function run(word)
   end
   -- Servers before 7.0 raise errors of commands as texts.
   local text = type(result) == 'table' and result.err or string.find(result, '^%u+ ') and result or 'ERR ' .. result
-  if limit_number then
-    text = string.gsub(text, ' ', ' limit ' .. limit_number .. ': ', 1)
+  if algorithms.number then
+    text = string.gsub(text, ' ', ' limit ' .. algorithms.number .. ': ', 1)
   end
   return redis.error_reply(text)
 end

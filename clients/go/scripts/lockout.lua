@@ -75,9 +75,9 @@ do
     local after = attempts + (cost == 0 and 1 or cost)
     local allowed = after <= r.limit and not (state and now_ms < state.last + state.lock)
     if allowed and cost > 0 then
-      local level, lock = 0, 0
+      local lock, _, level = 0, 0, 0
       if state then
-        level = select(2, levels(r, state))
+        _, level = levels(r, state)
       end
       if after == r.limit then
         lock = math.min(r.block * 2 ^ level, r.longest)

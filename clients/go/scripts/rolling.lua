@@ -28,8 +28,9 @@ do
   -- A total with more units, or fewer, modulo 2^64, and whether it was beyond that.
   local function plus(low, high, units)
     low = low + units
-    local carry = math.floor(low / HALF)
-    return low - carry * HALF, (high + carry) % HALF, high + carry >= HALF
+    local rest = low % HALF
+    high = high + (low - rest) / HALF
+    return rest, high % HALF, high >= HALF
   end
 
   -- The units of the entries that count, up to and including the entry `n`.
@@ -51,7 +52,7 @@ do
     end
     local base = 0
     while count > 1 do
-      local half = math.floor(count / 2)
+      local half = (count - count % 2) / 2
       base = entry(log, base + half) <= ms and base + half or base
       count = count - half
     end
@@ -98,7 +99,7 @@ do
   -- Whether two times are in the same moment.
   local function same_moment(r, a, b)
     local window = r.window
-    return a == b or window > MOMENTS and math.abs(a - b) < divide(window, MOMENTS, 'up')
+    return a == b or window > MOMENTS and (a > b and a - b or b - a) < divide(window, MOMENTS, 'up')
       and (divide(a * MOMENTS, window)) == (divide(b * MOMENTS, window))
   end
 
@@ -190,18 +191,19 @@ do
     local low, high = log.first, log.count - 1
     if must_leave < used and units_through(log, low) >= must_leave then
       high = low
-    elseif units_through(log, math.max(0, high - 1)) < must_leave then
+    elseif low < high and units_through(log, high - 1) < must_leave then
       low = high
     end
     while low < high do
-      local middle = math.floor((low + high) / 2)
+      local middle = (low + high - (low + high) % 2) / 2
       if units_through(log, middle) >= must_leave then
         high = middle
       else
         low = middle + 1
       end
     end
-    return math.max(0, entry(log, low) + r.window - now_ms)
+    local leaves = entry(log, low) + r.window
+    return leaves > now_ms and leaves - now_ms or 0
   end
 
   local function figures(r, log, needed)

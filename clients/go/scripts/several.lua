@@ -17,10 +17,10 @@ local function several(_, words)
   end
   local requests, seen, members, at = {}, {}, 0, 3
   for n = 1, count do
-    limit_number = n
+    algorithms.number = n
     local word = words[at] and string.upper(words[at])
     if not word or word == 'LINE' then
-      limit_number = not word and n or nil
+      algorithms.number = not word and n or nil
       fail(word and 'syntax error' or 'invalid numlimits')
     end
     local algorithm = algorithms[word]
@@ -39,10 +39,10 @@ local function several(_, words)
   local word = words[at] and string.upper(words[at])
   is_line = word == 'LINE'
   if word and not is_line then
-    limit_number = not algorithms[word] and limit_number or nil
+    algorithms.number = not algorithms[word] and algorithms.number or nil
     fail(algorithms[word] and 'invalid numlimits' or 'syntax error')
   end
-  limit_number = nil
+  algorithms.number = nil
   if words[at + 1] then
     fail('syntax error')
   elseif members > 1000 then
@@ -56,7 +56,7 @@ local function several(_, words)
   -- The first limit that is charged: of RL.MULTI that is limit 1, unless one denies. The others follow.
   local first, replies = not shares and 1 or nil, {}
   for n, request in ipairs(requests) do
-    limit_number = n
+    algorithms.number = n
     local algorithm, r = request[1], request[2]
     local state = algorithm.load(r)
     if shares and first then
@@ -69,7 +69,7 @@ local function several(_, words)
       first = requests[n][4] and first
     end
   end
-  limit_number = nil
+  algorithms.number = nil
   -- What only shadow mode allows is charged nowhere.
   local charged = first and not (shares and requests[first][2].shadowed) and first or 65
   for n, one in ipairs(requests) do

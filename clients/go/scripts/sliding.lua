@@ -21,16 +21,17 @@ do
     end
   end
 
-  -- The state: how many members count, how many are over and still there, the scores of the oldest and the newest, the
-  -- expiry of the key, and how many members may move.
+  -- The state: how many members count, how many are over and still there, the scores of the oldest and of the newest (0 if
+  -- none is of now or later), the expiry of the key, and how many members may move.
   local function load(r)
     local len, gone, oldest = load_set(r.key, '0', now_ms - r.window)
     if not is_read then
       movable = (movable - movable % 2) / 2
     end
     if len and len + gone > 0 then
+      local newest = redis.call('ZCOUNT', r.key, string.format('%d', now_ms), '+inf') > 0 and score(r.key, '-1') or 0
       local moves = is_read and 500 or movable
-      return { len = len, gone = gone, oldest = oldest, newest = score(r.key, '-1'), held = expiry(r.key), movable = moves, adds = 0 }
+      return { len = len, gone = gone, oldest = oldest, newest = newest, held = expiry(r.key), movable = moves, adds = 0 }
     end
   end
 
