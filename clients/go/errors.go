@@ -36,8 +36,8 @@ var cannotDecide = map[string]bool{
 
 var replyCode = regexp.MustCompile(`^[A-Z][A-Z0-9]*( |$)`)
 
-// The code of an error reply, such as WRONGTYPE; else "circuit open", "timeout", "canceled", "request", "reply" or
-// "connection". Empty without an error.
+// The code of an error reply, such as WRONGTYPE; else "circuit open", "timeout", "canceled", "pool" (its
+// connections are in use), "request", "reply" or "connection". Empty without an error.
 func kind(err error) string {
 	var network net.Error
 	var left hasLeft
@@ -59,6 +59,9 @@ func kind(err error) string {
 	case errors.Is(err, io.EOF):
 		return "connection"
 	}
+	if strings.Contains(err.Error(), "connection pool ") { // of redigo and go-redis: exhausted, or timeout
+		return "pool"
+	}
 	if code := replyCode.FindString(err.Error()); code != "" {
 		return strings.TrimSpace(code)
 	}
@@ -70,7 +73,7 @@ func kind(err error) string {
 // then.
 func IsUnavailable(err error) bool {
 	switch found := kind(err); found {
-	case "connection", "timeout", "circuit open":
+	case "connection", "timeout", "circuit open", "pool":
 		return true
 	case "ERR":
 		return strings.HasPrefix(err.Error(), "ERR max number of clients")

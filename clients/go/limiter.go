@@ -76,7 +76,7 @@ type Stats struct {
 	FailedOpen, FailedClosed int64
 	// Calls that the server rejected: the configuration is wrong. Alert on these.
 	Faults int64
-	// Errors by kind: the code of the reply, or connection, timeout, canceled, circuit open.
+	// Errors by kind: the code of the reply, or connection, timeout, canceled, pool, circuit open.
 	Errors map[string]int64
 }
 

@@ -111,6 +111,7 @@ func TestWithoutADecision(t *testing.T) {
 		{errors.New("LOADING Redis is loading"), true, away},
 		{errors.New("dial tcp 127.0.0.1:1: connect: connection refused"), true, away},
 		{io.ErrUnexpectedEOF, true, away},
+		{errors.New("redigo: connection pool exhausted"), true, away},
 		{errors.New("WRONGTYPE Operation"), false, map[Fallback]Stats{Error: fault, Allow: fault, Deny: fault}},
 		{errors.New("ERR invalid window"), false, map[Fallback]Stats{Error: fault, Allow: fault, Deny: fault}},
 	} {
@@ -129,6 +130,9 @@ func TestWithoutADecision(t *testing.T) {
 			want.Errors = map[string]int64{kind(c.err): 1}
 			if !reflect.DeepEqual(stats, want) || err == nil && decision.Source != Unavailable {
 				t.Errorf("%v: %+v", c.err, stats)
+			}
+			if found := kind(c.err); limiter.breaker.isOpen != (found == "connection") {
+				t.Errorf("%v: %s opens the breaker: %v", c.err, found, limiter.breaker.isOpen)
 			}
 			all, err := limiter.Multi(ctx, policy.Request("k"), policy.Request("l"))
 			if (err == nil) != (c.unavailable && fallback != Error) || all.Allowed != (c.unavailable && fallback == Allow) {
@@ -211,7 +215,7 @@ func TestLocal(t *testing.T) {
 			t.Errorf("%s: %+v, %v", request.Policy, decision, err)
 		}
 	}
-	if decision, _ := limiter.Check(ctx, MustPolicy("FIXED 1h 0 SHADOW").Request("k")); !decision.Allowed || !decision.Shadow {
+	if decision, _ := limiter.Check(ctx, MustPolicy("FIXED 1h 0 SHADOW").Request("k")); !decision.Allowed || !decision.Shadow || decision.Charged != 0 {
 		t.Errorf("shadow mode: %+v", decision)
 	}
 	// All limits are charged, or none; a limit below the number of processes is 1.
@@ -342,6 +346,11 @@ func TestASilentServer(t *testing.T) {
 		t.Fatalf("who has no more time: %+v, %v", decision, err)
 	}
 	time.Sleep(silence - time.Since(begin))
+	short, cancel = context.WithTimeout(ctx, 5*time.Millisecond)
+	defer cancel()
+	if _, err := limiter.Allow(short, policy, "k"); !errors.Is(err, context.DeadlineExceeded) || limiter.breaker.isOpen {
+		t.Fatalf("who has no time says nothing of the server: %v", err)
+	}
 	if decision, err = limiter.Allow(ctx, policy, "k"); err != nil || !decision.Allowed {
 		t.Fatalf("the one that opens it: %+v, %v", decision, err)
 	}
@@ -464,21 +473,40 @@ func TestKeysOfRequests(t *testing.T) {
 	}
 }
 
+// The headers of several limits: those of the strictest, of the one that paid, or of the one that allows first.
+func TestHeadersOfSeveral(t *testing.T) {
+	request, short, few := MustPolicy("TOKEN 1m 60").Request("k"), strings.ReplaceAll(denied, "30000", "9000"), strings.Replace(allowed, "59", "7", 1)
+	for _, c := range []struct {
+		verb  string
+		first int64
+		lines []any
+		want  string
+	}{
+		{"MULTI", 1, []any{allowed, few}, `"token-2";r=7;t=1,`},
+		{"MULTI", 0, []any{allowed, denied}, `"token-2";r=0;t=30,30`},
+		{"MULTI", 0, []any{short, denied}, `"token-2";r=0;t=30,30`},
+		{"SHARE", 0, []any{denied, short}, `"token-2";r=0;t=9,9`},
+		{"SHARE", 2, []any{denied, allowed}, `"token-2";r=59;t=1,`},
+		{"MULTI", 3, []any{allowed, denied}, ","},
+		{"MULTI", 1, []any{allowed}, ","},
+	} {
+		header := http.Header{}
+		found, err := (&call{c.verb, []limit{{Request: &request}, {Request: &request}}}).decisions([]any{c.first, c.lines})
+		found.WriteHeaders(header)
+		if got := header.Get("RateLimit") + "," + header.Get("Retry-After"); got != c.want || (err == nil) == (c.want == ",") {
+			t.Errorf("%+v: %s, %v", c, got, err)
+		}
+	}
+}
+
 func FuzzReply(f *testing.F) {
 	for _, line := range []string{allowed, denied, "", "1 0", "-1 9223372036854775808 1 1 1 1 1 1 1 1 1 1"} {
-		f.Add(line)
+		f.Add(line, int64(1))
 	}
 	request := MustPolicy("TOKEN 1m 60").Request("k")
-	one := &call{"CHECK", []limit{{Request: &request}}}
-	f.Fuzz(func(t *testing.T, line string) {
-		var read [figures]int64
-		if found, err := one.decisions(line); (err == nil) != readLine(line, &read) {
-			t.Errorf("%q: %+v, %v", line, found, err)
-		} else if err == nil {
-			found.WriteHeaders(http.Header{})
-		}
-		for _, verb := range []string{"MULTI", "SHARE"} {
-			if found, err := (&call{verb, one.limits}).decisions([]any{line, []any{line}}); err == nil {
+	f.Fuzz(func(t *testing.T, line string, first int64) {
+		for verb, reply := range map[string]any{"CHECK": line, "MULTI": []any{first, []any{line}}, "SHARE": []any{first, []any{line}}} {
+			if found, err := (&call{verb, []limit{{Request: &request}}}).decisions(reply); err == nil {
 				found.WriteHeaders(http.Header{})
 			}
 		}

@@ -36,7 +36,7 @@ func (l *Limiter) send(caller context.Context, c *call) (any, error) {
 	}
 	l.mu.Lock()
 	switch kind(err) {
-	case "canceled": // says nothing about the server
+	case "canceled", "pool": // says nothing about the server
 	case "timeout":
 		l.breaker.timedOut(l.now())
 		err = fmt.Errorf("%w: %w", ErrTimeout, err)

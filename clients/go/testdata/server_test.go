@@ -116,6 +116,9 @@ func TestEveryCall(t *testing.T) {
 		t.Fatalf("%+v", decision)
 	}
 	for _, found := range []bool{true, false} {
+		if none, err := limiter.Check(ctx, policy.Request("k").Cost(0).Partial()); err != nil || none.Allowed == found {
+			t.Fatalf("no part of a unit: %+v, %v", none, err)
+		}
 		if reset, err := limiter.Reset(ctx, policy, "k"); err != nil || reset != found {
 			t.Fatal(reset, err)
 		}
