@@ -4,15 +4,12 @@
 python3 faults.py CLIENT [CLIENT …]
 
 Each client is the example of its page, run as it stands there but for the addresses, with a real server. Every fault
-asserts what a request gets, how long it takes at most, what the log says, and when the server decides again. With
-RL_FAILURE_DIR each fault that passes is a line of <client>.jsonl there; scripts/failure-table compares these with
-clients/faults.txt.
+asserts what a request gets, how long it takes at most, what the log says, and when the server decides again.
 """
 
 import concurrent.futures
 import contextlib
 import http.client
-import json
 import os
 import pathlib
 import re
@@ -93,7 +90,6 @@ class Client:
     fault = 500  # if it rejects the call
     prefix = "no decision, failing open: "
     rejected = "the call was rejected, a fault of the configuration: "
-    breaker = "opens after 250 ms of silence, or without a connection"
     invalid = "invalid "
     connection = None  # how the log names a connection that fails
     timeout = None  # and a server that does not reply
@@ -112,11 +108,6 @@ class Client:
     def run(self, port, changes):
         """The application, with the server on this port."""
         return contextlib.closing(self.start(port, changes))
-
-    def text(self, status):
-        if self.limits_itself and status == self.open:
-            return "limited by each process by itself"
-        return f"{'allowed' if status == 200 else 'error'} ({status})"
 
 
 class Python(Client):
@@ -229,25 +220,10 @@ func main() {""",
 
 
 class Run:
-    """All faults of one client. Each is a method that asserts what happens, and reports it."""
+    """All faults of one client. Each is a method that asserts what happens."""
 
     def __init__(self, client, binary):
         self.client, self.binary = client, binary
-        self.results = []
-        self.soon = f"within {client.recovery} s"
-
-    def report(self, fault, status, log, within=None, breaker="stays closed", recovery=None):
-        line = {
-            "client": self.client.name,
-            "fault": fault,
-            "request": status if isinstance(status, str) else self.client.text(status),
-            "longest": f"{within or self.client.longest:g} s",
-            "breaker": breaker,
-            "recovery": self.soon if recovery is None else recovery,
-            "log": log,
-        }
-        self.results.append(line)
-        print(f"{self.client.name}: {fault}: {line['request']}", flush=True)
 
     def requests(self, app, times, status, within=None):
         """Sends requests that all get this status, none of them too late. How long each took."""
@@ -268,14 +244,14 @@ class Run:
         assert min(at_once) < 0.09, at_once
 
     def replied(self, app, status, *logs):
-        """Sends requests to a server that replies errors, within 1 s; the breaker stays closed. What the log says."""
+        """Sends requests to a server that replies errors, within 1 s; the breaker stays closed."""
         self.requests(app, 8, status, within=REPLIES)
         assert "does not reply, so this request was not sent" not in app.log(), app.log()[-3000:]
-        return "".join(self.logged(app, log) for log in logs)
+        for log in logs:
+            self.logged(app, log)
 
     def logged(self, app, text):
         eventually(lambda: text in app.log(), f"the log says {text!r}:\n{app.log()[-3000:]}")
-        return text
 
     @staticmethod
     def decisions(server):
@@ -328,44 +304,41 @@ class Run:
         self.wrong_policy()
         self.down_at_start()
 
-    def away(self, fault, app, server):
-        client = self.client
+    def away(self, app, server, is_last=False):
         time.sleep(0.2)  # the application notices that its connections are closed
         self.without_reply(app)
-        log = self.logged(app, client.prefix) + "…" + self.logged(app, client.connection)
-        if fault == "down-at-start":  # the others go on with this application
+        self.logged(app, self.client.prefix)
+        self.logged(app, self.client.connection)
+        if is_last:  # else the next fault goes on with this application
             self.limits_itself(app)
         server.start()
         self.recovers(app, server)
-        self.report(fault, client.open, log, breaker=client.breaker)
 
     def stopped(self, app, server):
         with contextlib.suppress(RuntimeError):
             server.text("SHUTDOWN", "NOSAVE")
         server.process.wait(PATIENCE)
-        self.away("stopped", app, server)
+        self.away(app, server)
 
     def killed(self, app, server):
         app.get()  # a connection is open
         server.stop()
-        self.away("killed", app, server)
+        self.away(app, server)
 
     def down_at_start(self):
         with contextlib.closing(Server(self.binary)) as server:
             server.stop()
             with self.client.run(server.port, {}) as app:
-                self.away("down-at-start", app, server)
+                self.away(app, server, is_last=True)
 
     def paused(self, app, server):
-        client = self.client
         server.pause()
         try:
             self.without_reply(app)
-            log = self.logged(app, client.timeout)
+            self.logged(app, self.client.timeout)
         finally:
             server.resume()
         self.recovers(app, server)
-        self.report("paused", client.open, client.prefix + log, breaker=client.breaker)
 
     def restarted_empty(self, app, server):
         self.exhausted(app)
@@ -374,18 +347,15 @@ class Run:
         found, _ = app.get()
         assert found in (200, self.client.open), app.log()[-3000:]
         self.recovers(app, server)
-        first = "" if self.client.open == 200 else f"; the first may get {self.client.open}"
-        self.report("restarted-empty", f"allowed (200), and limits begin anew{first}", "", breaker="")
 
     def maxmemory(self, app, server):
         client = self.client
         server.text("CONFIG", "SET", "maxmemory", 1)
         try:
-            log = self.replied(app, client.open, client.prefix, client.out_of_memory)
+            self.replied(app, client.open, client.prefix, client.out_of_memory)
         finally:
             server.text("CONFIG", "SET", "maxmemory", 0)
         self.recovers(app, server)
-        self.report("maxmemory", client.open, log, REPLIES)
 
     def wrong_type(self, app, server):
         client = self.client
@@ -395,10 +365,9 @@ class Run:
         for key in keys:
             server.text("DEL", key)
             server.text("RPUSH", key, "x")
-        log = self.replied(app, client.fault, client.rejected, "WRONGTYPE")
+        self.replied(app, client.fault, client.rejected, "WRONGTYPE")
         server.text("FLUSHALL")
         self.recovers(app, server)
-        self.report("wrong-type", client.fault, log, REPLIES)
 
     def failover(self):
         client = self.client
@@ -414,16 +383,15 @@ class Run:
             eventually(lambda: "role:slave" in old.text("INFO", "replication"), "the old primary is a replica")
             address.target = new.port
             self.requests(app, 1, client.open)
-            log = self.logged(app, client.read_only)
+            self.logged(app, client.read_only)
             self.recovers(app, new)
             self.requests(app, 5, 200)
-            self.report("failover", client.open, client.prefix + log)
 
     def no_module(self):
         options = ("--enable-module-command", "local")
         with self.running(*options, module=False, changes=self.client.patient) as (app, server):
             self.requests(app, 8, 200, within=5)
-            log = self.logged(app, "no module: the Lua scripts decide") + "…"
+            self.logged(app, "no module: the Lua scripts decide")
             self.exhausted(app)
             server.text("FLUSHALL")
             server.text("MODULE", "LOAD", MODULE)
@@ -434,13 +402,11 @@ class Run:
                 time.sleep(0.02)
             server.text("FLUSHALL")
             self.requests(app, 1, 200, within=REPLIES)
-            self.report("no-module", "the Lua scripts decide", log, REPLIES, recovery="the module is looked for every 5 s")
 
     def wrong_policy(self):
         client = self.client
         with self.running(changes={**client.wrong, **client.patient}) as (app, _):
-            log = self.replied(app, client.fault, client.rejected, client.invalid)
-            self.report("wrong-policy", client.fault, log + "…", REPLIES, recovery="never: correct the policy")
+            self.replied(app, client.fault, client.rejected, client.invalid)
 
 
 ALL = {client.name: client for client in (Asgi, FlaskLimiter, Go, NodeRedis, IoRedis)}
@@ -448,12 +414,8 @@ ALL = {client.name: client for client in (Asgi, FlaskLimiter, Go, NodeRedis, IoR
 
 def main():
     for name in sys.argv[1:]:
-        run = Run(ALL[name](), binaries()[0])
-        run.all()
-        if directory := os.environ.get("RL_FAILURE_DIR"):
-            path = pathlib.Path(directory) / f"{name}.jsonl"
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text("".join(json.dumps(line) + "\n" for line in run.results))
+        Run(ALL[name](), binaries()[0]).all()
+        print(f"{name}: what happens with each fault of the server", flush=True)
 
 
 if __name__ == "__main__":

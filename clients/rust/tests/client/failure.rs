@@ -1,9 +1,6 @@
-//! What a request gets when something fails: the rows of the table of failures, for the limiter and the layer.
-//!
-//! Each row holds what its test has asserted. The variable RL_FAILURE_DIR names the directory that they are written to.
+//! What a request gets when something fails, from the limiter and from the layer.
 
 use std::fs::OpenOptions;
-use std::io::Write;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -112,33 +109,8 @@ fn of_result(result: Result<Decision, Error>) -> Outcome {
     }
 }
 
-/// Writes a row.
-fn record(way: Way, fault: &str, [request, breaker, recovery, log]: [&str; 4]) {
-    let Ok(dir) = std::env::var("RL_FAILURE_DIR") else { return };
-    let client = match way {
-        Way::Limiter => "rust",
-        Way::Layer => "tower layer",
-    };
-    let request = if way == Way::Layer {
-        request.replace("error (a fault", "500 (a fault").replace("error;", "error, 503 with Retry-After;")
-    } else {
-        request.to_owned()
-    };
-    let row = format!(
-        "{{\"client\":\"{client}\",\"fault\":\"{fault}\",\"request\":\"{request}\",\"longest\":\"1 s\",\"breaker\":\"{breaker}\",\"recovery\":\"{recovery}\",\"log\":\"{log}\"}}\n"
-    );
-    std::fs::create_dir_all(&dir).unwrap();
-    let file = std::path::Path::new(&dir).join(format!("{client}.jsonl"));
-    OpenOptions::new().create(true).append(true).open(file).unwrap().write_all(row.as_bytes()).unwrap();
-}
-
-const UNDECIDED: &str = "error; allowed, denied or limited in the process with that fallback";
-const BY_ITSELF: &str = "by itself, within 3 s";
-const NO_CONNECTION: &str = "opens with the first request that finds no connection";
-const LOGS_FALLBACK: &str = "WARN no decision: …";
-
 /// A server that does not reply: every fallback does what it says, the breaker opens, and the server decides again.
-fn no_reply(fault: &str, opens: &str, fail: impl Fn(&mut Server), repair: impl Fn(&mut Server)) {
+fn no_reply(fault: &str, fail: impl Fn(&mut Server), repair: impl Fn(&mut Server)) {
     let at_start = fault == "down-at-start";
     let all = [
         (Fallback::Error, Outcome::Unavailable, "no decision: "),
@@ -166,29 +138,27 @@ fn no_reply(fault: &str, opens: &str, fail: impl Fn(&mut Server), repair: impl F
             repair(&mut server);
             assert!(client.served(way), "{fault}");
         }
-        record(way, fault, [UNDECIDED, opens, BY_ITSELF, LOGS_FALLBACK]);
     }
 }
 
 #[test]
 fn stopped() {
-    no_reply("stopped", NO_CONNECTION, |server| server.shutdown("NOSAVE"), Server::start_again);
+    no_reply("stopped", |server| server.shutdown("NOSAVE"), Server::start_again);
 }
 
 #[test]
 fn killed() {
-    no_reply("killed", NO_CONNECTION, Server::kill, Server::start_again);
+    no_reply("killed", Server::kill, Server::start_again);
 }
 
 #[test]
 fn down_at_start() {
-    no_reply("down-at-start", NO_CONNECTION, Server::kill, Server::start_again);
+    no_reply("down-at-start", Server::kill, Server::start_again);
 }
 
 #[test]
 fn paused() {
-    let opens = "opens after 250 ms of silence";
-    no_reply("paused", opens, |server| std::mem::forget(Paused::new(server)), |server| drop(Paused::new(server)));
+    no_reply("paused", |server| std::mem::forget(Paused::new(server)), |server| drop(Paused::new(server)));
 }
 
 #[test]
@@ -202,7 +172,6 @@ fn restarted_empty() {
         server.start_again();
         // What was counted is gone.
         assert!(eventually(RECOVERY, || client.ask(way, &one, "a") == Outcome::Server));
-        record(way, "restarted-empty", ["allowed anew; the first may get the fallback", "stays closed", BY_ITSELF, ""]);
     }
 }
 
@@ -220,7 +189,6 @@ fn failover() {
             assert_eq!(client.ask(way, &API, "k"), Outcome::Server);
         }
         assert_eq!(client.limiter.stats().circuit_opened, 0);
-        record(way, "failover", ["the new primary decides, over a new connection", "stays closed", "at once", ""]);
     }
 }
 
@@ -246,7 +214,6 @@ fn maxmemory() {
             redis::cmd("CONFIG").arg("SET").arg("maxmemory").arg("0").exec(&mut con).unwrap();
             assert_eq!(client.ask(way, &API, "other"), Outcome::Server);
         }
-        record(way, "maxmemory", [UNDECIDED, "stays closed", "at once", LOGS_FALLBACK]);
     }
 }
 
@@ -267,12 +234,6 @@ fn rejected(fault: &str, policy: Policy, key: &str, log: &str) {
             let stats = client.limiter.stats();
             assert_eq!((stats.circuit_opened, stats.rejected), (0, 10), "{stats:?}");
         }
-        let row = ["error (a fault of the configuration), whatever the fallback is", "stays closed"];
-        record(
-            way,
-            fault,
-            [row[0], row[1], "none: the configuration is wrong", "ERROR a fault of the configuration, …"],
-        );
     }
 }
 
@@ -300,11 +261,5 @@ fn no_module() {
             assert_eq!(client.ask(way, policy, &policy.to_string()), Outcome::Server);
         }
         assert!(client.logged("WARN") && client.logged("no module: the Lua scripts decide"));
-        let request = "the Lua scripts decide";
-        record(
-            way,
-            "no-module",
-            [request, "stays closed", "the module is looked for every 5 s", "WARN no module: the Lua scripts decide…"],
-        );
     }
 }
