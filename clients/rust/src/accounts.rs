@@ -147,6 +147,21 @@ impl Part {
         }
     }
 
+    /// The number of a key, which is added if it is not there; `None` if there is no place for it.
+    fn place(
+        &mut self,
+        state: &State<'_>,
+        now: Instant,
+        clock: Option<Micros>,
+        forgotten: &AtomicUsize,
+    ) -> Option<usize> {
+        if let Some(at) = self.keys.get_index_of(&Lookup(state)) {
+            return Some(at);
+        }
+        let has_place = self.has_place(now, clock, forgotten);
+        has_place.then(|| self.keys.insert_full(state.clone().kept(), Entry::default()).0)
+    }
+
     /// Makes place for a key. Whether there is any.
     fn has_place(&mut self, now: Instant, clock: Option<Micros>, forgotten: &AtomicUsize) -> bool {
         if self.keys.len() < MAX_KEYS {
@@ -200,13 +215,8 @@ impl Accounts {
 
     /// Changes what is known of a key. Where there is no place for it, nothing is kept.
     pub fn with<T>(&self, state: &State<'_>, now: Instant, change: impl FnOnce(&mut Entry) -> T) -> T {
-        let (lookup, mut part) = (Lookup(state), self.part(state).lock());
-        let known = part.keys.get_index_of(&lookup);
-        let at = match known {
-            None if !part.has_place(now, None, &self.denials) => return change(&mut Entry::default()),
-            None => part.keys.insert_full(state.clone().kept(), Entry::default()).0,
-            Some(at) => at,
-        };
+        let mut part = self.part(state).lock();
+        let Some(at) = part.place(state, now, None, &self.denials) else { return change(&mut Entry::default()) };
         let Some((_, entry)) = part.keys.get_index_mut(at) else { return change(&mut Entry::default()) };
         let before = entry.account.denied().is_some();
         let changed = change(entry);
@@ -235,9 +245,9 @@ impl Accounts {
     pub fn decide_locally(&self, request: &LocalRequest<'_>, now: Instant, clock: Micros) -> Option<Verdict> {
         let key = request.request.bounded_key();
         let state = State::new(request.request.policy, &key);
-        let (lookup, mut part) = (Lookup(&state), self.part(&state).lock());
-        let is_known = part.keys.get(&lookup).is_some_and(|entry| entry.local.is_some());
-        if !is_known {
+        let mut part = self.part(&state).lock();
+        let at = part.place(&state, now, Some(clock), &self.denials)?;
+        if part.keys.get_index(at)?.1.local.is_none() {
             let bytes = request.bytes();
             if part.bytes + bytes > MAX_BYTES {
                 part.forget_local(clock);
@@ -245,17 +255,9 @@ impl Accounts {
                     return None;
                 }
             }
-            if !part.keys.contains_key(&lookup) {
-                if !part.has_place(now, Some(clock), &self.denials) {
-                    return None;
-                }
-                part.keys.insert(state.kept(), Entry::default());
-            }
             part.bytes += bytes;
         }
-        let key = request.request.bounded_key();
-        let state = State::new(request.request.policy, &key);
-        let entry = part.keys.get_mut(&Lookup(&state))?;
+        let (_, entry) = part.keys.get_index_mut(at)?;
         let used = entry.used.filter(|(_, until)| now < *until).map_or(0, |(used, _)| used);
         let local = entry.local.get_or_insert_with(|| Box::new(Local::new(request, used, clock)));
         Some(local.decide(request, clock))
@@ -265,9 +267,8 @@ impl Accounts {
     pub fn give_back_locally(&self, request: &LocalRequest<'_>, units: u64, clock: Micros) {
         let key = request.request.bounded_key();
         let state = State::new(request.request.policy, &key);
-        if let Some(local) =
-            self.part(&state).lock().keys.get_mut(&Lookup(&state)).and_then(|entry| entry.local.as_mut())
-        {
+        let mut part = self.part(&state).lock();
+        if let Some(local) = part.keys.get_mut(&Lookup(&state)).and_then(|entry| entry.local.as_mut()) {
             local.give_back(request, units, clock);
         }
     }
