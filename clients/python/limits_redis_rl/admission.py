@@ -10,7 +10,7 @@ from ._async.limiter import AsyncLimiter, OneLimit
 from .errors import is_unavailable
 
 
-@dataclass
+@dataclass(eq=False)
 class Rejected(Exception):
     """The request is not allowed."""
 

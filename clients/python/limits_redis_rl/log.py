@@ -47,14 +47,16 @@ class Log:
         self._left_out: Counter[str] = Counter()
 
     def write(self, level: int, what: str, error: BaseException) -> None:
-        name = f"{what}: {kind(error)}"
+        self._write(level, f"{what}: {kind(error)}", f"{what}: {describe(error)}")
+
+    def _write(self, level: int, name: str, text: str) -> None:
         now = time.monotonic()
         if now - self._last.get(name, -1.0) < 1:
             self._left_out[name] += 1
             return
         self._last[name] = now
         more = self._left_out.pop(name, 0)
-        logger.log(level, "%s: %s%s", what, describe(error), f" (and {more} more)" if more else "")
+        logger.log(level, "%s%s", text, f" (and {more} more)" if more else "")
 
     def rejected(self, error: BaseException) -> None:
         """An error about a request, which is never allowed."""
@@ -63,4 +65,4 @@ class Log:
 
     def changed(self, text: str) -> None:
         """Who decides, when it changes."""
-        logger.warning(text)
+        self._write(logging.WARNING, text, text)

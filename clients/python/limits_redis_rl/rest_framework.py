@@ -15,10 +15,9 @@ from limits.storage import storage_from_string
 from rest_framework import throttling
 from rest_framework.exceptions import APIException
 
-from .calls import Limit
 from .errors import is_unavailable
-from .keys import part_of_key
 from .policy import Policy
+from .storage import limit_of
 
 
 class Unavailable(APIException):  # type: ignore[misc]
@@ -69,10 +68,9 @@ class Throttle(throttling.SimpleRateThrottle):  # type: ignore[misc]
         if self.rate is None or (ident := self.get_cache_key(request, view)) is None:
             return True
         storage, policy = configured(), self._policy(self.duration, self.num_requests)
-        # The framework's key has the scope.
-        key = f"{storage.key_prefix}:{policy.algorithm.lower()}:{{{part_of_key(ident)}}}"
         try:
-            [decision] = storage.limiter.decide("CHECK", [Limit(policy, key)]).limits
+            # The framework's key has the scope.
+            [decision] = storage.limiter.decide("CHECK", [limit_of(storage.key_prefix, policy, ident)]).limits
         except Exception as error:
             if is_unavailable(error):
                 raise Unavailable from error

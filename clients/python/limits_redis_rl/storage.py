@@ -31,12 +31,11 @@ def policy(algorithm: str, window: int, limit: int) -> Policy:
     return Policy(algorithm, window, min(limit, LARGEST))
 
 
-def limit_of(prefix: str, algorithm: str, key: str, window: int, limit: int, cost: int) -> Limit:
+def limit_of(prefix: str, policy: Policy, key: str, cost: int = 1) -> Limit:
     """One limit of a call."""
     if cost < 0:
         raise ValueError(f"cost: expected an integer of at least 0, not {cost}")
-    found = policy(algorithm, window, limit)
-    return Limit(found, f"{prefix}:{algorithm.lower()}:{{{part_of_key(key)}}}", cost)
+    return Limit(policy, f"{prefix}:{policy.algorithm.lower()}:{{{part_of_key(key)}}}", cost)
 
 
 def fixed_count(decision: Decision, limit: int) -> int:

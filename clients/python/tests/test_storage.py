@@ -236,7 +236,7 @@ async def test_cluster(kind: str, strategy: str, ports: list[int], prefix: str) 
 @pytest.mark.parametrize("kind", CLUSTERS)
 async def test_a_node_that_hangs(kind: str, ports: list[int], prefix: str) -> None:
     # As short as it may be on a machine with other work.
-    options = {"socket_timeout": 0.5, "socket_connect_timeout": 0.5}
+    options = {"socket_timeout": 1.0, "socket_connect_timeout": 1.0}
     async with limited(kind, ports[0], "moving-window", prefix, **options) as it:
         item = parse("1000/day")
         assert await it.test(item)  # it knows the nodes

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import itertools
 import logging
 import os
 import time
-from types import TracebackType
 
 from ..aio import Background, Job
 from ..calls import Call
@@ -16,8 +14,8 @@ from ..errors import is_unavailable
 from ..log import Log
 from .link import AsyncLink
 
-# The pauses before a settlement that had no reply is sent again, in seconds.
-PAUSES = (0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2)
+# The first and the longest pause before a settlement that had no reply is sent again, in seconds.
+PAUSE = 0.05
 LONGEST_PAUSE = 5.0
 
 
@@ -37,22 +35,23 @@ class AsyncKeeper:
         """Settles, again and again while the server does not reply and the reservation can be settled."""
         # It can be settled for one more `ttl` after its end.
         until = time.monotonic() + charge.ttl * 2 / 1000
-        pauses = itertools.chain(PAUSES, itertools.repeat(LONGEST_PAUSE))
-        failed: list[Exception] = []
+        longer, failed = PAUSE, None
 
         async def settle() -> float | None:
+            nonlocal longer, failed
             while calls:
                 try:
                     await self.link.call(calls[0])
                 except Exception as error:
-                    pause, unavailable = next(pauses), self._is_unavailable(error, "settling again")
+                    pause, longer = longer, min(longer * 2, LONGEST_PAUSE)
+                    unavailable = self._is_unavailable(error, "settling again")
                     if unavailable and charge.may_repeat(calls[0], error) and time.monotonic() + pause < until:
                         return pause
-                    failed.append(error)
+                    failed = failed or error
                 calls.pop(0)
-            if failed:
+            if failed is not None:
                 self._log.counters.unsettled += 1
-                raise failed[0]
+                raise failed
             return None
 
         return settle
@@ -181,9 +180,7 @@ class AsyncReservation:
     async def __aenter__(self) -> AsyncReservation:
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await self._end(self._keeper.link.timeout)
 
     def __del__(self) -> None:
