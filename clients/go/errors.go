@@ -19,8 +19,7 @@ var (
 	// ErrTimeout is the error of a request whose reply did not come in time. It may have been charged.
 	ErrTimeout = errors.New("redisrl: no reply in time")
 
-	errRequest = errors.New("redisrl: the limits of a request")
-	errReply   = errors.New("redisrl: the reply is not one of this command")
+	errReply = errors.New("redisrl: the reply is not one of this command")
 )
 
 // The caller's context has ended, so nobody waits for a decision.
@@ -37,7 +36,7 @@ var cannotDecide = map[string]bool{
 var replyCode = regexp.MustCompile(`^[A-Z][A-Z0-9]*( |$)`)
 
 // The code of an error reply, such as WRONGTYPE; else "circuit open", "timeout", "canceled", "pool" (its
-// connections are in use), "request", "reply" or "connection". Empty without an error.
+// connections are in use), "reply" or "connection". Empty without an error.
 func kind(err error) string {
 	var network net.Error
 	var left hasLeft
@@ -52,8 +51,6 @@ func kind(err error) string {
 		return "timeout"
 	case errors.Is(err, context.Canceled):
 		return "canceled"
-	case errors.Is(err, errRequest):
-		return "request"
 	case errors.Is(err, errReply):
 		return "reply"
 	case errors.Is(err, io.EOF):

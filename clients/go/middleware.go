@@ -122,18 +122,18 @@ func (l *Limiter) Middleware(limits ...Limit) func(http.Handler) http.Handler {
 					err = requests[i].check(verb)
 				}
 				if err != nil {
-					l.rejected(fmt.Errorf("%w: %w", errRequest, err))
+					l.rejected(err)
 					problem(w, http.StatusInternalServerError, nil)
 					return
 				}
 			}
 			found, err := l.decide(r.Context(), verb, requests...)
-			switch {
-			case err != nil && (IsUnavailable(err) || r.Context().Err() != nil):
+			if err != nil && (IsUnavailable(err) || r.Context().Err() != nil) {
 				w.Header().Set("Retry-After", "1")
 				problem(w, http.StatusServiceUnavailable, nil)
 				return
-			case err != nil:
+			}
+			if err != nil {
 				problem(w, http.StatusInternalServerError, nil)
 				return
 			}

@@ -148,6 +148,10 @@ func TestEveryCall(t *testing.T) {
 		return
 	}
 	step("Reserve", 5, decision, err)
+	both, err := limiter.Multi(ctx, reserved, redisrl.MustPolicy("FIXED day 9 AS calls").Request("call").Reserve("call-1", time.Minute))
+	if err != nil || !both.Allowed || both.Limits[0].Remaining != 5 || both.Limits[1].Remaining != 8 {
+		t.Fatalf("an id that is open is not charged again: %+v, %v", both, err)
+	}
 	for _, charged := range []int64{2, 0} { // once
 		if decision, err = limiter.Settle(ctx, reserved, 2); err != nil || decision.Charged != charged {
 			t.Fatalf("%+v, %v", decision, err)
