@@ -67,24 +67,3 @@ fn calls_are_answered_before_their_deadlines() {
         assert_eq!(best, [AT_ONCE; 3], "within {deadline:?}");
     });
 }
-
-#[test]
-fn callers_in_a_hurry_do_not_take_the_limits_of_others_away() {
-    let server = one_server();
-    let rules = "domain: d\non_unavailable: allow\ndescriptors: [{key: k, rate_limit: {algorithm: token, unit: year, requests_per_unit: 0}}]\n";
-    let service = Rlaas::with_env(&server, rules, &[("RLAAS_DENIALS", "0")]);
-    block_on(async {
-        let mut client = service.client().await;
-        assert_eq!(client.code("k=x").await, Code::OverLimit);
-        for _ in 0..30 {
-            // What is left after the way back is not enough to ask Redis. It is decided here, and not by on_unavailable:
-            // that is the default of on_overload.
-            if let Ok(reply) = client.try_ask_with(("grpc-timeout", "5m"), "k=x").await {
-                assert_eq!(reply.overall_code(), Code::OverLimit);
-            }
-        }
-        // Redis replies, so it still decides.
-        assert_eq!(client.code("k=x").await, Code::OverLimit);
-    });
-    assert_eq!(service.metrics("rlaas_breaker_opened"), ["rlaas_breaker_opened 0"]);
-}

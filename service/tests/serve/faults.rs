@@ -10,7 +10,7 @@ use tokio::time::{sleep, sleep_until, timeout};
 
 use super::process::{Options, Rlaas, url};
 use super::{alone, block_on, one_server};
-use crate::support::{Cluster, PATIENCE, Server, servers, signal};
+use crate::support::{PATIENCE, Server, signal};
 
 /// Requests come at this rate.
 const EVERY: Duration = Duration::from_micros(2_500);
@@ -77,42 +77,4 @@ fn a_stall_of_rlaas_lifts_no_limit() {
         assert!((0..ATTEMPTS).any(|_| found() == (0, 0)), "{stall:?}: {:?}", found());
     }
     assert_eq!(service.metrics("rlaas_goaways_sent{"), [""; 0]);
-}
-
-#[test]
-fn the_limits_of_other_shards_count_while_one_is_away() {
-    let mut cluster = Cluster::start(&servers()[0], 3, |options| options.set("cluster-require-full-coverage", "no"));
-    let rules = "on_unavailable: allow\ndomain: d\ndescriptors: [{key: k, rate_limit: {algorithm: token, unit: year, requests_per_unit: 1}}]\n";
-    let hosts: Vec<_> = cluster.nodes.iter().map(|node| format!("127.0.0.1:{}", node.port())).collect();
-    let redis = format!("redis-cluster://{}", hosts.join(","));
-    let env = [("RLAAS_DENIALS", "0"), ("RLAAS_TIMEOUT", "1s")];
-    let service = Rlaas::with(&Options { redis, rules, env: &env });
-    // One key of each node.
-    let of_node = |at: usize| {
-        let key = |n: &u32| format!("rl:d:token:31536000:k={n}");
-        (0..).find(|n| cluster.owner(key(n)).port() == cluster.nodes[at].port()).expect("a key").to_string()
-    };
-    let [away, here] = [of_node(0), of_node(1)];
-    block_on(async {
-        let mut client = service.client().await;
-        let both = &*format!("k={away} | k={here}");
-        let ends = Instant::now() + PATIENCE;
-        while client.codes(both).await.0 != [Code::OverLimit; 2] {
-            assert!(Instant::now() < ends, "never decided");
-        }
-        cluster.nodes[0].kill();
-        // The breaker opens for the slots of this node alone.
-        for _ in 0..10 {
-            assert_eq!(client.code(&*format!("k={away}")).await, Code::Ok);
-        }
-        for _ in 0..5 {
-            // One limit is decided by on_unavailable, the other by its server.
-            assert_eq!(client.codes(both).await, (vec![Code::Ok, Code::OverLimit], Code::OverLimit));
-        }
-        cluster.nodes[0].start_again();
-        let ends = Instant::now() + PATIENCE;
-        while client.codes(both).await.0[1] != Code::OverLimit || client.try_ask(both).await.is_err() {
-            assert!(Instant::now() < ends, "it does not recover");
-        }
-    });
 }

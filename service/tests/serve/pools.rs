@@ -82,32 +82,6 @@ fn the_first_limit_that_allows_is_charged_and_no_other() {
     });
 }
 
-#[test]
-fn with_all_or_nothing_all_limits_that_deny_move_on_together() {
-    let server = one_server();
-    let steps: &[_] = &[
-        ("tenant=a +2 | user=a +2", "ok 0 | ok 0: ok"),
-        ("tenant=a | user=a", "ok 2 | ok 0: ok"),
-        (SPARE, "1"),
-        // The last pool is empty: nothing is charged, and the reply shows what each limit would say.
-        ("tenant=a | user=a", "ok 1 | over 0: over"),
-        (SPARE, "1"),
-        ("plain=a | tenant=a", "ok 0 | ok 1: ok"),
-        ("plain=a | tenant=a", "over 0 | over 0: over"),
-        ("plain=b | tenant=b +3", "ok 0 | over 1: over"),
-        (SPARE, "2"),
-        // Both come to one pool, which is charged once, with the sum.
-        ("FLUSHALL", ""),
-        ("tenant=c +2 | tenant=d +2", "ok 0 | ok 0: ok"),
-        ("tenant=c | tenant=d +2", "ok 0 | ok 0: ok"),
-        (SPARE, "3"),
-    ];
-    // It takes neither quota_mode nor grants.
-    let lines = RULES.lines().filter(|line| !line.contains("quota_mode") && !line.contains("grants"));
-    let rules = lines.collect::<Vec<_>>().join("\n").replace("domain: d", "domain: d\nall_or_nothing: true");
-    check(&server, &Rlaas::with_env(&server, &rules, &[("RLAAS_DENIALS", "0")]), steps);
-}
-
 /// The naive model: a list of what is left for each descriptor, the first of which that has enough is charged.
 #[test]
 fn as_a_naive_model_says() {

@@ -1,6 +1,5 @@
 //! What the service promises whatever happens to Redis, and whatever is sent to it.
 
-use std::collections::BTreeMap;
 use std::io::{self, Read as _, Write as _};
 use std::net::TcpStream;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -18,7 +17,7 @@ use redis_rl_algorithm::{Name, Traits};
 use tonic::Code as Status;
 
 use super::flood::{calls, connect};
-use super::process::{Client, Options, Rlaas};
+use super::process::Rlaas;
 use super::{block_on, one_server};
 use crate::support::*;
 use Code::Ok as OK;
@@ -28,67 +27,6 @@ fn rules(limit: u32) -> String {
     format!(
         "domain: d\ndescriptors: [{{key: k, rate_limit: {{algorithm: token, unit: year, requests_per_unit: {limit}}}}}]\n"
     )
-}
-
-/// Waits until a request gets this code.
-async fn until_code(client: &mut Client, expected: Code) {
-    let ends = Instant::now() + PATIENCE;
-    loop {
-        match client.try_ask("k=x").await {
-            Ok(reply) if reply.overall_code() == expected => return,
-            other => assert!(Instant::now() < ends, "{other:?}"),
-        }
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
-}
-
-/// What Sentinel says of a server.
-type Fields = BTreeMap<String, String>;
-
-/// Sentinel makes another server the master, since the old one hangs: the connection to it stays open, and nothing comes
-/// back. The service finds the new one. Meanwhile each request is decided by a server or by `on_unavailable`, in time.
-#[test]
-fn a_master_that_hangs_is_left_after_a_failover() {
-    let bin = &servers()[0];
-    let master = Server::start(bin);
-    let replica = Server::options(bin).replica_of(&master).start();
-    wait_for_replica(&master, &replica);
-    let sentinel = Sentinel::start(bin, master.port());
-    let redis = format!("redis-sentinel://127.0.0.1:{}/main", sentinel.port());
-    let service = Rlaas::with(&Options { redis, rules: &rules(1_000_000), env: &[("RLAAS_TIMEOUT", "15ms")] });
-    block_on(async {
-        let mut client = service.client().await;
-        until_code(&mut client, OK).await;
-        let known = || {
-            let replicas: Vec<Fields> = sentinel.ask("REPLICAS").expect("SENTINEL REPLICAS");
-            replicas.iter().any(|replica| replica["master-link-status"] == "ok")
-        };
-        assert!(eventually(PATIENCE, known), "Sentinel does not know the replica");
-        let _paused = Paused::new(&master);
-        let decided =
-            || try_info(replica.port(), "rl_token_allowed").map_or(0, |n| n.parse::<u64>().expect("a number"));
-        // Sentinel may need several attempts, and rests for 30 s if the machine stood still.
-        let ends = Instant::now() + 5 * PATIENCE;
-        let mut times = Vec::new();
-        while decided() == 0 {
-            let said = || sentinel.ask::<Fields>("MASTER");
-            assert!(Instant::now() < ends, "the new master is never asked; Sentinel: {:?}", said());
-            let began = Instant::now();
-            let reply = client.try_ask("k=x").await;
-            times.push(began.elapsed());
-            match reply {
-                Ok(reply) => assert_eq!(reply.overall_code(), OK),
-                // The domain says `error`.
-                Err(status) => assert_eq!(status.code(), Status::Unavailable, "{status}"),
-            }
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
-        until_code(&mut client, OK).await;
-        // A busy machine delays some of them for long, but not half of them.
-        times.sort_unstable();
-        let (median, longest) = (times[times.len() / 2], times[times.len() - 1]);
-        assert!(median < Duration::from_secs(1) && longest < Duration::from_secs(5), "{median:?} {longest:?}");
-    });
 }
 
 #[test]

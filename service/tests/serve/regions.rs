@@ -129,7 +129,7 @@ descriptors:
 ",
         2 * both
     );
-    let env = [("RLAAS_TIMEOUT", "300ms")];
+    let env = [("RLAAS_TIMEOUT", "2s")];
     let copies = links.each_ref().map(|link| {
         Rlaas::with(&Options { redis: format!("redis://127.0.0.1:{}", link.port), rules: &rules, env: &env })
     });

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::process::{Options, Rlaas, http};
 use super::regions::Link;
 use super::steps::{check, counted};
-use super::{block_on, for_each_server, one_server};
+use super::{for_each_server, one_server};
 use crate::support::*;
 use Code::Ok as OK;
 
@@ -408,30 +408,4 @@ fn wrong_requests_are_invalid_arguments() {
         assert!(status.message().contains(text), "{status}");
     }
     assert_eq!(service.code(&*many(64)), OK);
-}
-
-#[test]
-fn all_limits_of_a_request_take_one_round_trip() {
-    let server = one_server();
-    let rule =
-        |name: &str| format!("{{key: {name}, rate_limit: {{algorithm: {name}, unit: year, requests_per_unit: 99}}}}");
-    let rules = ["fixed", "window", "rolling", "counter", "token", "gcra"].map(rule).join(", ");
-    let service = Rlaas::start(&server, &format!("domain: d\ndescriptors: [{rules}]\n"));
-    let mut con = server.con();
-    // How often the server has read from a connection. Reading this is once.
-    let mut reads = || info(&mut con, "total_reads_processed").parse::<u64>().expect("a number");
-    block_on(async {
-        let mut client = service.client().await;
-        let all = "fixed=x | window=x | rolling=x | token=x | gcra=x";
-        assert_eq!(client.code(all).await, OK);
-        // What rlaas asks by itself meanwhile is read too.
-        let mut least = u64::MAX;
-        for _ in 0..5 {
-            let before = reads();
-            assert_eq!(client.code(&*format!("{all} | {all}")).await, OK);
-            least = least.min(reads() - before - 1);
-        }
-        // TCP may cut it in two.
-        assert!((1..=2).contains(&least), "{least} reads for ten limits");
-    });
 }
