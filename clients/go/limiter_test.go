@@ -415,6 +415,8 @@ func TestMiddleware(t *testing.T) {
 	for name, limits := range map[string][]Limit{
 		"two limits share the keys api:*": {By(MustPolicy("TOKEN 1m 5 AS api"), RemoteAddress)},
 		"needs a limit":                   nil,
+		"needs a policy":                  {By(Policy{}, RemoteAddress)},
+		"and a function":                  {By(policy, nil)},
 	} {
 		func() {
 			defer func() {

@@ -62,6 +62,9 @@ type Limit struct {
 
 // By is a policy for all requests, and whom each of them counts for.
 func By(policy Policy, key KeyFunc) Limit {
+	if policy.terms == nil || key == nil {
+		return Limit{}
+	}
 	return Limit{policy, func(r *http.Request) (Request, error) {
 		found, err := key(r)
 		return policy.Request(found), err
@@ -101,9 +104,11 @@ func (l *Limiter) Middleware(limits ...Limit) func(http.Handler) http.Handler {
 	if err == nil && len(limits) == 0 {
 		err = errors.New("redisrl: Middleware needs a limit")
 	}
-	for i := range limits {
-		if err == nil && limits[i].policy.terms != nil {
-			err = l.register(limits[i].policy)
+	for _, each := range limits {
+		if err == nil && each.request == nil {
+			err = errors.New("redisrl: a limit of Middleware needs a policy and a function")
+		} else if err == nil && each.policy.terms != nil {
+			err = l.register(each.policy)
 		}
 	}
 	if err != nil {
