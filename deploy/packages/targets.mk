@@ -10,7 +10,7 @@ wheel: build ## pack the module, a server to try it and a fixture for pytest int
 
 .PHONY: site
 site: ## make a book with search of the pages in target/site/book, and look for dead links
-	@scripts/install rust node
+	@scripts/install rust
 	@mdbook --version 2>/dev/null | grep -q ' v$(MDBOOK)$$' || \
 	  cargo install --quiet --locked mdbook@$(MDBOOK) --no-default-features --features search
 	@scripts/site "$(TARGET)/site"
@@ -32,7 +32,7 @@ test-reproducible: ## check that the same sources in another directory make the 
 
 .PHONY: test-packages
 test-packages: $(own_module) ## check the crates, the Python and the Node package as a registry gets them, and install them
-	@scripts/install rust node python
+	@scripts/install rust python
 	@scripts/test-packages
 
 .PHONY: sbom
