@@ -262,6 +262,7 @@ ASYNC = redis.asyncio.Redis(retry=None)
         (Limiter, CLIENT, {"unavailable": "local"}, "instances: expected how many processes"),
         (Limiter, CLIENT, {"instances": 2}, "instances: expected how many processes"),
         (Limiter, CLIENT, {"unavailable": "local", "instances": 0}, "instances: expected how many processes"),
+        (Limiter, CLIENT, {"unavailable": "local", "instances": "4"}, "instances: expected how many processes"),
         (Limiter, CLIENT, {"module": "no"}, "module: expected optional or required"),
         (Limiter, CLIENT, {"prefix": None}, "prefix: expected a str"),
         (Limiter, CLIENT, {"secret": ""}, "secret: expected a str that is not empty"),

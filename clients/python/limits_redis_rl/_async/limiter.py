@@ -70,7 +70,7 @@ class AsyncLimiter:
             raise ValueError("prefix: expected a str of at most 256 bytes")
         if unavailable not in ("error", "allow", "deny", "local"):
             raise ValueError(f"unavailable: expected error, allow, deny or local, not {unavailable!r}")
-        if (unavailable == "local") != (instances is not None) or (instances is not None and instances < 1):
+        if not (isinstance(instances, int) and instances >= 1 if unavailable == "local" else instances is None):
             raise ValueError("instances: expected how many processes share the limits, with unavailable='local' only")
         if module not in ("optional", "required"):
             raise ValueError(f"module: expected optional or required, not {module!r}")
