@@ -1,6 +1,7 @@
 package redisrl
 
 import (
+	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
 	"net/netip"
@@ -18,7 +19,13 @@ var replaced = regexp.MustCompile("~[0-9a-f]{64}$")
 
 // The key of all clients: <prefix><name>:{<who>}. A caller must not decide how long a key is, nor where its hash tag ends:
 // vectors/keys.json.
-func keyOf(prefix, name, who string) string {
+// With a secret, an HMAC stands for who is limited.
+func keyOf(prefix, name, who, secret string) string {
+	if secret != "" {
+		mac := hmac.New(sha256.New, []byte(secret))
+		mac.Write([]byte(who))
+		who = hex.EncodeToString(mac.Sum(nil))[:32]
+	}
 	return prefix + name + ":{" + bounded(who) + "}"
 }
 

@@ -40,6 +40,8 @@ type Limiter struct {
 	Doer Doer
 	// What the keys begin with, such as app:. In a cluster {app}:, so that several limits of one call are in one slot.
 	Prefix string
+	// If given, the keys have an HMAC of the caller instead of the caller. All processes need the same secret.
+	Secret string
 	// How long a call may take; 100 ms if 0.
 	Timeout time.Duration
 	// What a request gets if the server cannot decide. An error of the call itself, such as a wrong policy, is an error
@@ -282,7 +284,7 @@ func (l *Limiter) ask(ctx context.Context, verb string, requests ...Request) (re
 		if err := r.check(verb); err != nil {
 			return nil, nil, err
 		}
-		c.limits[i] = limit{r, keyOf(l.Prefix, r.Policy.Name(), r.Key), r.words(verb)}
+		c.limits[i] = limit{r, keyOf(l.Prefix, r.Policy.Name(), r.Key, l.Secret), r.words(verb)}
 	}
 	reply, err = l.send(ctx, c)
 	return reply, c, err

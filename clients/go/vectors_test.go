@@ -78,9 +78,12 @@ func TestKeys(t *testing.T) {
 		Clients           [][4]string
 	}](t, "keys")
 	for _, c := range table.Clients {
-		if found := keyOf(c[0], c[1], c[2]); found != c[3] {
+		if found := keyOf(c[0], c[1], c[2], ""); found != c[3] {
 			t.Errorf("%q: %q", c, found)
 		}
+	}
+	if found := keyOf("app:", "api", "192.0.2.1", "s3cret"); found != "app:api:{ccd6238b7021c54d506d60c84a79820e}" {
+		t.Error(found)
 	}
 	for _, pair := range table.Values {
 		if found := bounded(pair[0]); found != pair[1] && !strings.ContainsAny(pair[0], "{}") {
