@@ -71,6 +71,31 @@ fn what_was_charged_too_late_is_nobody_elses() {
 }
 
 #[test]
+fn a_late_reply_still_says_what_is_denied() {
+    let (server, policy) = (one_server(), Policy::token(Duration::from_secs(3600), 1));
+    block_on(async {
+        let proxy = Proxy::start(server.port(), Duration::ZERO);
+        let limiter = Limiter::builder(Link::open(&url(proxy.port)).expect("a URL")).timeout(SOON);
+        let limiter = limiter.fallback(Fallback::Allow).build();
+        limiter.connect().await.expect("a connection");
+        proxy.delay(SOON);
+        // One by itself, and one of several that are sent together.
+        for keys in [&["a"][..], &["b", "c"]] {
+            let requests: Vec<_> = keys.iter().map(|key| policy.request(key)).collect();
+            for _ in 0..2 {
+                let decisions = limiter.check_each(&requests).await;
+                assert!(decisions.iter().flatten().all(|decision| decision.source == Source::Fallback));
+            }
+            sleep(3 * SOON).await;
+            for key in keys {
+                let denied = limiter.check(&policy, key).await.expect("a decision");
+                assert_eq!((denied.allowed, denied.source), (false, Source::RememberedDenial), "{key}");
+            }
+        }
+    });
+}
+
+#[test]
 fn in_a_short_window_no_more_than_the_limit_passes() {
     let window = Duration::from_millis(500);
     for policy in policies(window) {
