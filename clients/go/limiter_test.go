@@ -305,7 +305,7 @@ func TestTheModuleIsLookedFor(t *testing.T) {
 	breaks.Store(false)
 	hasModule.Store(true)
 	step("a new connection", "RL.TOKEN")
-	for _, line := range []string{"no module: the Lua scripts decide, at a higher cost for the server: docs/hosted.md", "the module decides again"} {
+	for _, line := range []string{"a settlement sent twice charges twice: docs/hosted.md", "the module decides again"} {
 		if strings.Count(lines.String(), line) != 1 {
 			t.Errorf("not once: %s in\n%s", line, lines)
 		}

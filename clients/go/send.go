@@ -60,7 +60,8 @@ func (l *Limiter) byModuleOrScript(ctx context.Context, c *call) (any, error) {
 			return reply, err
 		}
 		if !l.scriptsDecide.Swap(true) {
-			l.line("no module: the Lua scripts decide, at a higher cost for the server: docs/hosted.md")
+			l.line("no module: the Lua scripts decide, at a higher cost for the server. What a worker that died has " +
+				"reserved comes back when its window ends, and a settlement sent twice charges twice: docs/hosted.md")
 		}
 		l.scriptsUntil.Store(int64(l.now() + lookAgain))
 	}

@@ -149,7 +149,8 @@ export class Link {
         (error) => {
           if (this.#requiresModule || !isUnknown(error)) return failed(error)
           if (!this.#scriptsDecide) {
-            this.#log.line('warn', 'no module: the Lua scripts decide, at a higher cost for the server: docs/hosted.md')
+            this.#log.line('warn', 'no module: the Lua scripts decide, at a higher cost for the server. What a worker that died has '
+              + 'reserved comes back when its window ends, and a settlement sent twice charges twice: docs/hosted.md')
           }
           this.#scriptsDecide = true
           this.#scriptsUntil = performance.now() + LOOK_AGAIN

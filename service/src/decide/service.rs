@@ -223,7 +223,10 @@ impl Service {
     /// The status for an error of the server.
     pub(super) fn cannot_decide(&self, error: &Error) -> Status {
         if matches!(error, Error::NeedsModule) {
-            Status::failed_precondition("a reservation needs the module on the server of the limits: docs/hosted.md")
+            Status::failed_precondition(
+                "a reservation needs the module on the server of the limits; without it, one that is never settled stays \
+                 charged until its window ends, and one that is settled twice is charged twice: docs/hosted.md",
+            )
         } else if error.is_unavailable() {
             let error = self.known.explain(error);
             Status::unavailable(format!("the limits cannot be decided: {error}"))

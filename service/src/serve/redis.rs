@@ -67,7 +67,7 @@ fn say(shown: &str, what: &str, finding: &Finding) {
             info!("--redis {shown}: {what}, {server} with the module redis-rl {version}");
         }
         Finding::Usable { server, module: None } => {
-            warn!("--redis {shown}: {what}, {server} without the module redis-rl: the Lua library decides");
+            warn!("--redis {shown}: {what}, {server} without the module redis-rl: the Lua scripts decide");
         }
     }
 }

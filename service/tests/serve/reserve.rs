@@ -16,7 +16,7 @@ use tonic::{Code as Status, Request};
 
 use super::process::{Options, Rlaas, http, until};
 use super::{block_on, one_server, steps};
-use crate::support::{Paused, module_path, servers};
+use crate::support::{Paused, Server, module_path, servers};
 
 #[derive(Clone, Message)]
 struct ReserveRequest {
@@ -289,6 +289,15 @@ fn what_cannot_be_reserved_is_an_error() {
         let (found, text) = gateway.try_commit(of, &id, 1).expect_err(expected);
         assert!(found == code && text.contains(expected), "{text}");
     }
+    assert_eq!(gateway.used("fixed=a"), 0, "nothing was charged");
+    let without_module = Server::options(&servers()[0]).without_module().start();
+    let service = Rlaas::start(&without_module, RULES);
+    let gateway = Gateway(&service);
+    let (found, text) = gateway.try_reserve("fixed=a", 1, 0).expect_err("no module");
+    assert!(
+        found == FailedPrecondition && text.contains("needs the module") && text.contains("settled twice"),
+        "{text}"
+    );
     assert_eq!(gateway.used("fixed=a"), 0, "nothing was charged");
     let tagged = format!("{RULES}---\n").replace("domain: d", "domain: d\nhash_tag: fixed");
     for (rules, code, expected) in [

@@ -97,7 +97,10 @@ impl Core {
         {
             self.log.warn(
                 Kind::Library,
-                format_args!("no module: the Lua scripts decide, which take more of the server's time: docs/hosted.md"),
+                format_args!(
+                    "no module: the Lua scripts decide, at a higher cost for the server. What a worker that died has \
+                     reserved comes back when its window ends, and a settlement sent twice charges twice: docs/hosted.md"
+                ),
             );
         }
     }

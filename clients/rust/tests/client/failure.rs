@@ -261,5 +261,24 @@ fn no_module() {
             assert_eq!(client.ask(way, policy, &policy.to_string()), Outcome::Server);
         }
         assert!(client.logged("WARN") && client.logged("no module: the Lua scripts decide"));
+        assert!(client.logged("comes back when its window ends, and a settlement sent twice charges twice"));
     }
+}
+
+/// The server has forgotten the scripts, does not load them, and does not let this user call them.
+#[test]
+fn scripts_are_sent_again_and_a_missing_permission_is_named() {
+    let server = Server::options(&servers()[0]).without_module().start();
+    let (client, mut con) = (Client::new(server.port(), Fallback::Allow), server.con());
+    let asks = || client.ask(Way::Limiter, &API, "k");
+    assert_eq!(asks(), Outcome::Server);
+    ok(cmd!(con, "SCRIPT", "FLUSH"));
+    assert_eq!(asks(), Outcome::Server);
+    ok(cmd!(con, "ACL", "SETUSER", "default", "-script|load"));
+    ok(cmd!(con, "SCRIPT", "FLUSH"));
+    assert_eq!(asks(), Outcome::Server);
+    ok(cmd!(con, "ACL", "SETUSER", "default", "-evalsha"));
+    assert_eq!(asks(), Outcome::Rejected);
+    let denied = client.runtime.block_on(client.limiter.check(&API, "k")).unwrap_err().to_string();
+    assert!(denied.contains("no permissions to run the 'evalsha' command"), "{denied}");
 }
