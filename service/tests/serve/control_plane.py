@@ -1,7 +1,7 @@
 """A control plane. Each line of its input is a command in JSON, each line of its output something that happened.
 
 Commands: {"send": response} to each stream, and to those that begin later; {"raw": hex} to each stream, instead of a
-message; {"end_streams": true} as long as it is set; {"repeat": true}: what was rejected is sent again at once.
+message; {"repeat": true}: what was rejected is sent again at once.
 """
 
 import argparse
@@ -23,7 +23,7 @@ class ControlPlane(grpc.GenericRpcHandler):
         self.lock = threading.Lock()
         self.streams = set()
         self.current = None
-        self.ends_streams = self.repeats = False
+        self.repeats = False
 
     def service(self, details):
         if details.method != f"/envoy.service.discovery.v3.AggregatedDiscoveryService/{METHOD}":
@@ -36,8 +36,6 @@ class ControlPlane(grpc.GenericRpcHandler):
 
     def serve(self, requests, context):
         say(stream=dict(context.invocation_metadata()))
-        if self.ends_streams:
-            return
         sent = queue.Queue()
         threading.Thread(target=self.read, args=(requests, sent), daemon=True).start()
         while (response := sent.get()) is not None:
@@ -61,17 +59,12 @@ class ControlPlane(grpc.GenericRpcHandler):
 
     def command(self, command):
         with self.lock:
-            self.ends_streams = command.get("end_streams", self.ends_streams)
             self.repeats = command.get("repeat", self.repeats)
             message = None
             if "send" in command:
                 message = self.current = response(command["send"])
             elif "raw" in command:
                 message = bytes.fromhex(command["raw"])
-            elif self.ends_streams:
-                self.streams, ended = set(), self.streams
-                for stream in ended:
-                    stream.put(None)
             if message is not None:
                 for stream in self.streams:
                     stream.put(message)
