@@ -14,16 +14,11 @@ do
   local function load(r)
     local text = redis.call('GET', r.key)
     if text then
-      local letter, units, parts, window, at, debt = string.match(text, '^(%u):(%d+):(%d+):(%d+):(%d+)(:?%d*)$')
-      if letter ~= r.letter or debt ~= '' and not string.find(debt, '^:[1-9]') then
-        fail(nil, text, r.letter)
-      end
-      local level = { units = units + 0, parts = parts + 0, window = window + 0, at = at + 0, debt = 0 }
-      if debt ~= '' then
-        level.debt = string.sub(debt, 2) + 0
-      end
-      if level.window < 1 or level.window > 1e15 or level.parts >= level.window * 1000 or level.units > 2 ^ 63
-        or level.at > 2 ^ 63 or level.debt > 2 ^ 63 then
+      local letter, units, parts, window, at, rest = string.match(text, '^(%u):(%d+):(%d+):([1-9]%d*):(%d+)(.*)$')
+      local debt = rest == '' and 0 or string.match(rest or '', '^:([1-9]%d*)$')
+      local level = debt and { units = units + 0, parts = parts + 0, window = window + 0, at = at + 0, debt = debt + 0 }
+      if letter ~= r.letter or not level or level.window > 1e15 or level.parts >= level.window * 1000
+        or level.units > 2 ^ 63 or level.at > 2 ^ 63 or level.debt > 2 ^ 63 then
         fail(nil, text, r.letter)
       end
       return level
@@ -70,15 +65,9 @@ do
 
   local function record(r, level)
     local text = string.format('%s:%d:%d:%d:%d', r.letter, level.units, level.parts, level.window, level.at)
-    if level.debt > 0 then
-      text = text .. string.format(':%d', level.debt)
-    end
-    local needed = level.at
-    if r.limit > 0 then
-      local units, parts = level_at(r, level, 0)
-      needed = needed + divide(units * r.window * 1000 + parts, r.limit, 'up')
-    end
-    return text, divide(needed, 1000, 'up')
+    local units, parts = level_at(r, level, 0)
+    local drains = r.limit > 0 and divide(units * r.window * 1000 + parts, r.limit, 'up') or 0
+    return level.debt > 0 and text .. string.format(':%d', level.debt) or text, divide(level.at + drains, 1000, 'up')
   end
 
   -- With a limit of 0 nothing drains, and nothing is charged.
@@ -128,21 +117,18 @@ do
 
     -- Lowers the level as it was written, the debt first. What has drained since stays drained.
     algorithms.TOKEN.refund = function(r, level, _, cost)
-      local now_units, now_parts = level_at(r, level, now)
-      if cost == 0 or now_units + now_parts == 0 then
+      local capacity, units, parts = r.BURST or r.limit, level_at(r, level, now)
+      if cost == 0 or units + parts == 0 then
         return nil
       end
-      local units, parts, rest = level.units, level.parts, math.max(0, cost - level.debt)
-      if units >= (r.BURST or r.limit) then
-        units, parts = r.BURST or r.limit, 0
-      end
+      local debt, rest = math.max(0, level.debt - cost), math.max(0, cost - level.debt)
+      units, parts = math.min(level.units, capacity), level.units < capacity and level.parts or 0
       if rest > units then
         units, parts, rest = 0, 0, 0
       end
-      local debt = math.max(0, level.debt - cost)
       local after = { units = units - rest, parts = parts, window = level.window, at = level.at, debt = debt }
-      now_units, now_parts = level_at(r, after, now)
-      return now_units + now_parts == 0 and 'delete' or 'refund', after
+      units, parts = level_at(r, after, now)
+      return units + parts == 0 and 'delete' or 'refund', after
     end
 
     -- RL.SHARE lends no more than the limit beyond the capacity, so whoever comes after a load waits for no longer than a

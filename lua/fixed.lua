@@ -64,9 +64,6 @@ do
   -- A denied request is counted too. One that costs more than 1 is counted only if the window was full already, since a
   -- smaller request could still be allowed otherwise.
   local function decide(r, counter, cost)
-    if plain then
-      return counter.value <= r.limit, 0, 'charge', counter
-    end
     local limit, before, needed = r.limit, counter and counter.value or 0, cost == 0 and 1 or cost
     local allowed = needed <= limit and before + needed <= limit
     local counted = (allowed or before >= limit) and cost or 0
@@ -91,10 +88,9 @@ do
     return used < limit and limit - used or 0, retry, ms, ms, ttl, count
   end
 
-  local load, commit
   if plain then
     -- One unit is counted whether it is allowed or not: as the script does, at once.
-    function load(r)
+    local function load(r)
       local value = redis.call('INCRBY', r.key, '1')
       local expires_at = value ~= 1 and expiry(r.key)
       if not expires_at then
@@ -103,13 +99,19 @@ do
       end
       return { value = value, expires_at = expires_at }
     end
+
+    local function decide_counted(r, counter)
+      return counter.value <= r.limit, 0, 'charge', counter
+    end
+
+    algorithms.FIXED = { prepare = prepare, load = load, decide = decide_counted, figures = figures }
   else
-    load, commit = shared('counter')
+    local load, commit = shared('counter')
+    algorithms.FIXED = {
+      takes = 'COST PARTIAL ALWAYS ANCHOR', has_calendar = true, prepare = prepare, load = load, decide = decide,
+      figures = figures, commit = commit,
+    }
   end
-  algorithms.FIXED = {
-    takes = 'COST PARTIAL ALWAYS ANCHOR', has_calendar = true, prepare = prepare, load = load, decide = decide,
-    figures = figures, commit = commit,
-  }
 
   if may_correct then
     -- Gives back from min(counter, limit): what is above the limit was never free. A time before the window changes nothing.

@@ -4,10 +4,10 @@
 --
 -- The state is `R:` and the entries, oldest first: a millisecond (7 bytes) and the total of all units up to it (8 bytes),
 -- little-endian. The units in a window are the difference of two totals, and a binary search finds both. A double does not
--- hold a total, so it is read in two halves. Most requests read the first 256 entries and the last two, and write one.
+-- hold a total, so it is read in two halves. Most requests read the first 16 entries and the last two, and write one.
 
 do
-  local ENTRY, HALF, BLOCK = '<I7I4I4', 2 ^ 32, 256
+  local ENTRY, HALF, BLOCK = '<I7I4I4', 2 ^ 32, 16
   local MOMENTS, MAX_ENTRIES = 4096, 8192
 
   -- The entry `n` of a log, from 0: its millisecond, and both halves of its total, the lower one first. `text` has the
@@ -44,28 +44,40 @@ do
     return log.count > 0 and units_through(log, log.count - 1) or 0
   end
 
-  -- How many entries are of this millisecond or earlier.
+  -- How many entries are of this millisecond or earlier. Requests are spread over the window, so the search guesses where
+  -- the millisecond is, and halves what is left if six guesses were wrong.
   local function count_through(log, ms)
-    local count = log.count
-    if count == 0 or entry(log, count - 1) <= ms then
-      return count
+    local low, high, guesses = 0, log.count - 1, 0
+    local high_ms = high >= 0 and entry(log, high) or 0
+    if high_ms <= ms then
+      return log.count
     end
-    local base = 0
-    while count > 1 do
-      local half = (count - count % 2) / 2
-      base = entry(log, base + half) <= ms and base + half or base
-      count = count - half
+    local low_ms = entry(log, 0)
+    if low_ms > ms then
+      return 0
     end
-    return entry(log, base) <= ms and base + 1 or base
+    while high - low > 1 do
+      local part = guesses < 6 and (ms - low_ms) / (high_ms - low_ms) or 0.5
+      local middle = part * (high - low)
+      middle = low + (middle < 1 and 1 or middle - middle % 1)
+      local at = entry(log, middle)
+      if at <= ms then
+        low, low_ms = middle, at
+      else
+        high, high_ms = middle, at
+      end
+      guesses = guesses + 1
+    end
+    return low + 1
   end
 
   -- Reads a short record as a whole, and of a long one the first entries and the last two.
   local function load(r)
-    local key, text = r.key, redis.call('GETRANGE', r.key, '0', '3841')
+    local key, text = r.key, redis.call('GETRANGE', r.key, '0', '241')
     if text == '' and redis.call('EXISTS', key) == 0 then
       return nil
     end
-    local bytes = #text < 3842 and #text or redis.call('STRLEN', key)
+    local bytes = #text < 242 and #text or redis.call('STRLEN', key)
     local count = (bytes - 2) / 15
     if string.sub(text, 1, 2) ~= 'R:' or count % 1 ~= 0 or count < 1 or count > MAX_ENTRIES then
       fail(nil, text, 'R')

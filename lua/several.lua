@@ -1,5 +1,6 @@
 -- The end of a script for several limits. RL.MULTI: if every limit allows the request, all are charged; if one denies, none
--- is. RL.SHARE: the first limit that allows pays; it is charged, and each one after it, whatever it says. A script is lua/head.lua, the algorithms that the call names, in the order of the alphabet, and this file:
+-- is. RL.SHARE: the first limit that allows pays; it is charged, and each one after it, whatever it says. A script is
+-- lua/head.lua, the algorithms that the call names, in the order of the alphabet, and this file:
 --
 --   (cat lua/head.lua lua/bucket.lua lua/fixed.lua lua/several.lua) | redis-cli -x SCRIPT LOAD
 --   redis-cli EVALSHA <the reply> 2 user:42 user:42:day MULTI 2 TOKEN 1m 60 COST 2 FIXED 1d 1000 LINE
@@ -34,7 +35,9 @@ local function several(_, words)
     if seen[r.key] then
       fail('invalid key: two limits would keep their state in one key')
     end
-    seen[r.key], requests[n], members = true, { algorithm, r }, members + (r.members or algorithm.members or 0)
+    -- A request, with room for its state and what `decide` says.
+    requests[n] = { algorithm, r, false, false, 0, false, false }
+    seen[r.key], members = true, members + (r.members or 0)
   end
   local word = words[at] and string.upper(words[at])
   is_line = word == 'LINE'
@@ -55,18 +58,18 @@ local function several(_, words)
   end
   -- The first limit that is charged: of RL.MULTI that is limit 1, unless one denies. The others follow.
   local first, replies = not shares and 1 or nil, {}
-  for n, request in ipairs(requests) do
+  for n, one in ipairs(requests) do
     algorithms.number = n
-    local algorithm, r = request[1], request[2]
+    local algorithm, r = one[1], one[2]
     local state = algorithm.load(r)
     if shares and first then
       r.ALWAYS, r.SHADOW, r.lent = true, nil, algorithm.lent and algorithm.lent(r, state, r.COST or 1)
     end
-    requests[n] = { algorithm, r, state or false, decide(algorithm, r, state) }
+    one[3], one[4], one[5], one[6], one[7] = state or false, decide(algorithm, r, state)
     if shares then
-      first = first or requests[n][4] and n
+      first = first or one[4] and n
     else
-      first = requests[n][4] and first
+      first = one[4] and first
     end
   end
   algorithms.number = nil
