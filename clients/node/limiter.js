@@ -225,7 +225,7 @@ export class Limiter {
     } catch (error) {
       return this.#withoutServer(error, verb, limits, allowsErrors)
     }
-    if (this.#isAway) this.log.line('warn', 'the server decides again')
+    if (this.#isAway) this.log.limited('warn', 'the server decides again')
     this.#isAway = false
     const isOfSeveral = verb === 'MULTI' || verb === 'SHARE'
     const lines = isOfSeveral ? /** @type {any[]} */ (reply)[1] : [reply]

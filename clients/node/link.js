@@ -142,14 +142,14 @@ export class Link {
       if (now < this.#scriptsUntil) return this.#byScript(call, signal).then(replied, failed)
       this.#send(key, call.verb === 'PEEK', command(call), /** @type {any} */ (signal)).then(
         (reply) => {
-          if (this.#scriptsDecide) this.#log.line('warn', 'the module decides again')
+          if (this.#scriptsDecide) this.#log.limited('warn', 'the module decides again')
           this.#scriptsDecide = false
           replied(reply)
         },
         (error) => {
           if (this.#requiresModule || !isUnknown(error)) return failed(error)
           if (!this.#scriptsDecide) {
-            this.#log.line('warn', 'no module: the Lua scripts decide, at a higher cost for the server. What a worker that died has '
+            this.#log.limited('warn', 'no module: the Lua scripts decide, at a higher cost for the server. What a worker that died has '
               + 'reserved comes back when its window ends, and a settlement sent twice charges twice: docs/hosted.md')
           }
           this.#scriptsDecide = true

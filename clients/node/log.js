@@ -37,10 +37,10 @@ export class Log {
 
   /**
    * Logs one line a second at most of each kind.
-   * @type {(level: 'warn' | 'error', what: string, error: unknown) => void}
+   * @type {(level: 'warn' | 'error', what: string, error?: unknown) => void}
    */
   limited(level, what, error) {
-    const name = `${what}: ${kind(error)}`
+    const name = error === undefined ? what : `${what}: ${kind(error)}`
     const now = performance.now()
     const last = this.#logged.get(name)
     if (last && now - last.at < 1000) {
@@ -48,11 +48,7 @@ export class Log {
       return
     }
     this.#logged.set(name, { at: now, leftOut: 0 })
-    this.line(level, `${what}: ${describe(error)}${last?.leftOut ? ` (and ${last.leftOut} more)` : ''}`)
-  }
-
-  /** @type {(level: 'warn' | 'error', text: string) => void} */
-  line(level, text) {
-    this.logger[level](`redis-rl: ${text}`)
+    const text = error === undefined ? what : `${what}: ${describe(error)}`
+    this.logger[level](`redis-rl: ${text}${last?.leftOut ? ` (and ${last.leftOut} more)` : ''}`)
   }
 }
