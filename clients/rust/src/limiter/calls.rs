@@ -187,11 +187,12 @@ impl Limiter {
     /// # Errors
     /// Each as [`check`](Self::check).
     pub async fn check_each(&self, requests: &[Request<'_>]) -> Vec<Result<Decision, Error>> {
-        if self.link.is_cluster() {
+        match requests {
+            [request] => vec![self.check_request(request).await],
             // The nodes reply at the same time.
-            return join_all(requests.iter().map(|request| self.check_request(request))).await;
+            _ if self.link.is_cluster() => join_all(requests.iter().map(|request| self.check_request(request))).await,
+            _ => self.decide_together(requests).await,
         }
-        self.decide_together(requests).await
     }
 
     /// What the reply to a request would be. Changes nothing. With a cost of 0, it shows what is left.
