@@ -135,6 +135,5 @@ fn of(decision: &Decision) -> Outcome {
         remaining: decision.remaining,
         now_ms: decision.now_ms,
         charged: decision.charged,
-        ..Figures::default()
     })
 }
