@@ -8,11 +8,6 @@ bench-throughput: build ## measure commands, scripts and other servers on an idl
 	@scripts/install server bench-peers
 	@$(own_server) benches/throughput.py
 
-.PHONY: bench-longest
-bench-longest: build ## measure the longest call of each command at its bounds: at most 10 ms; ONLY=LEASE,SLIDING names rows
-	@scripts/install server
-	@$(own_server) benches/longest.py
-
 .PHONY: bench-instructions
 bench-instructions: build ## count instructions per command against benches/budget.md; ONLY=TOKEN,GCRA names rows, UPDATE=1 writes
 	@scripts/install server bench

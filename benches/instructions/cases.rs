@@ -74,20 +74,6 @@ fn both(name: &str, sends: &str, word: &str) -> [Case; 2] {
     [Case { grows: is_log, ..allowed }, denied]
 }
 
-/// The scripts of others: each is a file `name.lua` in `PEER_SCRIPTS`, with `name.args` beside it, the words after the
-/// digest.
-fn peer_scripts() -> Vec<Case> {
-    let Ok(directory) = std::env::var("PEER_SCRIPTS") else { return Vec::new() };
-    let case = |file: std::io::Result<std::fs::DirEntry>| {
-        let path = file.expect("a file").path();
-        let name = path.file_stem()?.to_str()?.to_owned();
-        let words = std::fs::read_to_string(path.with_extension("args")).ok()?;
-        let is_script = path.extension()? == "lua";
-        is_script.then(|| Case::new(format!("peer {name}"), format!("EVALSHA LUA:peer/{name} {}", words.trim())))
-    };
-    std::fs::read_dir(directory).expect("PEER_SCRIPTS").filter_map(case).collect()
-}
-
 /// The server's own commands, which are the least that a command can cost, the scripts, which the module
 /// replaces, and the commands of the module.
 pub fn all() -> Vec<Case> {
@@ -111,7 +97,6 @@ pub fn all() -> Vec<Case> {
     cases.push(Case::new("Lua LEASE", "EVALSHA LUA:LEASE 1 KEY CHECK 3600 5 ID a LINE").answers(1));
     let of_two = "EVALSHA LUA:FIXED+TOKEN 2 KEY:a KEY:b MULTI 2 TOKEN 3600 LIMIT FIXED 3600 LIMIT LINE";
     cases.push(Case::new("Lua MULTI of 2", of_two).answers(1));
-    cases.extend(peer_scripts());
     for word in ["FIXED", "WINDOW", "SLIDING", "COUNTER", "TOKEN", "LEAKY", "GCRA", "LOCKOUT"] {
         cases.extend(both(&format!("RL.{word}"), &format!("RL.{word} KEY"), word));
     }
@@ -192,22 +177,4 @@ pub fn all() -> Vec<Case> {
         .finds(Found::Open),
     ]);
     cases
-}
-
-/// The counter of Redis 8.8 that does not go above a bound.
-pub fn increx() -> [Case; 2] {
-    const DENIED: &str = "INCREX KEY BYINT 1 UBOUND 1 EX 3600 ENX";
-    [
-        Case::new("INCREX allowed", "INCREX KEY BYINT 1 UBOUND LIMIT EX 3600 ENX"),
-        Case::new("INCREX denied", DENIED).after(DENIED, 1).answers(1),
-    ]
-}
-
-/// The commands of redis-cell, if it is loaded.
-pub fn cell() -> [Case; 2] {
-    const DENIED: &str = "CL.THROTTLE KEY 0 1 3600";
-    [
-        Case::new("redis-cell CL.THROTTLE allowed", "CL.THROTTLE KEY LIMIT LIMIT 3600").answers(0),
-        Case::new("redis-cell CL.THROTTLE denied", DENIED).after(DENIED, 1).answers(1),
-    ]
 }

@@ -45,13 +45,6 @@ impl Lab {
         Self { server, con, fixed_script, sliding_script, loaded: RefCell::default() }
     }
 
-    /// Whether the server has a command of that name.
-    pub fn has(&mut self, command: &str) -> bool {
-        let known: Vec<Value> =
-            redis::cmd("COMMAND").arg("INFO").arg(command).query(&mut self.con).expect("COMMAND INFO");
-        known.iter().any(|about| *about != Value::Nil)
-    }
-
     /// Sends a command, its words separated by blanks. Panics if the reply is an error.
     pub fn ask(&mut self, command: &str) -> Value {
         self.send(&[command.split(' ').map(str::to_owned).collect()])
@@ -78,14 +71,8 @@ impl Lab {
     /// script take longer.
     fn lua(&self, name: &str) -> String {
         let load = || {
-            let source = match name.strip_prefix("peer/") {
-                Some(peer) => {
-                    let path = format!("{}/{peer}.lua", std::env::var("PEER_SCRIPTS").expect("PEER_SCRIPTS"));
-                    std::fs::read_to_string(&path).expect(&path)
-                }
-                None if name.contains('+') => script_of_several(name.split('+')),
-                None => script(name),
-            };
+            let several = name.contains('+');
+            let source = if several { script_of_several(name.split('+')) } else { script(name) };
             let mut con = self.server.con();
             redis::cmd("SCRIPT").arg("LOAD").arg(source).query(&mut con).expect("it is loaded")
         };

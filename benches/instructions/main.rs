@@ -11,9 +11,7 @@
 //!
 //! Environment: `UPDATE=1` writes the measured figures into the budget instead; `ONLY=TOKEN,GCRA` measures the cases
 //! whose name contains one of these; `STARTS=24` is the most servers; `PROFILES=dir` keeps a profile of each case for
-//! callgrind_annotate; `PEER_MODULE=path` names a redis-cell `.so`, whose CL.THROTTLE is measured as well. INCREX is, on
-//! servers that have it. Neither has a budget.
-//! `PEER_SCRIPTS=dir` measures the scripts there: `name.lua`, and its words in `name.args`.
+//! callgrind_annotate.
 
 mod budget;
 mod cases;
@@ -47,7 +45,7 @@ const COUNTS_DENIAL: (&str, u64) = ("::decide::Pending<A>::record_denial", 420);
 fn main() -> ExitCode {
     let bin = &servers()[0];
     let only = std::env::var("ONLY").unwrap_or_default();
-    let runs = runs(bin, &only);
+    let runs = runs(&only);
     let budget = Budget::read(bin, only.is_empty());
     // For a short command, perhaps one server in ten has seeds with which it is within its budget.
     let most = if budget.updates { 6 } else { 24 };
@@ -154,7 +152,7 @@ struct Run {
     requests: usize,
 }
 
-fn runs(bin: &ServerBin, only: &str) -> Vec<Run> {
+fn runs(only: &str) -> Vec<Run> {
     let sizes = |case: Case| {
         // A call of a script takes so many instructions that few calls are enough.
         let share = if case.name.starts_with("Lua ") { 5 } else { 1 };
@@ -182,19 +180,7 @@ fn runs(bin: &ServerBin, only: &str) -> Vec<Run> {
             vec![run(case.name.clone(), case.keys, 0, 2_000)]
         }
     };
-    let mut cases = cases::all();
-    if Lab::start(Server::options(bin)).has("INCREX") {
-        cases.extend(cases::increx());
-    }
-    if peer().is_some() {
-        cases.extend(cases::cell());
-    }
-    cases.into_iter().flat_map(sizes).filter(|run| only.split(',').any(|name| run.name.contains(name))).collect()
-}
-
-/// The `.so` of redis-cell.
-fn peer() -> Option<String> {
-    std::env::var("PEER_MODULE").ok().filter(|path| !path.is_empty())
+    cases::all().into_iter().flat_map(sizes).filter(|run| only.split(',').any(|name| run.name.contains(name))).collect()
 }
 
 /// The entries of a packed log.
@@ -211,11 +197,7 @@ struct Counted {
 impl Counted {
     fn start(bin: &ServerBin) -> Self {
         let dir = TempDir::new().expect("a temporary directory");
-        let mut options = Server::options(&under_callgrind(bin, dir.path())).set("hz", 1);
-        if let Some(peer) = peer() {
-            options = options.set("loadmodule", peer).module_args(&["cl-throttle", "no"]);
-        }
-        let lab = Lab::start(options);
+        let lab = Lab::start(Server::options(&under_callgrind(bin, dir.path())).set("hz", 1));
         Self { lab, dumps: 0, dir }
     }
 

@@ -145,7 +145,7 @@ fn a_denial_moves_a_bounded_number_of_members_ahead_of_the_clock() {
 }
 
 /// The server has evicted one of the two keys, or a client has changed one. The next call deletes the other: what was
-/// charged stays charged, and the ids are unknown. How long that takes of a million is in benches/longest.py.
+/// charged stays charged, and the ids are unknown.
 #[test]
 fn reservations_of_which_a_key_is_gone_are_lost() {
     const COUNT: i64 = 20_000;

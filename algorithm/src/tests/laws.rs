@@ -580,83 +580,38 @@ fn policies() -> impl Strategy<Value = Policy> {
     prop_oneof![small_policy(), any_policy()]
 }
 
+/// A test of a law: its name, the values that it is tried on, and its arguments.
+macro_rules! law {
+    ($name:ident: $algorithm:ty; $law:ident, $values:expr, |$value:pat_param| $($argument:expr),+) => {
+        #[test]
+        fn $law() {
+            holds(stringify!($name), $values, |$value| super::$law::<$algorithm>($($argument),+));
+        }
+    };
+}
+
 macro_rules! laws {
     ($($name:ident: $algorithm:ty = $kind:expr;)*) => {
         $(mod $name {
             use super::*;
 
-            #[test]
-            fn agrees_with_its_oracle() {
-                holds(stringify!($name), corrected(), |(trace, actions)| {
-                    super::agrees_with_its_oracle::<$algorithm>(&trace, &actions, $kind)
-                });
-            }
-
-            #[test]
-            fn at_is_used_as_declared() {
-                holds(stringify!($name), (small_policy(), 0..SECOND, 1..20u64), |(policy, ago, units)| {
-                    super::at_is_used_as_declared::<$algorithm>(&policy, ago, units)
-                });
-            }
-
-            #[test]
-            fn is_counted_or_an_error() {
-                holds(stringify!($name), (policies(), amounts()), |(policy, amounts)| {
-                    super::is_counted_or_an_error::<$algorithm>(&policy, &amounts, $kind)
-                });
-            }
-
-            #[test]
-            fn always_charges() {
-                holds(stringify!($name), changing(), |trace| super::always_charges::<$algorithm>(&trace));
-            }
-
-            #[test]
-            fn figures_come_true_after_corrections() {
-                holds(stringify!($name), corrected(), |(trace, actions)| {
-                    super::figures_come_true_after_corrections::<$algorithm>(&trace, &actions)
-                });
-            }
-
-            #[test]
-            fn figures_come_true() {
-                holds(stringify!($name), prop_oneof![3 => changing(), 1 => constant()], |trace| {
-                    super::figures_come_true::<$algorithm>(&trace)
-                });
-            }
-
-            #[test]
-            fn any_content_is_survived() {
-                holds(stringify!($name), (words(), policies(), changing()), |(words, policy, trace)| {
-                    super::any_content_is_survived::<$algorithm>(words, &policy, &trace)
-                });
-            }
-
-            #[test]
-            fn clock_stepping_back_neither_opens_nor_locks() {
-                holds(stringify!($name), (changing(), 0..100_000_000u64), |(trace, back)| {
-                    super::clock_stepping_back_neither_opens_nor_locks::<$algorithm>(&trace, back)
-                });
-            }
-
-            #[test]
-            fn rebasing_is_done_once() {
-                holds(stringify!($name), changing(), |trace| super::rebasing_is_done_once::<$algorithm>(&trace));
-            }
-
-            #[test]
-            fn refund_undoes() {
-                holds(stringify!($name), (changing(), 1..20u64), |(trace, back)| {
-                    super::refund_undoes::<$algorithm>(&trace, cost(back))
-                });
-            }
-
-            #[test]
-            fn expiry_is_what_the_content_needs() {
-                holds(stringify!($name), (constant(), 1..20u64), |(trace, back)| {
-                    super::expiry_is_what_the_content_needs::<$algorithm>(&trace, cost(back))
-                });
-            }
+            law!($name: $algorithm; agrees_with_its_oracle, corrected(), |(trace, actions)| &trace, &actions, $kind);
+            law!($name: $algorithm; at_is_used_as_declared, (small_policy(), 0..SECOND, 1..20u64),
+                |(policy, ago, units)| &policy, ago, units);
+            law!($name: $algorithm; is_counted_or_an_error, (policies(), amounts()),
+                |(policy, amounts)| &policy, &amounts, $kind);
+            law!($name: $algorithm; always_charges, changing(), |trace| &trace);
+            law!($name: $algorithm; figures_come_true_after_corrections, corrected(),
+                |(trace, actions)| &trace, &actions);
+            law!($name: $algorithm; figures_come_true, prop_oneof![3 => changing(), 1 => constant()], |trace| &trace);
+            law!($name: $algorithm; any_content_is_survived, (words(), policies(), changing()),
+                |(words, policy, trace)| words, &policy, &trace);
+            law!($name: $algorithm; clock_stepping_back_neither_opens_nor_locks, (changing(), 0..100_000_000u64),
+                |(trace, back)| &trace, back);
+            law!($name: $algorithm; rebasing_is_done_once, changing(), |trace| &trace);
+            law!($name: $algorithm; refund_undoes, (changing(), 1..20u64), |(trace, back)| &trace, cost(back));
+            law!($name: $algorithm; expiry_is_what_the_content_needs, (constant(), 1..20u64),
+                |(trace, back)| &trace, cost(back));
         })*
     };
 }
@@ -666,46 +621,14 @@ macro_rules! laws_of_records {
         $(mod $name {
             use super::*;
 
-            #[test]
-            fn no_expiry_is_later_than_any_call_needs() {
-                holds(stringify!($name), changing(), |trace| {
-                    super::no_expiry_is_later_than_any_call_needs::<$algorithm>(&trace)
-                });
-            }
-
-            #[test]
-            fn a_record_that_is_written_holds_something() {
-                holds(stringify!($name), changing(), |trace| {
-                    super::a_record_that_is_written_holds_something::<$algorithm>(&trace)
-                });
-            }
-
-            #[test]
-            fn a_charge_sets_an_expiry_only_where_it_must() {
-                holds(stringify!($name), steady(), |trace| {
-                    super::a_charge_sets_an_expiry_only_where_it_must::<$algorithm>(&trace)
-                });
-            }
-
-            #[test]
-            fn a_charge_keeps_a_later_expiry() {
-                holds(stringify!($name), changing(), |trace| {
-                    super::a_charge_keeps_a_later_expiry::<$algorithm>(&trace)
-                });
-            }
-
-            #[test]
-            fn expires_when_nothing_is_left() {
-                holds(stringify!($name), changing(), |trace| super::expires_when_nothing_is_left::<$algorithm>(&trace));
-            }
-
-            #[test]
-            fn any_record_is_survived() {
-                let now = prop_oneof![any::<u64>(), magnitude(), Just(T0)];
-                holds(stringify!($name), (words(), policies(), now, magnitude()), |(words, policy, now, units)| {
-                    super::any_record_is_survived::<$algorithm>(words, &policy, now, cost(units))
-                });
-            }
+            law!($name: $algorithm; no_expiry_is_later_than_any_call_needs, changing(), |trace| &trace);
+            law!($name: $algorithm; a_record_that_is_written_holds_something, changing(), |trace| &trace);
+            law!($name: $algorithm; a_charge_sets_an_expiry_only_where_it_must, steady(), |trace| &trace);
+            law!($name: $algorithm; a_charge_keeps_a_later_expiry, changing(), |trace| &trace);
+            law!($name: $algorithm; expires_when_nothing_is_left, changing(), |trace| &trace);
+            law!($name: $algorithm; any_record_is_survived,
+                (words(), policies(), prop_oneof![any::<u64>(), magnitude(), Just(T0)], magnitude()),
+                |(words, policy, now, units)| words, &policy, now, cost(units));
         })*
     };
 }
