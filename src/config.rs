@@ -128,7 +128,7 @@ pub fn register(ctx: &Context, args: &[RedisString]) -> Result<Loaded, String> {
     register_enum_configuration(ctx, "on-oom", &*ON_OOM, on_oom, ConfigurationFlags::DEFAULT, None);
     register_bool_configuration(ctx, "shadow", &SHADOW, shadow, ConfigurationFlags::DEFAULT, None);
     // Keys beyond the new number are dropped at once, and their memory is freed.
-    let resize: TopKeysChanged = Box::new(|ctx, _, _| denied::shrink(ctx));
+    let resize: TopKeysChanged = Box::new(|ctx, _, _| denied::with_sketch(ctx, |_| ()));
     let integers = [
         ("top-keys", &denied::CAPACITY, top_keys, 0..=denied::MAX_CAPACITY, Some(resize)),
         ("max-reservations", &MAX_RESERVATIONS, max_reservations, 1..=MOST_RESERVATIONS, None),

@@ -116,6 +116,8 @@ const fn module_version([major, minor, patch]: [&str; 3]) -> u32 {
     major.saturating_mul(10_000).saturating_add(minor.saturating_mul(100)).saturating_add(patch)
 }
 
+const _: () = assert!(module_version(["12", "34", "56"]) == 123_456 && module_version(["0", "1", "0"]) == 100);
+
 // The allocator is that of the system, not that of the server (RedisAlloc). The handlers keep no memory, so the server
 // has little to account for, and tests and examples can link the crate outside a server.
 #[allow(unsafe_code)]
@@ -129,23 +131,5 @@ mod module {
         data_types: [],
         init: load,
         deinit: unload,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::module_version;
-
-    #[test]
-    fn the_module_version_has_two_digits_for_each_part() {
-        assert_eq!(module_version(["0", "1", "0"]), 100);
-        assert_eq!(module_version(["1", "2", "3"]), 10_203);
-        assert_eq!(module_version(["12", "34", "56"]), 123_456);
-    }
-
-    #[test]
-    #[should_panic = "no room"]
-    fn a_part_of_three_digits_does_not_compile() {
-        module_version(["1", "100", "0"]);
     }
 }

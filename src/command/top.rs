@@ -35,7 +35,7 @@ impl Command for Top {
             return Err(Error::ARITY);
         }
         if word.is_some_and(|word| word.eq_ignore_ascii_case(b"RESET")) {
-            denied::with_sketch(ctx, |sketch| sketch.clear());
+            denied::with_sketch(&ctx.context(), |sketch| sketch.clear());
             ctx.reply_simple(c"OK");
             return Ok(());
         }
@@ -44,7 +44,7 @@ impl Command for Top {
         if denied::capacity() == 0 {
             return Err(Error::TOP_OFF);
         }
-        denied::with_sketch(ctx, |sketch| {
+        denied::with_sketch(&ctx.context(), |sketch| {
             let keys = sketch.top(count);
             ctx.reply_map(2);
             ctx.reply_bytes(b"error_bound");

@@ -38,27 +38,14 @@ pub fn len() -> u64 {
 
 /// Counts a denial.
 pub fn record(ctx: Ctx<'_>, key: &[u8], algorithm: u8, now: Micros, written: Written<'_>) {
-    let capacity = capacity();
-    if capacity > 0 {
-        let ctx = ctx.context();
-        let mut sketch = SKETCH.lock(&ctx);
-        sketch.set_capacity(capacity);
-        sketch.record(key, algorithm, now, written);
-        LENGTH.store(u64::try_from(sketch.len()).unwrap_or(u64::MAX), Ordering::Relaxed);
+    if capacity() > 0 {
+        with_sketch(&ctx.context(), |sketch| sketch.record(key, algorithm, now, written));
     }
 }
 
-/// Gives the sketch the capacity that `rl.top-keys` says, and runs `action` on it.
-pub fn with_sketch<T>(ctx: Ctx<'_>, action: impl FnOnce(&mut Sketch) -> T) -> T {
-    with_sketch_locked_by(&ctx.context(), action)
-}
-
-/// Drops the keys beyond `rl.top-keys`, and frees their memory.
-pub fn shrink(lock: &impl RedisLockIndicator) {
-    with_sketch_locked_by(lock, |_| ());
-}
-
-fn with_sketch_locked_by<T>(lock: &impl RedisLockIndicator, action: impl FnOnce(&mut Sketch) -> T) -> T {
+/// Gives the sketch the capacity that `rl.top-keys` says, which drops the keys beyond it, and runs `action` on it.
+#[inline(always)]
+pub fn with_sketch<T>(lock: &impl RedisLockIndicator, action: impl FnOnce(&mut Sketch) -> T) -> T {
     let mut sketch = SKETCH.lock(lock);
     sketch.set_capacity(capacity());
     let result = action(&mut sketch);
