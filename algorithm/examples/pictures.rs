@@ -12,10 +12,7 @@ use std::fmt::Write;
 use std::{fs, io};
 
 use redis_rl_algorithm::in_memory::{Holders, InMemory};
-use redis_rl_algorithm::{
-    Cost, FixedWindow, Gcra, LeakyBucket, Lease, Micros, Policy, RollingLog, SlidingCounter, SlidingLog, TokenBucket,
-    Window, WindowCounter,
-};
+use redis_rl_algorithm::{Cost, Lease, Micros, Name, Policy, Window, with_algorithms};
 
 const LIMIT: u64 = 10;
 const WINDOW_MS: u64 = 10_000;
@@ -29,20 +26,27 @@ struct Outcome {
     delay_ms: u64,
 }
 
+/// Of each algorithm: its name, the first line of its documentation, and what it allows.
+macro_rules! all {
+    (($policy:expr) $(
+        #[doc = $begin:literal]
+        $(#[$doc:meta])*
+        $snake:ident $name:ident $word:literal $label:literal: $type:ty, in_memory $in_memory:ty { $($column:tt)* }
+    )*) => {
+        [$((Name::$name, $begin, outcomes::<$in_memory>($policy))),*]
+    };
+}
+
 fn main() -> io::Result<()> {
     let window = Window::from_millis(WINDOW_MS).ok_or_else(|| io::Error::other("no window"))?;
     let policy = Policy::new(window, LIMIT);
-    for (file, title, outcomes) in [
-        ("fixed", "FIXED: nearly twice the limit is allowed around a boundary", outcomes::<FixedWindow>(&policy)),
-        ("window", "WINDOW: a window starts with its first request", outcomes::<WindowCounter>(&policy)),
-        ("sliding", "SLIDING: never more than the limit in any window", outcomes::<SlidingLog>(&policy)),
-        ("rolling", "ROLLING: the same, in one packed record", outcomes::<RollingLog>(&policy)),
-        ("counter", "COUNTER: nearly the same, from two counters", outcomes::<SlidingCounter>(&policy)),
-        ("token", "TOKEN: a burst at once, then at the rate", outcomes::<TokenBucket>(&policy)),
-        ("leaky", "LEAKY: the same requests, each with its delay", outcomes::<LeakyBucket>(&policy)),
-        ("gcra", "GCRA: a token bucket whose state is one time", outcomes::<Gcra>(&policy)),
-    ] {
-        fs::write(format!("docs/{file}.svg"), picture(title, &outcomes))?;
+    for (name, begin, outcomes) in with_algorithms!(all(&policy)) {
+        // Leases have a picture of their own, and a lock is no rate.
+        if name.traits().cost && !name.traits().lock {
+            let begin = begin.trim().split(". ").next().unwrap_or_default().trim_end_matches('.').replace('`', "");
+            let title = format!("{}: {}{}", name.word(), begin[..1].to_lowercase(), &begin[1..]);
+            fs::write(format!("docs/{}.svg", name.label()), picture(&title, &outcomes))?;
+        }
     }
     fs::write("docs/lease.svg", picture_of_leases(window))
 }

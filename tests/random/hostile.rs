@@ -243,7 +243,11 @@ impl Case {
                 format!("O:{}:{}:{last}:{lock}:{level}", count(self), start.max(0))
             }
             "SLIDING" | "ROLLING" | "LEASE" => "1".to_owned(),
-            other => panic!("what do the records of {other} look like?"),
+            // Some integers behind its letter.
+            other => {
+                let letter = traits(other).letter.unwrap_or('X');
+                format!("{letter}:{}:{at}:{window_ms}", count(self))
+            }
         }
     }
 }
