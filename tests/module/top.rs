@@ -1,4 +1,4 @@
-//! RL.TOP: the keys that are denied most; and RL.HELP. The counts and their errors are in `src/denied/sketch.rs`.
+//! RL.TOP: the keys that are denied most. The counts and their errors are in `src/denied/sketch.rs`.
 
 use redis::{Connection, Value};
 
@@ -171,39 +171,5 @@ fn the_number_of_keys_of_a_reply_and_of_places() {
         }
         let expected = [(vec![b'x'; 256], 3), (b"\0\xff\r\n".to_vec(), 2), (vec![], 1)];
         assert_eq!(counts(&mut con, &[]), expected);
-    });
-}
-
-/// That every command has its line, and what it says, is in tests/docs/reference.rs.
-#[test]
-fn help_describes_each_command_with_an_example_that_runs() {
-    for_each_server(|bin| {
-        let server = Server::start(bin);
-        for mut con in [server.con(), server.con3()] {
-            let lines: Vec<String> = read(ok(cmd!(con, "RL.HELP")));
-            for line in lines {
-                let (syntax, summary) = line.split_once(": ").unwrap_or_else(|| panic!("no summary: {line}"));
-                assert!(summary.ends_with('.') && !line.contains('\n'), "{line}");
-                let name = syntax.split(' ').next().expect("a name");
-                for word in [name, &name[3..].to_lowercase()] {
-                    let described: Vec<String> = read(ok(cmd!(con, "RL.HELP", word)));
-                    assert!(described[0].starts_with(syntax), "{word}: {described:?}");
-                    let is_option = |word: &&str| word.len() > 1 && word.bytes().all(|byte| byte.is_ascii_uppercase());
-                    let options = syntax.split('[').skip(1).filter_map(|option| option.split([' ', ']']).next());
-                    for option in options.filter(is_option) {
-                        let is_form = ["FULL", "LINE", "HEADERS", "RESET"].contains(&option);
-                        let has_line = described.iter().any(|line| line.starts_with(option));
-                        assert!(is_form || has_line, "{word}: no line for {option}: {described:?}");
-                    }
-                    let example = described.last().and_then(|line| line.strip_prefix("Example: ")).expect("an example");
-                    assert!(example.starts_with(name), "{word}: {example}");
-                    ok(send(&mut con, example));
-                    // The examples of two algorithms may have one key.
-                    ok(cmd!(con, "FLUSHALL"));
-                }
-            }
-            assert_eq!(err(cmd!(con, "RL.HELP", "NOTHING")), "ERR invalid command: RL.HELP lists the commands");
-            assert!(err(cmd!(con, "RL.HELP", "TOKEN", "GCRA")).starts_with("ERR wrong number of arguments"));
-        }
     });
 }
