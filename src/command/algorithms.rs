@@ -27,12 +27,12 @@ macro_rules! with_table {
     ($read:ident ($($arguments:tt)*)) => {
         $read! {
             ($($arguments)*)
-            Fixed => redis_rl_algorithm::FixedWindow {
+            Fixed => crate::store::Count<redis_rl_algorithm::FixedWindow> {
                 complexity: c"O(1); with RESERVE O(log(R)+E*log(E)) with R the reservations of the limit, and E those that have ended, at most 1000",
                 summary: c"Checks a request against a fixed window counter and charges it if allowed.",
                 example: "RL.FIXED user:42 60s 100",
             }
-            Window => redis_rl_algorithm::WindowCounter {
+            Window => crate::store::Count<redis_rl_algorithm::WindowCounter> {
                 complexity: c"O(1); with RESERVE O(log(R)+E*log(E)) with R the reservations of the limit, and E those that have ended, at most 1000",
                 summary: c"Checks a request against a counter whose window starts with the first request, and charges it if allowed.",
                 example: "RL.WINDOW user:42 60s 100",

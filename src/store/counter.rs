@@ -1,4 +1,5 @@
-//! The counter of a fixed window: a STRING that INCR could have written, at `<key>:<bucket>`, or at
+//! The counters of windows: a STRING that INCR could have written. That of a window that starts with its first request is at
+//! the key itself, and expires at the end of the window. That of a fixed window is at `<key>:<bucket>`, or at
 //! `<key>:<window>:<start>` for a window of the calendar or with an anchor.
 
 use std::ffi::CStr;
@@ -15,36 +16,40 @@ use redis_rl_algorithm::fixed_window::Counter;
 use redis_rl_algorithm::integer::{Text, parse_integer};
 use redis_rl_algorithm::period::Suffix;
 use redis_rl_algorithm::reservation::{Ended, give_back};
-use redis_rl_algorithm::{Algorithm, Change, Cost, FixedWindow, Micros, Policy};
+use redis_rl_algorithm::{Algorithm, Change, Cost, FixedWindow, Micros, Name, Named, Policy, WindowCounter};
 
-/// An open key and the counter in it: [`Storage::Loaded`] of FIXED and of WINDOW.
+/// An open key and the counter in it.
 pub struct Loaded<'c> {
-    pub key: Key<'c>,
-    pub counter: Option<Counter>,
+    key: Key<'c>,
+    counter: Option<Counter>,
 }
 
-/// Loads a counter.
-///
-/// # Errors
-/// The key holds another type, or a STRING that is no integer.
-#[inline(always)]
-pub fn load<'c>(key: ClosedKey<'c>, purpose: Purpose<'_>) -> Result<Loaded<'c>, Error> {
-    let key = key.open(purpose.access());
-    let counter = match read_string(&key, purpose, parse_integer)? {
-        None => None,
-        Some(Some(value)) => Some(Counter { value, expires_at: key.expires_at() }),
-        Some(None) => return Err(foreign_value(&key, purpose, b"", Error::NOT_A_COUNTER)),
-    };
-    Ok(Loaded { key, counter })
-}
+/// What differs between the counters of two algorithms.
+pub trait Counting: for<'s> Algorithm<State<'s> = Option<Counter>, Change = Counter> + 'static {
+    /// The event of a value that is written with a new expiry.
+    const EVENT_WITH_EXPIRY: &'static CStr;
 
-impl Storage for FixedWindow {
-    type Loaded<'c> = Loaded<'c>;
-    type Change = Counter;
-
-    fn new(policy: &Policy) -> Result<Self, Error> {
-        Ok(<Self as Algorithm>::new(policy)?)
+    /// See [`Storage::other_key`].
+    ///
+    /// # Errors
+    /// As that.
+    #[inline(always)]
+    fn other_key<'c>(&self, _ctx: Ctx<'c>, _key: &[u8], _now: Micros) -> Result<Option<Str<'c>>, Error> {
+        Ok(None)
     }
+
+    /// See [`Storage::infix`].
+    fn infix(&self) -> Infix {
+        Infix::new()
+    }
+}
+
+impl Counting for WindowCounter {
+    const EVENT_WITH_EXPIRY: &'static CStr = c"set";
+}
+
+impl Counting for FixedWindow {
+    const EVENT_WITH_EXPIRY: &'static CStr = c"incrby";
 
     #[inline(always)]
     fn other_key<'c>(&self, ctx: Ctx<'c>, key: &[u8], now: Micros) -> Result<Option<Str<'c>>, Error> {
@@ -61,6 +66,34 @@ impl Storage for FixedWindow {
         Ok(Some(Str::concat([open, key, close, b":", suffix.as_bytes()])))
     }
 
+    fn infix(&self) -> Infix {
+        let mut infix = Infix::new();
+        // It fits: 18 characters of the window and 12 of the anchor.
+        let _ = write!(infix, ":{}", self.schedule());
+        infix
+    }
+}
+
+/// An algorithm whose state is a counter.
+pub struct Count<A>(A);
+
+impl<A: Named> Named for Count<A> {
+    const NAME: Name = A::NAME;
+}
+
+impl<A: Counting> Storage for Count<A> {
+    type Loaded<'c> = Loaded<'c>;
+    type Change = Counter;
+
+    fn new(policy: &Policy) -> Result<Self, Error> {
+        Ok(Self(A::new(policy)?))
+    }
+
+    #[inline(always)]
+    fn other_key<'c>(&self, ctx: Ctx<'c>, key: &[u8], now: Micros) -> Result<Option<Str<'c>>, Error> {
+        self.0.other_key(ctx, key, now)
+    }
+
     #[inline(always)]
     fn load<'c>(
         &self,
@@ -69,7 +102,13 @@ impl Storage for FixedWindow {
         _now: Micros,
         purpose: Purpose<'_>,
     ) -> Result<Loaded<'c>, Error> {
-        load(key, purpose)
+        let key = key.open(purpose.access());
+        let counter = match read_string(&key, purpose, parse_integer)? {
+            None => None,
+            Some(Some(value)) => Some(Counter { value, expires_at: key.expires_at() }),
+            Some(None) => return Err(foreign_value(&key, purpose, b"", Error::NOT_A_COUNTER)),
+        };
+        Ok(Loaded { key, counter })
     }
 
     fn exists(loaded: &Loaded<'_>) -> bool {
@@ -82,31 +121,42 @@ impl Storage for FixedWindow {
 
     #[inline(always)]
     fn commit(&self, loaded: Loaded<'_>, change: Change<Counter>, _now: Micros) {
-        commit(loaded, change, c"incrby");
+        match change {
+            Change::Keep => {}
+            Change::Delete => super::delete(loaded.key),
+            Change::Charge(counter) | Change::Rebase(counter) | Change::Refund(counter) => {
+                write(loaded, counter, A::EVENT_WITH_EXPIRY);
+            }
+        }
     }
 
     fn infix(&self) -> Infix {
-        let mut infix = Infix::new();
-        // It fits: 18 characters of the window and 12 of the anchor.
-        let _ = write!(infix, ":{}", self.schedule());
-        infix
+        self.0.infix()
     }
 
     fn give_back(&self, loaded: &mut Loaded<'_>, now: Micros, ended: &mut [Ended]) {
-        let settle = |counter, charge: &_| self.settling(counter, now, charge, Cost::ZERO);
+        let settle = |counter, charge: &_| self.0.settling(counter, now, charge, Cost::ZERO);
         give_back(&mut loaded.counter, now, ended, settle);
     }
 
-    fn commit_given_back(&self, loaded: Loaded<'_>, change: Change<Counter>, _now: Micros) {
-        commit_given_back(loaded, change, c"incrby");
+    fn commit_given_back(&self, loaded: Loaded<'_>, change: Change<Counter>, now: Micros) {
+        let Loaded { key, counter } = loaded;
+        // The type has been checked.
+        let purpose = Purpose::Write(&Budget::of_call());
+        let Ok(stored) = self.load(key.close(), None, now, purpose) else { return };
+        match change.apply_to(counter) {
+            Some(after) => write(stored, after, A::EVENT_WITH_EXPIRY),
+            None if stored.counter.is_some() => super::delete(stored.key),
+            None => {}
+        }
     }
 }
 
-impl WholeState for FixedWindow {
-    type Of = Self;
+impl<A: Counting> WholeState for Count<A> {
+    type Of = A;
 
-    fn algorithm(&self) -> &Self {
-        self
+    fn algorithm(&self) -> &A {
+        &self.0
     }
 
     fn state(loaded: &Loaded<'_>) -> Option<Counter> {
@@ -114,19 +164,8 @@ impl WholeState for FixedWindow {
     }
 }
 
-/// Writes a change of a counter. `event_with_expiry` is the event of a value that is written with a new expiry.
-#[inline(always)]
-pub fn commit(loaded: Loaded<'_>, change: Change<Counter>, event_with_expiry: &CStr) {
-    match change {
-        Change::Keep => {}
-        Change::Delete => super::delete(loaded.key),
-        Change::Charge(counter) | Change::Rebase(counter) | Change::Refund(counter) => {
-            write(loaded, counter, event_with_expiry);
-        }
-    }
-}
-
-/// Writes the counter and replicates it in as few commands as possible.
+/// Writes the counter and replicates it in as few commands as possible. `event_with_expiry` is the event of a value that is
+/// written with a new expiry.
 #[inline(always)]
 fn write(Loaded { mut key, counter: before }: Loaded<'_>, after: Counter, event_with_expiry: &CStr) {
     let delta = after.value.checked_sub(before.map_or(0, |counter| counter.value));
@@ -154,18 +193,5 @@ fn write(Loaded { mut key, counter: before }: Loaded<'_>, after: Counter, event_
         (Some(delta), None) => key.replicate_integer(c"INCRBY", delta),
         // The difference does not fit an INCRBY.
         (None, None) => key.replicate_set_keeping_ttl(&digits),
-    }
-}
-
-/// Writes a counter in which units were given back, and a change of it, as one.
-pub fn commit_given_back(loaded: Loaded<'_>, change: Change<Counter>, event_with_expiry: &CStr) {
-    let Loaded { key, counter } = loaded;
-    let after = change.apply_to(counter);
-    // The type has been checked.
-    let Ok(stored) = load(key.close(), Purpose::Write(&Budget::of_call())) else { return };
-    match after {
-        Some(after) => write(stored, after, event_with_expiry),
-        None if stored.counter.is_some() => super::delete(stored.key),
-        None => {}
     }
 }

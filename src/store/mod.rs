@@ -9,12 +9,12 @@ mod record;
 pub mod reserved;
 mod rolling;
 mod sorted_set;
-mod window;
 
 use std::cell::Cell;
 
 use crate::error::{Error, Message};
 use crate::ffi::{Access, Arg, ClosedKey, Ctx, Key, Kind, Str};
+pub use counter::Count;
 pub use record::Record;
 use redis_rl_algorithm::integer::to_i64;
 use redis_rl_algorithm::reservation::{Ended, MAX_ENDED, Reservation};
