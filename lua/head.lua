@@ -63,7 +63,7 @@ local function divide(a, b, up)
   return up and rest > 0 and quotient + 1 or quotient, rest
 end
 
--- Words and decisions --------------------------------------------------------------------------------------------------
+-- Words and decisions:
 
 -- The milliseconds of a window (`60`, `500ms`, `10s`, `5m`, `1h` or `1d`); nil if the text is none.
 local function milliseconds(text)
@@ -121,7 +121,7 @@ local function reply(algorithm, r, state, charged, allowed, count, change, after
     local charges = change == 'charge' and (r.ALWAYS or allowed and (not r.shadowed or r.PARTIAL))
     charged = charges and units or 0
   end
-  -- To write a number takes as long as ten lines, so the most frequent reply has few.
+  -- To write a number takes long, so the most frequent reply has few.
   if first == 1 and charged == 1 and allowed and not r.delay and not r.shadowed then
     return string.format('1 %d %d %d %d 0 %d %d 0 %d 0 1', count, ttl, capacity, remaining, next_ms, reset, now_ms)
   end
@@ -308,7 +308,7 @@ local function run(word)
   return redis.error_reply(text)
 end
 
--- What several algorithms share: each takes what it needs -------------------------------------------------------------
+-- What several algorithms share: each takes what it needs:
 
 -- The expiry of a key in milliseconds since the epoch; nil if it has none. Servers before 7.0 have no PEXPIRETIME, and do
 -- not say which version they are.
@@ -401,7 +401,7 @@ local function shared(name, record, of_policy)
     end
     local members, gone = redis.call('ZCARD', key), 0
     if through >= 0 and oldest <= through then
-      -- How many members that no longer count a call may remove. It leaves the rest to later calls.
+      -- How many that no longer count a call may remove at most.
       local removable = algorithms.removable or 4000
       local most, last = (ARGV[1] == 'PEEK' or ARGV[1] == 'RESET') and 0 or removable, string.format('%d', through)
       if members <= most then

@@ -44,8 +44,8 @@ do
     return log.count > 0 and units_through(log, log.count - 1) or 0
   end
 
-  -- How many entries are of this millisecond or earlier. Requests are spread over the window, so the search guesses where
-  -- the millisecond is, and halves what is left if six guesses were wrong.
+  -- How many entries are of this millisecond or earlier. The search guesses, since requests are spread over the window, and
+  -- halves what is left after six guesses.
   local function count_through(log, ms)
     local low, high, guesses = 0, log.count - 1, 0
     local high_ms = high >= 0 and entry(log, high) or 0
