@@ -337,11 +337,13 @@ fn open_streams_take_little_memory_and_none_fails() {
     let bytes = calls(100, Some("x"));
     streams.iter_mut().for_each(|stream| stream.write_all(&bytes).expect("sent"));
     until("all are under way", || under_way(&service) >= f64::from(STREAMS));
+    let waiting = service.memory("VmHWM");
     drop(paused);
     let ended: u32 = streams.iter_mut().map(|stream| outcomes(stream, 100).0).sum();
     assert_eq!(ended, STREAMS, "{:?}", service.metrics("rlaas_"));
-    let memory = service.memory("VmHWM");
-    assert!(memory < 250_000, "{memory} KiB");
+    // While the replies are sent, a busy machine makes some wait for their clients.
+    let replied = service.memory("VmHWM");
+    assert!(waiting < 200_000 && replied < 300_000, "{waiting} KiB, then {replied} KiB");
 }
 
 /// Requests whose messages never come end in time. Meanwhile nobody else waits, and others have on_overload at most.
