@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::process::{Options, Rlaas, http, until};
 use super::regions::Link;
 use super::steps::check;
-use super::{alone, one_server};
+use super::{alone, block_on, one_server};
 use crate::support::*;
 
 const RULES: &str = "domain: d
@@ -407,13 +407,15 @@ descriptors: [{key: team, rate_limit: {algorithm: token, window: 1s, limit: 100,
     let service = Rlaas::with_env(&server, rules, &[("RLAAS_TIMEOUT", "5s")]);
     let (began, length) = (Instant::now(), Duration::from_secs(2));
     let take = |team: &str, pause: Duration| {
-        let (mut allowed, mut denied) = (0_u32, 0_u32);
-        while began.elapsed() < length {
-            let code = service.code(team);
-            *(if code == Code::Ok { &mut allowed } else { &mut denied }) += 1;
-            thread::sleep(pause);
-        }
-        (allowed, denied, began.elapsed())
+        block_on(async {
+            let (mut client, mut allowed, mut denied) = (service.client().await, 0_u32, 0_u32);
+            while began.elapsed() < length {
+                let code = client.code(team).await;
+                *(if code == Code::Ok { &mut allowed } else { &mut denied }) += 1;
+                thread::sleep(pause);
+            }
+            (allowed, denied, began.elapsed())
+        })
     };
     let ((modest, denied, _), (greedy, _, took)) = thread::scope(|scope| {
         let modest = scope.spawn(|| take("team=a", Duration::from_millis(11)));
