@@ -45,7 +45,8 @@ impl Process {
             .expect("/bin/sh starts");
 
         let mut process = Self { server, guard, port, bus_port };
-        let answers = eventually(PATIENCE, || !process.is_running() || process.answers());
+        // Under valgrind, beside other tests, it takes a while.
+        let answers = eventually(3 * PATIENCE, || !process.is_running() || process.answers());
         if process.is_running() && answers {
             Ok(process)
         } else {

@@ -125,7 +125,8 @@ class AsyncLink:
             if not self.scripts_decide:
                 self._log.changed(
                     "no module: the Lua scripts decide, at a higher cost for the server. What a worker that died has "
-                    "reserved comes back when its window ends, and a settlement sent twice charges twice: docs/hosted.md"
+                    "reserved comes back when its window ends, and a settlement sent twice charges twice: "
+                    "docs/hosted.md"
                 )
             self.scripts_decide, self._scripts_until = True, time.monotonic() + LOOK_AGAIN
         source, digest, words = scripted(call)
