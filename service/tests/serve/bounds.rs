@@ -14,6 +14,9 @@ use crate::support::{PATIENCE, Paused, eventually};
 const HELD: [&str; 4] =
     ["rlaas_connections{", "rlaas_requests_under_way ", "rlaas_breakers_open ", "rlaas_rules_wrong "];
 
+/// A rare outcome has its lines from its first time on. What leaves something each time leaves more.
+const RARE: usize = 9;
+
 /// The open files of a service, the number of lines of its metrics, and what it holds by its own figures.
 fn sizes(service: &Rlaas) -> (usize, usize, Vec<String>) {
     let files = fs::read_dir(format!("/proc/{}/fd", service.pid())).expect("a process").count();
@@ -34,7 +37,7 @@ fn come_and_go(service: &Rlaas, what: &str, n: usize, each: impl Fn()) {
     let mut after = sizes(service);
     let is_as_before = || {
         after = sizes(service);
-        after.0 <= before.0 && (after.1, &after.2) == (before.1, &before.2)
+        after.0 <= before.0 && after.1 <= before.1 + RARE && after.2 == before.2
     };
     assert!(eventually(PATIENCE, is_as_before), "{what}: {after:?}, before: {before:?}");
 }
