@@ -169,8 +169,8 @@ mod tests {
             if algorithm.traits().always {
                 assert_eq!(decide(&mut local, asked.always(), now), (false, 1), "{policy}");
             }
-            let later = now.plus(4 * 60_000_000);
-            assert!(!local.is_over(now) && local.is_over(later), "{policy}");
+            let [soon, later] = [30, 240].map(|seconds| now.plus(seconds * 1_000_000));
+            assert!(!local.is_over(soon) && local.is_over(later), "{policy}");
             let mut never = Local::new(&Request { request: &asked, instances: 20 }, 0, now);
             let one = |local: &mut Local| local.decide(&Request { request: &asked, instances: 20 }, now).allowed;
             assert_eq!([one(&mut never), one(&mut never)], [true, false], "at least 1: {policy}");
