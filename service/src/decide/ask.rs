@@ -238,7 +238,11 @@ impl<'s> Asker<'s> {
         if own.charge == Charge::Always {
             // Report charges all of them, whatever they say.
             let always: Vec<_> = requests.into_iter().map(Request::always).collect();
-            return (0, self.limiter.check_each(&always).await.swap_remove(0));
+            let each = match self.how.overloaded {
+                true => self.limiter.decide_without_server(&always, self.how.fallback),
+                false => self.limiter.check_each(&always).await,
+            };
+            return (0, each.into_iter().next().unwrap_or(Err(Error::UnknownReply)));
         }
         let shared = match self.how.overloaded {
             true => self.limiter.share_without_server(&requests, self.how.fallback),
