@@ -510,7 +510,7 @@ pub trait Algorithm: Named + Sized {
     }
 
     /// How many units of a cost [`Algorithm::decide_lending`] charges: all, but for a token bucket. It lends no more than its
-    /// limit beyond its capacity, so whoever comes after a load waits for no longer than a window.
+    /// limit beyond its capacity, so after a load no request waits for longer than a window.
     fn lent(&self, _state: Self::State<'_>, _now: Micros, cost: Cost) -> Cost {
         cost
     }

@@ -398,7 +398,7 @@ descriptors:
 
 /// One team asks for a little less than its part while another takes all it can.
 #[test]
-fn whoever_is_within_its_own_part_is_never_denied_and_the_whole_is_never_exceeded() {
+fn a_team_within_its_part_is_never_denied_and_the_pool_is_never_exceeded() {
     let (_alone, server) = (alone(), one_server());
     let rules = "domain: d
 pools: [{name: model, rate_limit: {algorithm: token, window: 1s, limit: 200, burst: 20}}]
