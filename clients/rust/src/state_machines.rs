@@ -12,7 +12,7 @@ pub fn alone_and_joined(request: &Request<'_>, requests: u64) -> Option<(Vec<u8>
     let form = form(request)?;
     let bytes = |request: &Request<'_>| {
         let mut commands = Commands::default();
-        Call::of(Verb::Check, request).native(&mut commands);
+        Call::of(Verb::Check, request).native(false, &mut commands);
         commands.bytes()
     };
     Some((bytes(request), bytes(&form.joined(request.key, requests))))

@@ -220,11 +220,11 @@ async fn settle(limiter: &Limiter, check: &Check, id: &str) -> Result<bool, Erro
     }
     match check.hits {
         Hits::Charge(actual) => Ok(limiter.settle_request(&request, id, actual).await?.charged > 0),
-        // The reply does not say whether the id was known. A request of cost 0 does, and reserves nothing.
+        // The reply does not say whether the id was known.
         _ => {
-            let reserved = limiter.check_request(&request.cost(0).reserve(id, Duration::from_millis(1))).await?;
+            let is_known = limiter.has_reservation(&request, id).await?;
             limiter.settle_request(&request, id, 0).await?;
-            Ok(reserved.charged > 0)
+            Ok(is_known)
         }
     }
 }

@@ -246,17 +246,22 @@ fn a_caller_that_dies_gives_its_estimate_back() {
             let id = gateway.reserve(&of, 95, ttl);
             assert_eq!(gateway.used(&of), 90);
             assert!(gateway.denied(&of, 20));
-            reserved.push((of, id));
+            let unused = gateway.reserve(&format!("{of}-unused"), 95, ttl);
+            reserved.push((of, id, unused));
         }
     }
     sleep(Duration::from_millis(2_600));
-    for (of, id) in reserved {
+    for (of, id, unused) in reserved {
         let next = gateway.reserve(&of, 20, 0);
         assert_eq!(gateway.used(&of), 20, "{of}");
         // It was used after all: what came back is charged.
         assert!(gateway.commit(&of, &id, 30), "{of}");
         assert!(gateway.commit(&of, &next, 20), "{of}");
         assert_eq!(gateway.used(&of), 50, "{of}");
+        // What was not used is known as long.
+        let of = format!("{of}-unused");
+        assert_eq!([0, 0].map(|actual| gateway.commit(&of, &unused, actual)), [true, false], "{of}");
+        assert_eq!(gateway.used(&of), 0, "{of}");
     }
 }
 

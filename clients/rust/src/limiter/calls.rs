@@ -252,6 +252,15 @@ impl Limiter {
         self.correct(verb, request).await.and_then(|value| reply::decision(&value, request))
     }
 
+    /// Whether the server knows a reservation: it is open, or it has ended less than its time ago, and was not settled. The
+    /// user of the server needs `HEXISTS`.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn has_reservation(&self, request: &Request<'_>, id: impl AsRef<[u8]>) -> Result<bool, Error> {
+        self.call(Call::of(Verb::HasReservation(id.as_ref()), request)).await.and_then(reply::flag)
+    }
+
     /// Deletes the state of a key; whether there was one.
     ///
     /// # Errors

@@ -35,6 +35,8 @@ pub enum Verb<'a> {
     Settle(u64),
     /// `RL.SETTLE … RESERVATION`: what was reserved under the id turned out to cost `actual`.
     SettleReservation { id: &'a [u8], actual: u64 },
+    /// `HEXISTS`, of the hash of the reservations: whether an id is open, or has ended less than its time ago.
+    HasReservation(&'a [u8]),
     /// `RL.RESET`
     Reset,
     /// `RL.RENEW`, of the lease of this holder.
@@ -69,9 +71,18 @@ impl<'a> Call<'a> {
         self.requests.first().map_or(Bounded::new(b""), Request::bounded_key)
     }
 
+    /// Whether a reply shows that the server has the module.
+    pub const fn shows_module(&self) -> bool {
+        !matches!(self.verb, Verb::HasReservation(_))
+    }
+
     /// Adds the command of the module.
-    pub fn native(&self, commands: &mut Commands) {
+    pub fn native(&self, in_cluster: bool, commands: &mut Commands) {
         commands.word(self.name());
+        if let (Verb::HasReservation(id), [request]) = (self.verb, self.requests) {
+            commands.word(reservations(request, in_cluster)).word(id).end();
+            return;
+        }
         if self.is_of_several() {
             commands.number(self.requests.len() as u64);
         }
@@ -103,7 +114,8 @@ impl<'a> Call<'a> {
     /// # Errors
     /// In a cluster FIXED has no counter in the slot of a key. A reservation needs the module, unless its guard settles it.
     pub fn scripted(&self, name: &str, script: &str, in_cluster: bool, commands: &mut Commands) -> Result<(), Error> {
-        let by_id = |one: &Request<'_>| one.reserve.is_some() || matches!(self.verb, Verb::SettleReservation { .. });
+        let names_id = matches!(self.verb, Verb::SettleReservation { .. } | Verb::HasReservation(_));
+        let by_id = |one: &Request<'_>| one.reserve.is_some() || names_id;
         // Who will settle by amount and time says so by `at`.
         if self.requests.iter().any(|one| by_id(one) && one.at.is_none()) {
             return Err(Error::NeedsModule);
@@ -150,6 +162,7 @@ impl<'a> Call<'a> {
             Verb::Peek => "RL.PEEK",
             Verb::Refund => "RL.REFUND",
             Verb::Settle(_) | Verb::SettleReservation { .. } => "RL.SETTLE",
+            Verb::HasReservation(_) => "HEXISTS",
             Verb::Reset => "RL.RESET",
             Verb::Renew(_) => "RL.RENEW",
             Verb::Release(_) => "RL.RELEASE",
@@ -187,7 +200,7 @@ impl<'a> Call<'a> {
                 window(commands, request.policy);
                 commands.word(id);
             }
-            Verb::Release(id) => {
+            Verb::Release(id) | Verb::HasReservation(id) => {
                 commands.word(id);
             }
         }
@@ -204,8 +217,18 @@ impl<'a> Call<'a> {
     }
 }
 
-/// The braces around a key of FIXED: in a cluster a key without a hash tag becomes one, so that its counters are in its
-/// slot. `None` if it cannot be one.
+/// The name of the hash of the reservations of a limit, as the module makes it.
+fn reservations(request: &Request<'_>, in_cluster: bool) -> Vec<u8> {
+    let key = request.bounded_key();
+    // The module rejects a reservation of a key that has no such name.
+    let [open, close] = braces(&key, in_cluster).unwrap_or_default();
+    let policy = request.policy;
+    let window = policy.algorithm().traits().key_per_window.then(|| format!(":{}", policy.terms().schedule));
+    [open, &*key, close, window.unwrap_or_default().as_bytes(), b":reserved"].concat()
+}
+
+/// The braces around a key that has a suffix: in a cluster a key without a hash tag becomes one, so that what has the suffix is in
+/// its slot. `None` if it cannot be one.
 fn braces(key: &[u8], in_cluster: bool) -> Option<[&'static [u8]; 2]> {
     let close_of = |rest: &[u8]| rest.iter().position(|&byte| byte == b'}');
     let tag = key.iter().position(|&byte| byte == b'{').and_then(|open| close_of(&key[open + 1..]));

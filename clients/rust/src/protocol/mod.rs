@@ -115,12 +115,12 @@ impl<'a> Exchange<'a> {
         match (self.sent, reply) {
             (Sent::Nothing, _) if self.server.tries_module() => {
                 self.sent = Sent::Native;
-                self.call.native(commands);
+                self.call.native(self.server.in_cluster.load(Ordering::Relaxed), commands);
                 None
             }
             (Sent::Nothing, _) => self.send_script(Sent::Hash, commands),
             (sent, Some(Ok(value))) => {
-                if sent == Sent::Native && self.server.lacks_module() {
+                if sent == Sent::Native && self.call.shows_module() && self.server.lacks_module() {
                     self.server.forget();
                 }
                 Some(Ok(value))

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use redis_rl_client::{BreakerSettings, Limiter, Link, Policy, Source};
+use redis_rl_client::{BreakerSettings, Calendar, Limiter, Link, Policy, Source};
 
 use crate::link::Client;
 use crate::setup::block_on;
@@ -10,6 +10,8 @@ use crate::support::*;
 
 const API: Policy = Policy::token(Duration::from_secs(3600), 3);
 const COUNTED: Policy = Policy::fixed(Duration::from_secs(3600), 3);
+const DAILY: Policy = Policy::fixed_calendar(Calendar::Day, 3);
+const ROLLING: Policy = Policy::rolling(Duration::from_secs(3600), 3);
 
 fn url(cluster: &Cluster) -> String {
     let nodes: Vec<_> = cluster.nodes.iter().map(|node| format!("127.0.0.1:{}", node.port())).collect();
@@ -49,6 +51,14 @@ fn every_call_reaches_the_node_of_its_key() {
                     assert!(limiter.reset(&API, &key).await.unwrap());
                     let (a, b) = (format!("{{{key}}}a"), format!("{{{key}}}b"));
                     assert!(limiter.check_all(&[API.request(&a), COUNTED.request(&b)]).await.unwrap().allowed);
+                    for policy in if with_module { &[COUNTED, DAILY, ROLLING][..] } else { &[] } {
+                        for key in [format!("reserved:{n}"), b.clone()] {
+                            let request = policy.request(&key);
+                            let has = async |id: &str| limiter.has_reservation(&request, id).await.unwrap();
+                            limiter.check_request(&request.cost(0).reserve("a", PATIENCE)).await.unwrap();
+                            assert_eq!([has("a").await, has("b").await], [true, false], "{policy:?} {key}");
+                        }
+                    }
                 }
                 let jobs = Policy::lease(Duration::from_secs(30), 1);
                 let lease = limiter.lease(&jobs, "jobs").await.unwrap().held().expect("free");

@@ -124,12 +124,12 @@ fn calls_and_replies_are_those_of_the_vectors() {
                 }
                 None => own,
             };
-            assert_eq!(written(|to| Call::of(verb, &request).native(to)).join(" "), own);
+            assert_eq!(written(|to| Call::of(verb, &request).native(false, to)).join(" "), own);
             // What a caller chooses is sent in a bounded form, whatever the call is.
             let long = Request { key: &[b'x'; 300], at: Some(0), ..request };
             let long = Call::of(verb, &long);
             let scripted = written(|to| long.scripted("EVALSHA", "hash", false, to).expect("keys"));
-            for words in [written(|to| long.native(to)), scripted] {
+            for words in [written(|to| long.native(false, to)), scripted] {
                 assert!(words.iter().any(|word| word.starts_with(&format!("{}~", "x".repeat(32)))), "{call}");
             }
             let Some(line) = row["reply"].as_str() else {
