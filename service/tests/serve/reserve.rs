@@ -354,10 +354,10 @@ fn while_redis_is_away_nothing_is_reserved() {
         _ = service.try_ask("allow: k=other");
         service.metrics("rlaas_breakers_open") == ["rlaas_breakers_open 0"]
     });
-    // It may have been executed late, once.
+    // Each commit, and each of the two estimates of 1, may have been executed late, once.
     _ = gateway.commit("allow: k=a", &id, 10);
     let counted = gateway.used("allow: k=a");
-    assert!([10, 20, 11, 21].contains(&counted), "{counted}");
+    assert!(matches!(counted, 10..=12 | 20..=22), "{counted}");
 }
 
 #[test]
