@@ -37,69 +37,100 @@ def time_limit(client: Any, timeout: float | None) -> float:
     return timeout
 
 
-async def within(timeout: float, call: Callable[[], Awaitable[T]]) -> T:
-    """The reply, or an error after that many seconds. The server may execute the call all the same."""
-    loop, task = asyncio.get_running_loop(), asyncio.current_task()
-    assert task is not None
-    is_late, is_over = False, False
-
-    def late(passes: int = PASSES) -> None:
-        # What the sockets have by then is read first: an event loop that was busy for longer finds the replies.
-        nonlocal is_late
-        if is_over:
-            return
-        if passes:
-            loop.call_soon(late, passes - 1)
-        else:
-            is_late = True
-            task.cancel()
-
-    timer = loop.call_later(timeout, late)
-    try:
-        return await call()
-    except asyncio.CancelledError:
-        if not is_late or (hasattr(task, "uncancel") and task.uncancel()):
-            raise  # the caller has left
-        raise redis.TimeoutError(f"no reply within {timeout} s") from None
-    finally:
-        is_over = True
-        timer.cancel()
-
-
 def _forget(task: asyncio.Future[Any]) -> None:
     if not task.cancelled():
         task.exception()
 
 
-_turns: WeakKeyDictionary[Any, tuple[asyncio.AbstractEventLoop, dict[str, asyncio.Semaphore]]] = WeakKeyDictionary()
+class Wait:
+    """Ends what is under ``with`` after a time, with an error. The server may execute the call all the same."""
+
+    def __init__(self, shared: Shared, timeout: float) -> None:
+        self._shared = shared
+        self._timeout = timeout
+        self._is_late = self._is_over = False
+
+    def __enter__(self) -> None:
+        self._task: Any = asyncio.current_task()
+        self.end = self._shared.begins(self, self._timeout)
+
+    def late(self, loop: asyncio.AbstractEventLoop, passes: int = PASSES) -> None:
+        # What the sockets have by then is read first: an event loop that was busy for longer finds the replies.
+        if passes:
+            loop.call_soon(self.late, loop, passes - 1)
+        elif not self._is_over:
+            self._is_late = self._task.cancel()
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        self._is_over = True
+        self._shared.waiting.discard(self)
+        if kind is not asyncio.CancelledError or not self._is_late:
+            return
+        if hasattr(self._task, "uncancel") and self._task.uncancel():
+            return  # the caller has left
+        raise redis.TimeoutError(f"no reply within {self._timeout} s") from None
 
 
-def turn(client: Any, node: Any) -> asyncio.Semaphore:
-    """As many calls at once as there are connections; the others wait in the order in which they came."""
-    loop = asyncio.get_running_loop()
-    found = _turns.get(client)
-    if found is None or found[0] is not loop:
-        found = _turns[client] = loop, {}
-    name = "" if node is None else str(node.name)
-    if name not in found[1]:
-        found[1][name] = asyncio.Semaphore(most_connections(client, node))
-    return found[1][name]
+class Shared:
+    """What all limiters of a client share in an event loop."""
+
+    def __init__(self) -> None:
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._starts_anew(None)
+
+    @staticmethod
+    def of(client: Any) -> Shared:
+        return _shared.setdefault(client, Shared())
+
+    def _starts_anew(self, loop: asyncio.AbstractEventLoop | None) -> None:
+        self._loop = loop
+        self.waiting: set[Wait] = set()
+        # One for all calls: a timer of its own takes 5 % of the time of a request.
+        self._timer: asyncio.TimerHandle | None = None
+        self._turns: dict[str, asyncio.Semaphore] = {}
+        self._initialization: asyncio.Future[Any] | None = None
+
+    def within(self, timeout: float) -> Wait:
+        return Wait(self, timeout)
+
+    def begins(self, wait: Wait, timeout: float) -> float:
+        loop = asyncio.get_running_loop()
+        if self._loop is not loop:
+            self._starts_anew(loop)
+        end = loop.time() + timeout
+        self.waiting.add(wait)
+        if self._timer is None or end < self._timer.when():
+            self._timer = loop.call_at(end, self._look, loop)
+        return end
+
+    def _look(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Ends the calls whose time is over."""
+        now = loop.time()
+        late = [wait for wait in self.waiting if wait.end <= now]
+        self.waiting.difference_update(late)
+        for wait in late:
+            wait.late(loop)
+        end = min((wait.end for wait in self.waiting), default=None)
+        self._timer = None if end is None else loop.call_at(end, self._look, loop)
+
+    def turn(self, client: Any, node: Any, name: str) -> asyncio.Semaphore:
+        """As many calls at once as a node has connections; the others wait in the order in which they came."""
+        if name not in self._turns:
+            self._turns[name] = asyncio.Semaphore(most_connections(client, node))
+        return self._turns[name]
+
+    async def initialized(self, client: Any) -> None:
+        """Waits until the client of a cluster knows the nodes. After an error it asks for them anew. That goes on when
+        a call is given up: the node that hangs may be the one that is asked first."""
+        if not getattr(client, "_initialize", False):
+            return
+        if self._initialization is None or self._initialization.done():
+            self._initialization = asyncio.ensure_future(client.initialize())
+            self._initialization.add_done_callback(_forget)
+        await asyncio.shield(self._initialization)
 
 
-_initializations: WeakKeyDictionary[Any, tuple[asyncio.AbstractEventLoop, asyncio.Future[Any]]] = WeakKeyDictionary()
-
-
-async def initialized(client: Any) -> None:
-    """Waits until the client of a cluster knows the nodes. After an error it asks for them anew. That goes on when a
-    call is given up: the node that hangs may be the one that is asked first."""
-    if not getattr(client, "_initialize", False) or hasattr(client, "connection_pool"):
-        return
-    loop = asyncio.get_running_loop()
-    known = _initializations.get(client)
-    if known is None or known[0] is not loop or known[1].done():
-        known = _initializations[client] = (loop, asyncio.ensure_future(client.initialize()))
-        known[1].add_done_callback(_forget)
-    await asyncio.shield(known[1])
+_shared: WeakKeyDictionary[Any, Shared] = WeakKeyDictionary()
 
 
 class Background:

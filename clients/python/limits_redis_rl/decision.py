@@ -8,15 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .calls import Limit
-from .policy import Policy
-
-# The largest integer of a structured header field (RFC 9651, section 3.3.1). A larger one voids the whole header.
-MAX_INTEGER = 999_999_999_999_999
-
-
-def seconds(milliseconds: int) -> int:
-    """Rounded up."""
-    return -(-milliseconds // 1000)
+from .policy import MAX_INTEGER, Policy, seconds
 
 
 def _float(milliseconds: int) -> float | None:
@@ -109,16 +101,15 @@ class Decisions:
 
 def decided(line: Any, limit: Limit) -> Decision:
     """What the twelve figures of LINE say."""
-    figures = [int(word) for word in line.split()] if isinstance(line, (bytes, str)) else []
+    figures = list(map(int, line.split())) if isinstance(line, (bytes, str)) else []
     if len(figures) < 12:
         raise ValueError("the reply has not the twelve figures of LINE")
     first, count, _, most, remaining, retry, following, reset, delay, at, shadow, charged = figures[:12]
     # With COST 0 and PARTIAL it charges 0 units in either case.
     allowed = retry == 0 if limit.cost == 0 and "PARTIAL" in limit.words else first > 0
-    times = {"retry_after_ms": retry, "next_ms": following, "reset_ms": reset, "delay_ms": delay, "at": at}
     return Decision(
-        allowed, count, most, remaining, **times, is_shadow=shadow == 1, charged=charged, source="server",
-        policy=limit.policy,
+        allowed, count, most, remaining, retry, following, reset, delay, at, shadow == 1, charged, "server",
+        limit.policy,
     )  # fmt: skip
 
 
@@ -151,7 +142,8 @@ def headers(limits: Sequence[Decision], deciding: Decision) -> dict[str, str]:
         found["X-RateLimit-Remaining"] = str(deciding.remaining)
         if deciding.reset_ms >= 0:
             found["X-RateLimit-Reset"] = str(seconds(deciding.at + deciding.reset_ms))
-    found["RateLimit-Policy"] = ", ".join(_item(limit, name) for limit, name in zip(limits, names, strict=True))
+    items = [f'"{name}";{limit.policy.quota(limit.at)}' for limit, name in zip(limits, names, strict=True)]
+    found["RateLimit-Policy"] = ", ".join(items)
     if is_known:
         more = "" if deciding.next_ms < 0 else f";t={min(seconds(deciding.next_ms), MAX_INTEGER)}"
         name = names[list(limits).index(deciding)]
@@ -159,15 +151,3 @@ def headers(limits: Sequence[Decision], deciding: Decision) -> dict[str, str]:
     if not deciding.allowed and deciding.retry_after_ms >= 0:
         found["Retry-After"] = str(seconds(deciding.retry_after_ms))
     return found
-
-
-def _item(limit: Decision, name: str) -> str:
-    """The policy in ``RateLimit-Policy``. Its window is a whole number of seconds, so the limit of another window is
-    given for the smallest whole multiple that is: 10 in 500 ms are 20 in 1 s."""
-    window, policy = limit.policy.window_at(limit.at), limit.policy
-    # How many at once does not depend on the window.
-    if policy.algorithm == "LEASE":
-        return f'"{name}";q={min(policy.limit, MAX_INTEGER)};w={seconds(window)};qu="concurrent-requests"'
-    windows = next(n for n in range(1, 1001) if window * n % 1000 == 0)
-    quota, length = min(policy.limit * windows, MAX_INTEGER), min(window * windows // 1000, MAX_INTEGER)
-    return f'"{name}";q={quota};w={length}'

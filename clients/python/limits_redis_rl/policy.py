@@ -15,6 +15,8 @@ UNITS = {"": 1000, "ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_
 CALENDAR = {"day": 1, "week": 7, "month": 30, "year": 365}
 DAY = 86_400_000
 YEAR_10000 = 253_402_300_800
+# The largest integer of a structured header field (RFC 9651, section 3.3.1). A larger one voids the whole header.
+MAX_INTEGER = 999_999_999_999_999
 
 # The options of each algorithm, as vectors/capabilities.json says.
 TAKES: dict[str, tuple[str, ...]] = {
@@ -25,6 +27,11 @@ TAKES: dict[str, tuple[str, ...]] = {
 }
 # Those whose charge may be a reservation.
 RESERVES = ("FIXED", "WINDOW", "COUNTER", "ROLLING")
+
+
+def seconds(milliseconds: int) -> int:
+    """Rounded up."""
+    return -(-milliseconds // 1000)
 
 
 def milliseconds(name: str, span: object) -> int:
@@ -109,6 +116,10 @@ class Policy:
     def __repr__(self) -> str:
         return f"Policy({' '.join([self.algorithm, *self.words])!r}, name={self.name!r})"
 
+    def quota(self, at: int) -> str:
+        """The limit and the window in the header ``RateLimit-Policy``, at this time of the server."""
+        return _quota(self.algorithm == "LEASE", self.limit, self.window_at(at))
+
     def window_at(self, at: int) -> int:
         """How many milliseconds the window is long that has this time of the server. Months differ."""
         months = {"month": 1, "year": 12}.get(self.window)
@@ -132,6 +143,17 @@ class Policy:
 
 
 AnyPolicy: TypeAlias = "str | Policy"
+
+
+@functools.lru_cache(maxsize=1000)
+def _quota(is_lease: bool, limit: int, window: int) -> str:
+    """The window of the header is a whole number of seconds, so the limit of another window is given for the smallest
+    whole multiple that is: 10 in 500 ms are 20 in 1 s."""
+    # How many at once does not depend on the window.
+    if is_lease:
+        return f'q={min(limit, MAX_INTEGER)};w={seconds(window)};qu="concurrent-requests"'
+    windows = next(n for n in range(1, 1001) if window * n % 1000 == 0)
+    return f"q={min(limit * windows, MAX_INTEGER)};w={min(window * windows // 1000, MAX_INTEGER)}"
 
 
 @functools.lru_cache(maxsize=1000)

@@ -35,18 +35,21 @@ def time_limit(client: Any, timeout: float | None) -> float:
     return patience(client)
 
 
-def within(timeout: float, call: Callable[[], T]) -> T:
-    """The reply. The client waits for it for its `socket_timeout`."""
-    return call()
+class Shared:
+    """The client waits for a reply for its `socket_timeout`, and knows the nodes of a cluster. A thread that finds no
+    connection free tries again."""
 
+    @staticmethod
+    def of(client: Any) -> Shared:
+        return Shared()
 
-def turn(client: Any, node: Any) -> contextlib.AbstractContextManager[None]:
-    """Threads that find no connection free try again."""
-    return contextlib.nullcontext()
+    def within(self, timeout: float) -> contextlib.AbstractContextManager[None]:
+        return contextlib.nullcontext()
 
+    def turn(self, client: Any, node: Any, name: str) -> contextlib.AbstractContextManager[None]:
+        return contextlib.nullcontext()
 
-def initialized(client: Any) -> None:
-    """A client without asyncio knows the nodes of a cluster."""
+    def initialized(self, client: Any) -> None: ...
 
 
 class Thread:

@@ -5,22 +5,19 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-import pathlib
-import tempfile
 import threading
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 import redis
 import redis.asyncio
-import redis.asyncio.sentinel
-import redis.sentinel
 from redis.backoff import NoBackoff
-from server import MODULE, Forwarder, Server, binaries, eventually, free_port, listens, spawn
+from server import MODULE, Forwarder, Server, binaries
 
 from limits_redis_rl import AsyncLimiter, Denied, Limiter, Overloaded, Policy
+from limits_redis_rl.aio import Shared
 from limits_redis_rl.calls import Limit
 from limits_redis_rl.errors import NoModule
 from limits_redis_rl.local import MOST_KEYS, Local
@@ -29,10 +26,6 @@ from .conftest import every_kind, held, limited, needs_module, value
 
 TOKEN = "TOKEN 1h 10 BURST 5"
 NO_MODULE = "no module: the Lua scripts decide"
-
-
-async def soon(check: Callable[[], Any]) -> None:
-    await asyncio.to_thread(eventually, check, "soon")
 
 
 @pytest.fixture(params=[True, False], ids=["module", "scripts"])
@@ -322,6 +315,29 @@ async def test_a_late_reply_is_not_that_of_the_next_request(port: int, prefix: s
         assert (await it.check("FIXED day 100", "ann")).remaining == 99
 
 
+async def test_each_call_has_its_own_time() -> None:
+    """One timer serves all calls of an event loop."""
+    shared, begin = Shared(), time.monotonic()
+
+    async def waited(timeout: float) -> float:
+        try:
+            with shared.within(timeout):
+                await asyncio.sleep(30)
+        except redis.TimeoutError:
+            pass
+        return time.monotonic() - begin
+
+    leaves, *calls = [asyncio.create_task(waited(timeout)) for timeout in (0.1, 0.3, 0.1, 0.5, 0.2)]
+    await asyncio.sleep(0)
+    leaves.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await leaves
+    found = await asyncio.gather(*calls)
+    for timeout, each in zip((0.3, 0.1, 0.5, 0.2), found, strict=True):
+        assert timeout <= each < 5
+    assert found[1] < found[3] < found[0] < found[2]
+
+
 async def test_an_event_loop_that_is_late_finds_the_replies(port: int, prefix: str) -> None:
     async with limited("asyncio", port, prefix=prefix, timeout=0.2) as it:
         await it.check("FIXED day 100", "ann")
@@ -390,53 +406,3 @@ def test_a_fork_begins_closed(own: Server) -> None:
         if not (child := os.fork()):
             os._exit(it.link.breaker().is_open)
         assert os.waitpid(child, 0)[1] == 0
-
-
-@contextlib.asynccontextmanager
-async def watched(sentinels: list[int], name: str) -> AsyncIterator[tuple[Any, Any]]:
-    """Clients of the primary that these Sentinels name."""
-    options: dict[str, Any] = {"sentinel_kwargs": {"retry": None}, "retry": None}
-    addresses = [("127.0.0.1", port) for port in sentinels]
-    found = redis.asyncio.sentinel.Sentinel(addresses, **options)
-    blocking = redis.sentinel.Sentinel(addresses, **options)
-    async with found.master_for(name) as client:
-        with blocking.master_for(name) as other:
-            yield client, other
-    for each in found.sentinels:
-        await each.aclose()
-    for one in blocking.sentinels:
-        one.close()
-
-
-@pytest.mark.parametrize(("name", "source"), [("up", "server"), ("away", "allow"), ("wrong", None)])
-async def test_a_wrong_name_of_a_primary_is_a_fault(name: str, source: str | None, port: int, prefix: str) -> None:
-    with tempfile.TemporaryDirectory() as directory:
-        sentinel = free_port()
-        lines = [
-            f"sentinel monitor {each} 127.0.0.1 {at} 1\nsentinel down-after-milliseconds {each} 200"
-            for each, at in (("up", port), ("away", 1))
-        ]
-        path = pathlib.Path(directory) / "sentinel.conf"
-        path.write_text("\n".join([f"port {sentinel}", "bind 127.0.0.1", *lines]) + "\n")
-        process = spawn([binaries()[0], path, "--sentinel"], directory, "log")
-        try:
-            await soon(lambda: listens(sentinel))
-            with redis.Redis(port=sentinel, decode_responses=True) as client:
-                await soon(lambda: client.sentinel_masters()["away"]["is_sdown"])
-            async with watched([1, sentinel], name) as clients:
-                limiters: list[Any] = [
-                    AsyncLimiter(clients[0], timeout=30, unavailable="allow", prefix=prefix),
-                    Limiter(clients[1], unavailable="allow", prefix=prefix),
-                ]
-                for it in limiters:
-                    if source is None:
-                        with pytest.raises(
-                            redis.RedisError, match="no Sentinel watches a primary with the name 'wrong'"
-                        ):
-                            await value(it.check("WINDOW 1m 9", "ann"))
-                        assert it.counters.faults == 1
-                    else:
-                        assert (await value(it.check("WINDOW 1m 9", "ann"))).source == source
-        finally:
-            process.kill()
-            process.wait()

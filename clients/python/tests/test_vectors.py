@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 import redis
 import redis.asyncio
+import redis.asyncio.sentinel
+import redis.sentinel
 from faults import example
 from redis._parsers.base import BaseParser
 from redis.exceptions import RedisClusterException, SlotNotCoveredError
@@ -18,7 +20,8 @@ from limits_redis_rl import AsyncLimiter, Limiter, Overloaded, Policy, address_k
 from limits_redis_rl.breaker import Breaker
 from limits_redis_rl.calls import Call, Limit
 from limits_redis_rl.client import _retries
-from limits_redis_rl.decision import Decisions, decided, seconds
+from limits_redis_rl.decision import Decisions, decided
+from limits_redis_rl.policy import seconds
 from limits_redis_rl.scripts import scripted
 
 from .conftest import ROOT, vectors
@@ -243,6 +246,8 @@ def test_what_a_client_sends_again(module: Any) -> None:
     pool = module.ConnectionPool(retry_on_error=[redis.ConnectionError])
     assert _retries(module.Redis(connection_pool=pool)) == 1
     assert _retries(module.Redis()) > 1
+    sentinel = module.sentinel.Sentinel([("localhost", 1)], sentinel_kwargs={"retry": None}, retry=None)
+    assert _retries(sentinel.master_for("primary")) == 0
 
 
 ASYNC = redis.asyncio.Redis(retry=None)

@@ -7,13 +7,12 @@ import time
 from typing import Any
 
 import redis
-import redis.asyncio.sentinel
 
-from ..aio import initialized, sleep, turn, within
+from ..aio import Shared, sleep
 from ..breaker import Breaker
 from ..calls import Call
 from ..client import node_of
-from ..errors import NO_MODULE, CircuitOpen, NoModule, Overloaded, UnknownPrimary, is_pool_full, is_reply, kind
+from ..errors import NO_MODULE, CircuitOpen, NoModule, Overloaded, is_pool_full, is_reply, kind
 from ..log import Log
 from ..scripts import scripted
 
@@ -40,6 +39,8 @@ class AsyncLink:
         self.timeout = timeout
         self._log = log
         self._requires_module = requires_module
+        self._is_cluster = hasattr(client, "get_node_from_key")
+        self._shared = Shared.of(client)
         self.scripts_decide = False
         # Until then the scripts decide without looking for the module.
         self._scripts_until = 0.0
@@ -50,29 +51,27 @@ class AsyncLink:
         """The reply, and whether it is of a script. If it gives up waiting, the server may have executed the call."""
         timeout = self.timeout if longest is None else min(longest, self.timeout)
         node = node_of(self.client, call.limits[0].key)
-        breaker = self.breaker("" if node is None else str(node.name))
-        end, is_sent = clock() + timeout * 1000, False
-
-        async def connected() -> tuple[Any, bool]:
-            nonlocal is_sent
-            async with turn(self.client, node):
-                while True:
-                    is_sent = True
-                    try:
-                        return await self._sent(call, breaker)
-                    except redis.ConnectionError as error:
-                        # The client has other users, or this is a cluster that redirects.
-                        if not is_pool_full(error):
-                            raise
-                    is_sent = False
-                    if clock() >= end:
-                        raise redis.TimeoutError
-                    await sleep(PAUSE)
-
+        name = "" if node is None else str(node.name)
+        breaker = self.breaker(name)
+        is_sent = False
         try:
             if breaker.is_busy(clock()):
                 raise CircuitOpen
-            return await within(timeout, connected)
+            with self._shared.within(timeout):
+                async with self._shared.turn(self.client, node, name):
+                    end = clock() + timeout * 1000
+                    while True:
+                        is_sent = True
+                        try:
+                            return await self._sent(call, breaker)
+                        except redis.ConnectionError as error:
+                            # The client has other users, or this is a cluster that redirects.
+                            if not is_pool_full(error):
+                                raise
+                        is_sent = False
+                        if clock() >= end:
+                            raise redis.TimeoutError
+                        await sleep(PAUSE)
         except Exception as error:
             if isinstance(error, redis.TimeoutError) and not is_sent:
                 error = Overloaded(f"no connection was free within {timeout} s")
@@ -91,7 +90,8 @@ class AsyncLink:
         if not breaker.request(sent):
             raise CircuitOpen
         try:
-            await initialized(self.client)
+            if self._is_cluster:
+                await self._shared.initialized(self.client)
             reply = await self._decided(call)
         except BaseException as error:
             what = kind(error)
@@ -104,6 +104,10 @@ class AsyncLink:
             elif is_reply(error):
                 breaker.reply()
             breaker.left(sent)
+            pool = getattr(self.client, "connection_pool", None)
+            if what == "READONLY" and pool is not None:
+                # After a failover the address may lead to another server, but the connections still lead to this one.
+                await pool.disconnect(inuse_connections=False)
             raise
         breaker.reply()
         return reply
@@ -111,7 +115,7 @@ class AsyncLink:
     async def _decided(self, call: Call) -> tuple[Any, bool]:
         if time.monotonic() >= self._scripts_until:
             try:
-                reply = await self._executed(*call.command())
+                reply = await self.client.execute_command(*call.command())
             except redis.RedisError as error:
                 if not NO_MODULE.search(str(error)):
                     raise
@@ -131,30 +135,7 @@ class AsyncLink:
             self.scripts_decide, self._scripts_until = True, time.monotonic() + LOOK_AGAIN
         source, digest, words = scripted(call)
         try:
-            return await self._executed("EVALSHA", digest, *words), True
+            return await self.client.execute_command("EVALSHA", digest, *words), True
         except redis.exceptions.NoScriptError:
             # It says that nothing was executed, so the script itself is sent.
-            return await self._executed("EVAL", source, *words), True
-
-    async def _executed(self, *words: str) -> Any:
-        """The reply. After READONLY, the next call opens a connection anew."""
-        pool: Any = getattr(self.client, "connection_pool", None)
-        try:
-            return await self.client.execute_command(*words)
-        except redis.ReadOnlyError:
-            # After a failover the address may lead to another server, but the connections still lead to this one.
-            # (In a cluster a replica redirects.)
-            if pool is not None:
-                await pool.disconnect(inuse_connections=False)
-            raise
-        except redis.asyncio.sentinel.MasterNotFoundError:
-            # The error is the same for a primary that is away and for a wrong name.
-            known: list[bool] = []
-            for sentinel in pool.sentinel_manager.sentinels:
-                try:
-                    known.append(pool.service_name in await sentinel.sentinel_masters())
-                except (redis.ConnectionError, redis.TimeoutError):
-                    continue
-            if known and not any(known):
-                raise UnknownPrimary(f"no Sentinel watches a primary with the name {pool.service_name!r}") from None
-            raise
+            return await self.client.execute_command("EVAL", source, *words), True

@@ -92,7 +92,7 @@ class Limiter:
 
     def key(self, policy: AnyPolicy, who: str | int) -> str:
         """The key in Redis: ``<prefix><name>:{<who>}``."""
-        return f"{self._prefix}{Policy.of(policy).name}:{{{part_of_key(who, self._secret)}}}"
+        return self.limit(policy, who).key
 
     def fixed(self, policy: AnyPolicy) -> Policy:
         """A policy that is fixed when the program starts. Another one of its name, which would share its keys, is a
@@ -108,7 +108,8 @@ class Limiter:
         """One limit of a call."""
         if cost is not None and (isinstance(cost, bool) or not isinstance(cost, int) or cost < 0):
             raise ValueError(f"cost: expected an integer of at least 0, not {cost!r}")
-        return Limit(Policy.of(policy), self.key(policy, who), cost, words)
+        found = Policy.of(policy)
+        return Limit(found, f"{self._prefix}{found.name}:{{{part_of_key(who, self._secret)}}}", cost, words)
 
     def check(
         self,
