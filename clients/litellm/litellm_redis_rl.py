@@ -176,12 +176,6 @@ class _Call:
         prompt, output = self.usage or (self.prompt, 0)
         return prompt, output + _tokens(self.model, text="".join(self.text))
 
-    def called(self, called: bool = True) -> None:
-        """Says whether the model was called, or is called next."""
-        self.was_called = called
-        if self.reservation is not None:
-            self.reservation.called(called)
-
     def decision(self) -> Decisions:
         """What the headers say."""
         limits = [] if self.reservation is None else self.reservation.decision.limits
@@ -194,6 +188,7 @@ class _Call:
             return []
         self.is_over = True
         used = self.used()
+        was_called = self.was_called or self.was_rejected or used is not None
         try:
             if self.reservation is not None and self.was_rejected:
                 self.reservation.report(0)
@@ -201,13 +196,13 @@ class _Call:
                 self.reservation.report({key: units(self.model, *used) for key, units in self.units.items()})
             if self.shared is None:
                 return []
-            if self.was_rejected or (used is None and not self.was_called):
+            if self.was_rejected or not was_called:
                 return self.shared.settlements(lambda _: 0)
             return [] if used is None else self.shared.settlements(lambda units: int(units(self.model, *used)))
         finally:
-            # Without a report, the estimate stays charged.
+            # Without a report, the estimate of a call stays charged.
             if self.reservation is not None:
-                self.reservation.close()
+                self.reservation.close(charged=was_called)
 
 
 # A call and all tasks that litellm starts for it have one context.
@@ -284,8 +279,7 @@ class RateLimitHook(CustomLogger):  # type: ignore[misc]
                 finally:
                     # Also where there is no decision, or the caller hangs up.
                     if reservation is not None and (shared is None or not shared.decision.allowed):
-                        reservation.called(False)
-                        reservation.close()
+                        reservation.close(charged=False)
         except HTTPException:
             raise  # what `policies` says, or the call above
         except Exception as error:
@@ -309,7 +303,7 @@ class RateLimitHook(CustomLogger):  # type: ignore[misc]
             raise _exceeded([_name(shares[-1])], shared.decision.headers())
         call = _Call(reservation, shared, units, model, prompt, task)
         if call_type in TELL_OF_THE_CALL:
-            call.called(False)  # until litellm calls the model
+            call.was_called = False  # until litellm calls the model
         _current.set(call)
         if task is not None:
             # For what ends a call without any of the hooks below.
@@ -318,7 +312,7 @@ class RateLimitHook(CustomLogger):  # type: ignore[misc]
     async def async_pre_call_deployment_hook(self, kwargs: dict[str, Any], call_type: Any) -> None:
         call = _current.get()
         if call is not None:
-            call.called()
+            call.was_called = True
 
     async def async_post_call_response_headers_hook(
         self, data: dict[str, Any], user_api_key_dict: UserAPIKeyAuth, response: Any, *_: Any, **__: Any
@@ -331,7 +325,7 @@ class RateLimitHook(CustomLogger):  # type: ignore[misc]
     ) -> None:
         call = _current.get()
         if call is not None:
-            call.called()
+            call.was_called = True
             call.heard(response)
             self._end(call)
 
@@ -344,7 +338,7 @@ class RateLimitHook(CustomLogger):  # type: ignore[misc]
                 yield chunk
             return
         call.is_streaming = True
-        call.called()
+        call.was_called = True
         try:
             async for chunk in response:
                 call.heard(chunk)

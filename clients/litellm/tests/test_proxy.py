@@ -20,7 +20,8 @@ from concurrent.futures import ThreadPoolExecutor
 from urllib.parse import quote
 
 import pytest
-from server import ROOT, Forwarder, Server, binaries, eventually, free_port, free_ports, spawn
+import redis
+from server import ROOT, Forwarder, Server, binaries, eventually, free_ports, spawn
 from upstream import Upstream
 
 HERE = pathlib.Path(__file__).parent
@@ -595,20 +596,45 @@ def test_a_wrong_configuration_is_loud(gateway, wrong, log):
     assert caller.counted() == (0, 0, 0)
 
 
-def test_a_key_of_another_type_then_no_module(gateway):
-    caller, address = Caller(gateway, user=LIMITS), gateway.address
+def test_a_key_of_another_type(gateway):
+    caller = Caller(gateway, user=LIMITS)
     key = f"{caller.key()}:tokens"
     gateway.server.text("RPUSH", key, "x")
     rejected(caller, "a fault of the configuration: ResponseError: WRONGTYPE")
-    gateway.server.text("DEL", key)
-    with contextlib.closing(Server(binaries()[0], module=False)) as server:
-        address.leads_to(server.port)
+
+
+def test_a_server_without_the_module(gateway):
+    """Nothing undoes what a script has charged, so a settlement says what was reserved and when, and is sent once."""
+    first, caller, begin = Caller(gateway, user=LIMITS), Caller(gateway, user=LIMITS), len(gateway.log())
+    options = ("--slowlog-log-slower-than", "0", "--slowlog-max-len", "10000")
+    with (
+        contextlib.closing(Server(binaries()[0], *options, module=False)) as server,
+        redis.Redis(port=server.port) as client,
+    ):
+
+        def sent(verb):
+            """The words of the caller's scripts with a verb."""
+            calls = [entry["command"].decode(errors="replace").split() for entry in client.slowlog_get(10_000)]
+            scripts = [words for words in calls if words[0] == "EVALSHA" and words[3].startswith(caller.key())]
+            return [words for words in scripts if verb in words]
+
+        gateway.address.leads_to(server.port)
         try:
             for at in (OPEN, CLOSED):
                 # The connections break once. Then the scripts decide.
-                eventually(lambda at=at: caller.call(at=at)[0] == 200, "the scripts decide")
+                eventually(lambda at=at: first.call(at=at)[0] == 200, "the scripts decide")
+            assert caller.call(at=CLOSED, usage=700)[0] == 200
+            eventually(lambda: len(sent("SETTLE")) == 2 and sent("RELEASE"), f"it settles:\n{gateway.log()[begin:]}")
+            [reserved], settled = sent("MULTI"), sent("SETTLE")
         finally:
-            address.leads_to(gateway.server.port)
+            gateway.address.leads_to(gateway.server.port)
+    estimate = reserved[reserved.index("COST") + 1]
+    ends = {words[3].rsplit(":", 1)[1]: words[words.index("RESERVED") :] for words in settled}
+    assert ends["tokens"][:5] == ["RESERVED", estimate, "ACTUAL", "700", "AT"]
+    assert ends["requests"] == ["RESERVED", "1", "ACTUAL", "1", *ends["tokens"][4:]]
+    assert abs(int(ends["tokens"][5]) - time.time() * 1000) < 60_000
+    said = gateway.log()[begin:]
+    assert said.count("no module: the Lua scripts decide") == 2, said  # once in each worker
     for at in (OPEN, CLOSED):
         eventually(lambda at=at: is_decided(caller, at), "the server decides again")
 

@@ -141,11 +141,9 @@ class Background:
         self._awaited: set[asyncio.Task[None]] = set()
         self._loop: asyncio.AbstractEventLoop | None = None
 
-    async def call(self, call: Callable[[], Awaitable[T]], abandoned: Callable[[T], None] | None = None) -> T:
+    async def call(self, call: Callable[[], Awaitable[T]], abandoned: Callable[[T], None]) -> T:
         """The result of a call. If the caller is gone before, `abandoned` gets it."""
         self._loop = asyncio.get_running_loop()
-        if abandoned is None:
-            return await call()
         task = asyncio.ensure_future(call())
         try:
             return await asyncio.shield(task)

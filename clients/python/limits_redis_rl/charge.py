@@ -20,12 +20,9 @@ Used = int | Mapping[str, int]
 class Charge:
     """The limits of a reservation, and how far it is."""
 
-    def __init__(self, limits: Iterable[Limit], ttl: str | int, id: str | None) -> None:
+    def __init__(self, limits: Iterable[Limit], ttl: str | int) -> None:
         self.ttl = milliseconds("ttl", ttl)
-        self.is_new = id is None
-        self.id = str(uuid.uuid4()) if id is None else id
-        if not 1 <= len(self.id.encode()) <= 128:
-            raise ValueError("id: expected 1 to 128 bytes")
+        self.id = str(uuid.uuid4())
         self.limits: list[Limit] = []
         for limit in limits:
             if limit.policy.algorithm not in (*RESERVES, "LEASE"):
@@ -41,11 +38,12 @@ class Charge:
         # When the first lease ends, if it is not renewed. The server counts the window from a later moment.
         self.ends = math.inf
         self.decisions: Decisions | None = None
+        """What the server said."""
         self.is_scripted = False
         """Whether scripts decided, which have no reservations."""
         self.is_sent = True
+        """Whether the server may have charged it."""
         self.is_over = False
-        self._doubtful: list[Limit] = []
         self._is_lost = self._is_counted = False
 
     def used(self, used: Used) -> dict[int, int]:
@@ -84,11 +82,6 @@ class Charge:
         """Whether a call of a settlement may be sent again after this error. One without an id would settle twice."""
         return not self.is_scripted or call.verb == "RELEASE" or isinstance(error, (CircuitOpen, Overloaded))
 
-    def reached(self, error: Exception) -> None:
-        """Notes whether the server may have charged it after an error. What was not sent is not charged; but an earlier
-        call with a given id may have been."""
-        self.is_sent = not isinstance(error, (CircuitOpen, Overloaded)) or not self.is_new
-
     def renew(self) -> list[Call]:
         return [Call("RENEW", [replace(lease, words=(lease.policy.window, self.id))]) for lease in self.leases]
 
@@ -108,22 +101,15 @@ class Charge:
     def taken(self, sent: float, decisions: Decisions) -> None:
         """The leases are held, unless shadow mode has allowed what takes none."""
         for limit, decision in zip(self.limits, decisions.limits, strict=True):
-            if limit in self.leases and decision.count >= limit.policy.limit:
-                # A lease that this id holds already is renewed above the limit too. The first renewal tells.
-                (self.leases.remove if self.is_new else self._doubtful.append)(limit)
+            if limit in self.leases and decision.is_shadow:
+                self.leases.remove(limit)
         if self.leases:
             self.ends = sent + self.window
 
     def renewed(self, sent: float, replies: list[int]) -> None:
-        if self.is_lost:
-            return
-        for lease, reply in zip(list(self.leases), replies, strict=True):
-            if reply == 0 and lease in self._doubtful:
-                self.leases.remove(lease)
-            elif reply == 0:
-                self._is_lost = True
-        self._doubtful.clear()
-        self.ends = sent + self.window if self.leases else math.inf
+        if not self.is_lost:
+            self._is_lost = 0 in replies
+            self.ends = sent + self.window
 
     def pause(self, part: int) -> float:
         """Until the next renewal: this part of a window, but not longer than the leases last."""

@@ -86,7 +86,7 @@ class Background:
         self._left = 0  # jobs that join() waits for
         self._changed = threading.Condition()
 
-    def call(self, call: Callable[[], T], abandoned: Callable[[T], None] | None = None) -> T:
+    def call(self, call: Callable[[], T], abandoned: Callable[[T], None]) -> T:
         return call()
 
     def now(self, job: Job, longest: float | None = None) -> None:

@@ -25,7 +25,10 @@ from limits_redis_rl.local import MOST_KEYS, Local
 from .conftest import every_kind, held, limited, needs_module, value
 
 TOKEN = "TOKEN 1h 10 BURST 5"
-NO_MODULE = "no module: the Lua scripts decide"
+NO_MODULE = (
+    "no module: the Lua scripts decide, at a higher cost for the server. What a worker that died has reserved comes "
+    "back when its window ends, and a settlement sent twice charges twice: docs/hosted.md"
+)
 
 
 @pytest.fixture(params=[True, False], ids=["module", "scripts"])

@@ -16,7 +16,7 @@ from ..calls import Call, Limit
 from ..charge import Charge
 from ..client import check_client
 from ..decision import Decision, Decisions, decided, undecided
-from ..errors import Denied, Overloaded, is_unavailable
+from ..errors import CircuitOpen, Denied, Overloaded, is_unavailable
 from ..keys import part_of_key
 from ..local import Local
 from ..log import Counters, Log
@@ -208,25 +208,19 @@ class Limiter:
                 raise Denied(held.decision)
             yield held
 
-    def reserve(self, limits: Iterable[OneLimit], ttl: str | int, *, id: str | None = None) -> Reservation:
+    def reserve(self, limits: Iterable[OneLimit], ttl: str | int) -> Reservation:
         """Charges all limits, or none.
 
         A limit with a cost is charged that estimate, which is settled later; one without counts the request. Both are
         reservations that end by themselves after ``ttl``, which must be longer than the work takes. A LEASE is renewed
-        until the reservation is settled. If this is cancelled, the reservation is cancelled too, unless an ``id`` was
-        given: another caller may hold what has that id. Without the module, they are charges that nothing undoes.
+        until the reservation is settled. If this is cancelled, the reservation is cancelled too. Without the module,
+        they are charges that nothing undoes.
 
         :param limits: those of :meth:`check_all`; the algorithm is FIXED, WINDOW, COUNTER, ROLLING or LEASE
         :param ttl: as a window is written: ``"10m"``
-        :param id: a call with the id of an open reservation is charged nothing more, so it may be repeated after an
-            error. The party that is limited must not choose it. If not given, a new one.
         """
-        charge = Charge(self.all(limits), ttl, id)
-        # What is abandoned was not called.
-        abandoned = Reservation.close if charge.is_new else None
-        reservation = self._keeper.background.call(lambda: self._hold(charge), abandoned)
-        reservation.called()
-        return reservation
+        charge = Charge(self.all(limits), ttl)
+        return self._keeper.background.call(lambda: self._hold(charge), lambda held: held.close(charged=False))
 
     def join(self, timeout: float | None = None) -> bool:
         """Waits until what is settled in the background is settled, at most so many seconds if given. Whether it is.
@@ -317,7 +311,8 @@ class Limiter:
         try:
             charge.decisions, charge.is_scripted = self._asked(call)
         except Exception as error:
-            charge.reached(error)
+            # What was not sent is not charged.
+            charge.is_sent = not isinstance(error, (CircuitOpen, Overloaded))
             charge.is_scripted = self.link.scripts_decide
             decisions = None
             try:
@@ -325,7 +320,7 @@ class Limiter:
             finally:
                 # The server may have charged it after all, so what is allowed without it is settled as well.
                 is_held = decisions is not None and decisions.allowed
-                if not is_held and charge.is_new and charge.is_sent and is_unavailable(error):
+                if not is_held and charge.is_sent and is_unavailable(error):
                     self._keeper.background.start(self._keeper.settlement(charge, charge.settle({}, False)))
             return Reservation(self._keeper, charge, decisions, sent)
         return Reservation(self._keeper, charge, charge.decisions, sent)

@@ -70,7 +70,7 @@ class Keeper:
             except Exception as error:
                 self._is_unavailable(error, "renewing again")
                 part = 10
-            return charge.pause(part) if charge.leases else None
+            return charge.pause(part)
 
         return renew
 
@@ -95,15 +95,14 @@ class Reservation:
     :meth:`cancel`, or at the end of ``with`` (``async with``), also by an exception or a cancellation.
 
     At that end it settles with the usage reported so far. If nothing was reported, the whole estimate stays charged,
-    since the upstream may have worked all the same; unless the caller said that it was not :meth:`called`. So hanging
-    up makes nothing free. A settlement without a reply is sent again until the reservation can no longer be settled.
+    since the upstream may have worked all the same. So hanging up makes nothing free. A settlement without a reply is
+    sent again until the reservation can no longer be settled.
     """
 
     def __init__(self, keeper: Keeper, charge: Charge, decision: Decisions, sent: float) -> None:
         self._keeper = keeper
         self._charge = charge
         self._used: dict[int, int] = {}
-        self._reported = self._called = False
         self._settled = not (decision.allowed and charge.is_sent)
         self._process = os.getpid()
         self.decision = decision
@@ -115,7 +114,7 @@ class Reservation:
 
     @property
     def id(self) -> str:
-        """The id: a random UUID, unless it was given."""
+        """A random UUID."""
         return self._charge.id
 
     @property
@@ -129,16 +128,6 @@ class Reservation:
         Another holder may have been allowed since."""
         return self._charge.is_lost
 
-    @property
-    def is_settled(self) -> bool:
-        """Whether it is settled, or there is nothing to settle."""
-        return self._settled
-
-    def called(self, called: bool = True) -> None:
-        """Says whether the upstream was called, or is called next. A reservation counts as called. One that is not, and
-        to which nothing was reported, is cancelled at its end: it charges nothing."""
-        self._called = called
-
     def report(self, used: Used) -> None:
         """Says that so many units were used in all so far: tokens that were streamed, for example.
 
@@ -146,7 +135,6 @@ class Reservation:
             said of one holds until something else is said of it; a limit of which nothing was said keeps its estimate
         """
         self._used |= self._charge.used(used)
-        self._reported = True
 
     def settle(self, actual: Used) -> None:
         """Settles with what the request has used, as :meth:`report` has it. A limit without a cost stays charged 1.
@@ -158,24 +146,23 @@ class Reservation:
 
     def cancel(self) -> None:
         """Charges nothing, no request either: the upstream was not called."""
-        self._reported = self._called = False
-        self._end()
+        self._end(charged=False)
 
-    def close(self) -> None:
-        """Settles what is not settled; with asyncio in the background."""
-        if calls := self._calls():
+    def close(self, charged: bool = True) -> None:
+        """Settles what is not settled, or cancels it if it is not to be charged; with asyncio in the background."""
+        if calls := self._calls(charged):
             self._keeper.background.close(self._keeper.settlement(self._charge, calls))
 
-    def _calls(self) -> list[Call]:
+    def _calls(self, charged: bool) -> list[Call]:
         """What settles it, the first time. Nothing after that."""
         if self._settled:
             return []
         self._keeper.is_lost(self._charge)
         self._settled = self._charge.is_over = True
-        return self._charge.settle(self._used, self._called or self._reported)
+        return self._charge.settle(self._used, charged)
 
-    def _end(self, longest: float | None = None) -> None:
-        if calls := self._calls():
+    def _end(self, longest: float | None = None, charged: bool = True) -> None:
+        if calls := self._calls(charged):
             self._keeper.background.now(self._keeper.settlement(self._charge, calls), longest)
 
     def __enter__(self) -> Reservation:
@@ -187,4 +174,4 @@ class Reservation:
     def __del__(self) -> None:
         # A copy in a child process is not the one to settle it.
         if not self._settled and self._process == os.getpid():
-            self._keeper.background.drop(self._keeper.settlement(self._charge, self._calls()))
+            self._keeper.background.drop(self._keeper.settlement(self._charge, self._calls(True)))
