@@ -59,6 +59,13 @@ class Overloaded(redis.TimeoutError):
     """
 
 
+class UnknownPrimary(redis.RedisError):
+    """No Sentinel that replies watches a primary of this name: a fault of the configuration."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"no Sentinel watches a primary with the name {name!r}")
+
+
 def is_pool_full(error: BaseException) -> bool:
     """Whether all connections of the client were in use, so nothing was sent."""
     if isinstance(error, redis.exceptions.MaxConnectionsError):

@@ -5,16 +5,20 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import pathlib
+import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
 import pytest
 import redis
 import redis.asyncio
+import redis.asyncio.sentinel
+import redis.sentinel
 from redis.backoff import NoBackoff
-from server import MODULE, Forwarder, Server, binaries
+from server import MODULE, Forwarder, Server, binaries, eventually, free_port, listens, spawn
 
 from limits_redis_rl import AsyncLimiter, Denied, Limiter, Overloaded, Policy
 from limits_redis_rl.aio import Shared
@@ -409,3 +413,54 @@ def test_a_fork_begins_closed(own: Server) -> None:
         if not (child := os.fork()):
             os._exit(it.link.breaker().is_open)
         assert os.waitpid(child, 0)[1] == 0
+
+
+@contextlib.asynccontextmanager
+async def watched(sentinels: list[int], name: str) -> AsyncIterator[tuple[Any, Any]]:
+    """Clients of the primary that these Sentinels name."""
+    options: dict[str, Any] = {"sentinel_kwargs": {"retry": None}, "retry": None}
+    addresses = [("127.0.0.1", port) for port in sentinels]
+    found = redis.asyncio.sentinel.Sentinel(addresses, **options)
+    blocking = redis.sentinel.Sentinel(addresses, **options)
+    async with found.master_for(name) as client:
+        with blocking.master_for(name) as other:
+            yield client, other
+    for each in found.sentinels:
+        await each.aclose()
+    for one in blocking.sentinels:
+        one.close()
+
+
+@pytest.mark.parametrize(("name", "source"), [("up", "server"), ("away", "allow"), ("wrong", None)])
+async def test_a_wrong_name_of_a_primary_is_a_fault(name: str, source: str | None, port: int, prefix: str) -> None:
+    with tempfile.TemporaryDirectory() as directory:
+        sentinel = free_port()
+        lines = [
+            f"sentinel monitor {each} 127.0.0.1 {at} 1\nsentinel down-after-milliseconds {each} 200"
+            for each, at in (("up", port), ("away", 1))
+        ]
+        path = pathlib.Path(directory) / "sentinel.conf"
+        path.write_text("\n".join([f"port {sentinel}", "bind 127.0.0.1", *lines]) + "\n")
+        process = spawn([binaries()[0], path, "--sentinel"], directory, "log")
+        try:
+            await asyncio.to_thread(eventually, lambda: listens(sentinel), "soon")
+            with redis.Redis(port=sentinel, decode_responses=True) as client:
+                is_down = lambda: client.sentinel_masters()["away"]["is_sdown"]  # noqa: E731
+                await asyncio.to_thread(eventually, is_down, "soon")
+            async with watched([1, sentinel], name) as clients:
+                limiters: list[Any] = [
+                    AsyncLimiter(clients[0], timeout=30, unavailable="allow", prefix=prefix),
+                    Limiter(clients[1], unavailable="allow", prefix=prefix),
+                ]
+                for it in limiters:
+                    if source is None:
+                        with pytest.raises(
+                            redis.RedisError, match="no Sentinel watches a primary with the name 'wrong'"
+                        ):
+                            await value(it.check("WINDOW 1m 9", "ann"))
+                        assert it.counters.faults == 1
+                    else:
+                        assert (await value(it.check("WINDOW 1m 9", "ann"))).source == source
+        finally:
+            process.kill()
+            process.wait()

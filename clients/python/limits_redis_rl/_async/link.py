@@ -7,12 +7,13 @@ import time
 from typing import Any
 
 import redis
+import redis.asyncio.sentinel
 
 from ..aio import Shared, sleep
 from ..breaker import Breaker
 from ..calls import Call
 from ..client import node_of
-from ..errors import NO_MODULE, CircuitOpen, NoModule, Overloaded, is_pool_full, is_reply, kind
+from ..errors import NO_MODULE, CircuitOpen, NoModule, Overloaded, UnknownPrimary, is_pool_full, is_reply, kind
 from ..log import Log
 from ..scripts import scripted
 
@@ -93,7 +94,8 @@ class AsyncLink:
             if self._is_cluster:
                 await self._shared.initialized(self.client)
             reply = await self._decided(call)
-        except BaseException as error:
+        except BaseException as raised:
+            error = await self._of_primary(raised)
             what = kind(error)
             # A call ends from outside at its time limit, or if its caller has left.
             if what == "timeout" or not isinstance(error, Exception):
@@ -108,9 +110,22 @@ class AsyncLink:
             if what == "READONLY" and pool is not None:
                 # After a failover the address may lead to another server, but the connections still lead to this one.
                 await pool.disconnect(inuse_connections=False)
-            raise
+            raise error from None
         breaker.reply()
         return reply
+
+    async def _of_primary(self, error: BaseException) -> BaseException:
+        """What an error says of the primary: redis-py has one error for a primary that is away and for a wrong name."""
+        if not isinstance(error, redis.asyncio.sentinel.MasterNotFoundError):
+            return error
+        pool: Any = self.client.connection_pool
+        known: list[bool] = []
+        for sentinel in pool.sentinel_manager.sentinels:
+            try:
+                known.append(pool.service_name in await sentinel.sentinel_masters())
+            except (redis.ConnectionError, redis.TimeoutError):
+                continue
+        return UnknownPrimary(pool.service_name) if known and not any(known) else error
 
     async def _decided(self, call: Call) -> tuple[Any, bool]:
         if time.monotonic() >= self._scripts_until:
