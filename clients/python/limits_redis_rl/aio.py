@@ -13,7 +13,6 @@ from weakref import WeakKeyDictionary
 import redis
 
 from .client import most_connections
-from .log import Log
 
 T = TypeVar("T")
 IS_ASYNC = True
@@ -136,7 +135,7 @@ _shared: WeakKeyDictionary[Any, Shared] = WeakKeyDictionary()
 class Background:
     """What a limiter does beside its calls, in tasks."""
 
-    def __init__(self, log: Log) -> None:
+    def __init__(self) -> None:
         self._tasks: set[asyncio.Task[None]] = set()
         self._awaited: set[asyncio.Task[None]] = set()
         self._loop: asyncio.AbstractEventLoop | None = None

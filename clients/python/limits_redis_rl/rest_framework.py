@@ -17,7 +17,6 @@ from rest_framework.exceptions import APIException
 
 from .errors import is_unavailable
 from .policy import Policy
-from .storage import limit_of
 
 
 class Unavailable(APIException):  # type: ignore[misc]
@@ -56,7 +55,7 @@ class Throttle(throttling.SimpleRateThrottle):  # type: ignore[misc]
 
     @classmethod
     def _policy(cls, window: int, limit: int) -> Policy:
-        return Policy(cls.algorithm, window, limit, **cls.options)
+        return Policy(cls.algorithm, window, limit, name=str(cls.algorithm).lower(), **cls.options)
 
     def parse_rate(self, rate: Any) -> Any:
         try:
@@ -67,10 +66,10 @@ class Throttle(throttling.SimpleRateThrottle):  # type: ignore[misc]
     def allow_request(self, request: Any, view: Any) -> bool:
         if self.rate is None or (ident := self.get_cache_key(request, view)) is None:
             return True
-        storage, policy = configured(), self._policy(self.duration, self.num_requests)
+        limiter, policy = configured().limiter, self._policy(self.duration, self.num_requests)
         try:
             # The framework's key has the scope.
-            [decision] = storage.limiter.decide("CHECK", [limit_of(storage.key_prefix, policy, ident)]).limits
+            decision = limiter.check(policy, ident)
         except Exception as error:
             if is_unavailable(error):
                 raise Unavailable from error

@@ -16,9 +16,7 @@ from urllib.parse import unquote, urlsplit
 from limits.errors import ConfigurationError
 from limits.limits import GRANULARITIES
 
-from .calls import Limit
 from .decision import Decision
-from .keys import part_of_key
 from .policy import LARGEST, Policy
 
 # Seconds. The client of redis waits for ever if it is not told otherwise.
@@ -27,15 +25,8 @@ TIMEOUTS = {"socket_timeout": 0.1, "socket_connect_timeout": 0.1}
 
 @functools.lru_cache(maxsize=1000)
 def policy(algorithm: str, window: int, limit: int) -> Policy:
-    """The policy of a limit, which is made once."""
-    return Policy(algorithm, window, min(limit, LARGEST))
-
-
-def limit_of(prefix: str, policy: Policy, key: str, cost: int = 1) -> Limit:
-    """One limit of a call."""
-    if cost < 0:
-        raise ValueError(f"cost: expected an integer of at least 0, not {cost}")
-    return Limit(policy, f"{prefix}:{policy.algorithm.lower()}:{{{part_of_key(key)}}}", cost)
+    """The policy of a limit, which is made once. The key of limits has its window."""
+    return Policy(algorithm, window, min(limit, LARGEST), name=algorithm.lower())
 
 
 def fixed_count(decision: Decision, limit: int) -> int:

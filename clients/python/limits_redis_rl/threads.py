@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import atexit
 import contextlib
-import logging
 import os
 import threading
 import time
@@ -14,7 +13,6 @@ from typing import Any, TypeVar
 from weakref import WeakSet
 
 from .client import patience
-from .log import Log
 
 T = TypeVar("T")
 IS_ASYNC = False
@@ -52,32 +50,23 @@ class Shared:
     def initialized(self, client: Any) -> None: ...
 
 
-class Thread:
-    """Runs the jobs of this process, one after the other."""
-
-    def __init__(self) -> None:
-        self._loop = asyncio.new_event_loop()
-        self._is_running = False
-
-    def later(self, wait: float, run: Callable[[], None], log: Log) -> None:
-        self._loop.call_soon_threadsafe(self._loop.call_later, wait, run)
-        if not self._is_running:
-            try:
-                threading.Thread(target=self._loop.run_forever, name="redis-rl", daemon=True).start()
-                self._is_running = True
-            except RuntimeError as error:
-                # There are too many. The next call tries again; a lease that is not renewed until then is lost.
-                log.write(logging.ERROR, "nothing is renewed and settled in the background", error)
+# Runs the jobs of this process, one after the other, in a thread.
+_loop: asyncio.AbstractEventLoop | None = None
 
 
-_thread: Thread | None = None
+def _later(wait: float, run: Callable[[], None]) -> None:
+    global _loop
+    if _loop is None:
+        loop = asyncio.new_event_loop()
+        threading.Thread(target=loop.run_forever, name="redis-rl", daemon=True).start()
+        _loop = loop
+    _loop.call_soon_threadsafe(_loop.call_later, wait, run)
 
 
 class Background:
     """What a limiter does beside its calls, in one thread."""
 
-    def __init__(self, log: Log) -> None:
-        self._log = log
+    def __init__(self) -> None:
         self.start_anew()
         _all.add(self)
 
@@ -102,24 +91,20 @@ class Background:
 
         :param is_awaited: whether :meth:`join` waits for it
         """
-        global _thread
-        if _thread is None:
-            _thread = Thread()
-        thread = _thread
 
         def run() -> None:
             again = None
             with contextlib.suppress(Exception):  # the log has it
                 again = job()
             if again is not None:
-                return thread.later(again, run, self._log)
+                return _later(again, run)
             with self._changed:
                 self._left -= is_awaited
                 self._changed.notify_all()
 
         with self._changed:
+            _later(wait, run)
             self._left += is_awaited
-            thread.later(wait, run, self._log)
 
     drop = start
 
@@ -132,8 +117,8 @@ _all: WeakSet[Background] = WeakSet()
 
 
 def _after_fork() -> None:
-    global _thread
-    _thread = None
+    global _loop
+    _loop = None
     for background in list(_all):
         background.start_anew()
 

@@ -10,7 +10,6 @@ import re
 import signal
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import AsyncIterator
 from typing import Any
@@ -383,26 +382,6 @@ async def test_the_gateway_of_the_page(port: int, raw: redis.Redis) -> None:
     assert "Retry-After" not in denied.value.headers  # it can never be allowed
     await charged(510)
     await limiter.client.aclose()
-
-
-async def test_a_thread_that_cannot_be_started(
-    port: int, prefix: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    def fails(thread: threading.Thread) -> None:
-        raise RuntimeError("can't start new thread")
-
-    from limits_redis_rl import threads
-
-    monkeypatch.setattr(threads, "_thread", None)
-    async with limited("threads", port, prefix=prefix) as limiter:
-        with monkeypatch.context() as context:
-            context.setattr(threading.Thread, "start", fails)
-            first = limiter.reserve(call(1, "1s"), "1h")
-            assert "can't start new thread" in caplog.text
-        with limiter.reserve(call(1, "1s"), "1h"):
-            await asyncio.sleep(1.2)
-            assert not first.is_lost
-        first.close()
 
 
 PROGRAM = """

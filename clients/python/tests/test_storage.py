@@ -198,23 +198,6 @@ async def test_each_process_limits_itself(kind: str, strategy: str, own: Server)
         assert (it.storage.counters.allowed, it.storage.counters.local >= 5) == (1, True)
 
 
-@every_kind
-async def test_more_at_once_than_connections(kind: str, port: int, prefix: str) -> None:
-    async with limited(kind, port, "moving-window", prefix, max_connections=3) as it:
-        assert (await it.hits(parse("10/day"), 50)).count(True) == 10
-        assert not it.storage.counters.errors
-    options = {"max_connections": 1, "socket_timeout": 0.1}
-    async with limited(kind, port, "moving-window", prefix, **options) as it:
-        pool = it.storage.storage.connection_pool
-        connection = await value(pool.get_connection())
-        for _ in range(6):
-            # Also the sixth: it does not count for the breaker.
-            with pytest.raises(redis.TimeoutError, match="no connection was free"):
-                await it.hit(parse("10/day"))
-        await value(pool.release(connection))
-        assert it.storage.counters.errors == {"overload": 6}
-
-
 @pytest.mark.parametrize("kind", CLUSTERS)
 @every_strategy
 async def test_cluster(kind: str, strategy: str, ports: list[int], prefix: str) -> None:

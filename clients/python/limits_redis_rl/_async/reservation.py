@@ -28,7 +28,7 @@ class AsyncKeeper:
 
     def __init__(self, link: AsyncLink, log: Log) -> None:
         self.link = link
-        self.background = Background(log)
+        self.background = Background()
         self._log = log
 
     def settlement(self, charge: Charge, calls: list[Call]) -> Job:

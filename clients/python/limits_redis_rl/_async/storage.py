@@ -23,7 +23,6 @@ from ..storage import (
     counted,
     fixed_count,
     limit_in,
-    limit_of,
     moving_window,
     pattern,
     policy,
@@ -77,6 +76,7 @@ class AsyncRedisRlStorage(Storage, MovingWindowSupport, SlidingWindowCounterSupp
         self.moving_window = moving_window
         self.limiter = AsyncLimiter(
             self.storage,
+            prefix=f"{key_prefix}:",
             unavailable=unavailable,
             instances=instances,
             timeout=timeout if IS_ASYNC else None,
@@ -108,7 +108,7 @@ class AsyncRedisRlStorage(Storage, MovingWindowSupport, SlidingWindowCounterSupp
 
     async def _decide(self, verb: str, algorithm: str, key: str, window: int, limit: int, cost: int = 0) -> Decision:
         try:
-            each = limit_of(self.key_prefix, policy(algorithm, window, limit), key, cost)
+            each = self.limiter.limit(policy(algorithm, window, limit), key, cost)
         except ValueError as error:
             self.limiter.log.rejected(error)
             raise
@@ -139,12 +139,12 @@ class AsyncRedisRlStorage(Storage, MovingWindowSupport, SlidingWindowCounterSupp
         return sliding_window(await self._decide("PEEK", "COUNTER", key, expiry, LARGEST), expiry)
 
     async def clear_sliding_window(self, key: str, expiry: int) -> None:
-        await self.limiter.forget(limit_of(self.key_prefix, policy("COUNTER", expiry, 0), key))
+        await self.limiter.reset(policy("COUNTER", expiry, 0), key)
 
     async def clear(self, key: str) -> None:
         """limits clears a fixed and a moving window by the same call."""
         for algorithm in ("FIXED", self.moving_window):
-            await self.limiter.forget(limit_of(self.key_prefix, policy(algorithm, limit_in(key)[1], 0), key))
+            await self.limiter.reset(policy(algorithm, limit_in(key)[1], 0), key)
 
     async def check(self) -> bool:
         try:

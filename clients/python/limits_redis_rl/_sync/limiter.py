@@ -178,7 +178,10 @@ class Limiter:
 
     def reset(self, policy: AnyPolicy, who: str | int) -> bool:
         """Forgets what is counted. Whether anything was."""
-        return self.forget(self.limit(policy, who))
+        limit = self.limit(policy, who)
+        words = limit.policy.words
+        anchor = words[2:4] if "ANCHOR" in words else ()
+        return int(self._required("RESET", replace(limit, words=(words[0], *anchor)))) == 1
 
     def wait(self, policy: AnyPolicy, who: str | int, *, cost: int = 1, timeout: float | None = None) -> Decision:
         """Waits until the request is allowed, for LEAKY until its turn.
@@ -238,12 +241,6 @@ class Limiter:
             return (self._asked(call))[0]
         except Exception as error:
             return self._without_server(error, call)
-
-    def forget(self, limit: Limit) -> bool:
-        """As :meth:`reset`."""
-        words = limit.policy.words
-        anchor = words[2:4] if "ANCHOR" in words else ()
-        return int(self._required("RESET", replace(limit, words=(words[0], *anchor)))) == 1
 
     def all(self, limits: Iterable[OneLimit]) -> list[Limit]:
         """The limits of a call."""

@@ -29,7 +29,7 @@ class Keeper:
 
     def __init__(self, link: Link, log: Log) -> None:
         self.link = link
-        self.background = Background(log)
+        self.background = Background()
         self._log = log
 
     def settlement(self, charge: Charge, calls: list[Call]) -> Job:

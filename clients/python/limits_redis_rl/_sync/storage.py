@@ -24,7 +24,6 @@ from ..storage import (
     counted,
     fixed_count,
     limit_in,
-    limit_of,
     moving_window,
     pattern,
     policy,
@@ -78,6 +77,7 @@ class RedisRlStorage(Storage, MovingWindowSupport, SlidingWindowCounterSupport):
         self.moving_window = moving_window
         self.limiter = Limiter(
             self.storage,
+            prefix=f"{key_prefix}:",
             unavailable=unavailable,
             instances=instances,
             timeout=timeout if IS_ASYNC else None,
@@ -109,7 +109,7 @@ class RedisRlStorage(Storage, MovingWindowSupport, SlidingWindowCounterSupport):
 
     def _decide(self, verb: str, algorithm: str, key: str, window: int, limit: int, cost: int = 0) -> Decision:
         try:
-            each = limit_of(self.key_prefix, policy(algorithm, window, limit), key, cost)
+            each = self.limiter.limit(policy(algorithm, window, limit), key, cost)
         except ValueError as error:
             self.limiter.log.rejected(error)
             raise
@@ -140,12 +140,12 @@ class RedisRlStorage(Storage, MovingWindowSupport, SlidingWindowCounterSupport):
         return sliding_window(self._decide("PEEK", "COUNTER", key, expiry, LARGEST), expiry)
 
     def clear_sliding_window(self, key: str, expiry: int) -> None:
-        self.limiter.forget(limit_of(self.key_prefix, policy("COUNTER", expiry, 0), key))
+        self.limiter.reset(policy("COUNTER", expiry, 0), key)
 
     def clear(self, key: str) -> None:
         """limits clears a fixed and a moving window by the same call."""
         for algorithm in ("FIXED", self.moving_window):
-            self.limiter.forget(limit_of(self.key_prefix, policy(algorithm, limit_in(key)[1], 0), key))
+            self.limiter.reset(policy(algorithm, limit_in(key)[1], 0), key)
 
     def check(self) -> bool:
         try:
