@@ -248,11 +248,9 @@ impl<'s> Asker<'s> {
             true => self.limiter.share_without_server(&requests, self.how.fallback),
             false => self.limiter.share(&requests).await,
         };
-        match shared {
-            Ok(shared) => {
-                let place = shared.paid.or_else(|| shared.soonest()).unwrap_or_default();
-                (place, shared.limits.get(place).copied().ok_or(Error::UnknownReply))
-            }
+        match shared.map(|shared| shared.decision().map(|(place, decision)| (place, *decision))) {
+            Ok(Some((place, decision))) => (place, Ok(decision)),
+            Ok(None) => (0, Err(Error::UnknownReply)),
             Err(error) => (0, Err(error)),
         }
     }

@@ -212,19 +212,13 @@ impl Shared {
         self.paid.is_some()
     }
 
-    /// The decision of the limit that paid; of a denial that of the limit that allows the request first. `None` if there
-    /// are no limits.
-    pub fn decision(&self) -> Option<&Decision> {
+    /// The place and the decision of the limit that paid; of a denial those of the limit that allows the request first.
+    /// `None` if there are no limits.
+    pub fn decision(&self) -> Option<(usize, &Decision)> {
         match self.paid {
-            Some(paid) => self.limits.get(paid),
-            None => self.limits.get(self.soonest()?),
+            Some(paid) => self.limits.get(paid).map(|decision| (paid, decision)),
+            None => self.limits.iter().enumerate().min_by_key(|(_, decision)| decision.allowed_at_ms()),
         }
-    }
-
-    /// The place of the limit that allows the same request first.
-    pub fn soonest(&self) -> Option<usize> {
-        let each = self.limits.iter().map(Decision::allowed_at_ms).enumerate();
-        each.min_by_key(|(_, allowed_at_ms)| *allowed_at_ms).map(|(place, _)| place)
     }
 }
 

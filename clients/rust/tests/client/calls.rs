@@ -117,7 +117,7 @@ fn the_first_limit_that_allows_pays_and_each_one_after_it() {
         let (team, model) = (Policy::counter(HOUR, 2).name("team"), Policy::token(HOUR, 4).name("model"));
         let share = async |key: &str, cost| {
             let shared = limiter.share(&[team.request(key).cost(cost), model.request("{m}").cost(cost)]).await.unwrap();
-            (shared.paid, shared.decision().map(|one| one.policy().label().to_owned()), shared.limits[1].remaining)
+            (shared.paid, shared.decision().map(|(_, one)| one.policy().label().to_owned()), shared.limits[1].remaining)
         };
         let team_pays = |left| (Some(0), Some("team".to_owned()), left);
         assert_eq!(share("{m}:a", 2).await, team_pays(2));
