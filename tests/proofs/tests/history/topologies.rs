@@ -80,11 +80,11 @@ use Fault::{CutClients, CutPrimary, CutReplica, Kill, Restart, Switch};
 
 /// Each row of the page: the topology, the fault, the settings of the servers, and what happens.
 const ROWS: [(Topology, &str, &str, Fault); 20] = [
-    (One, "killed and started, `appendonly yes`", "appendonly yes", Restart(End::Kill)),
-    (One, "SHUTDOWN and started, `appendonly yes`", "appendonly yes", Restart(End::ShutDown)),
+    (One, "killed and started, `appendfsync always`", ALWAYS, Restart(End::Kill)),
+    (One, "SHUTDOWN and started, `appendfsync always`", ALWAYS, Restart(End::ShutDown)),
     (One, "killed and started, `save \"\"`", "", Restart(End::Kill)),
     (One, "partition from its clients", "", CutClients),
-    (Replica, "primary killed and started, `appendonly yes`", "appendonly yes", Restart(End::Kill)),
+    (Replica, "primary killed and started, `appendfsync always`", ALWAYS, Restart(End::Kill)),
     (Replica, "primary killed and started, `save \"\"`", "", Restart(End::Kill)),
     (Replica, "partition between the two", "", CutReplica),
     (Replica, "partition between the two, `min-replicas-max-lag 2`", NEEDS_REPLICA, CutReplica),
@@ -107,6 +107,8 @@ const ROWS: [(Topology, &str, &str, Fault); 20] = [
     (Cluster, "`CLUSTER FAILOVER`", "", Switch("CLUSTER FAILOVER", After::Nothing)),
 ];
 
+/// With `everysec`, a server whose disk is slow writes up to 2 s later than it replies.
+const ALWAYS: &str = "appendonly yes appendfsync always";
 const NEEDS_REPLICA: &str = "min-replicas-to-write 1 min-replicas-max-lag 2";
 
 impl Topology {
