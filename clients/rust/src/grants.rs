@@ -10,7 +10,6 @@ use crate::Fallback;
 use crate::Limiter;
 use crate::Request;
 use crate::account::{Ahead, Form};
-use crate::core::at_most_a_year;
 use crate::decision::Decision;
 use crate::error::Error;
 use crate::key::Bounded;
@@ -61,7 +60,8 @@ pub struct Grants {
     /// With the timeout and the fallback of the requests.
     limiter: Limiter,
     form: Form,
-    ahead: Ahead,
+    /// The size of a grant.
+    units: u64,
     /// Whether the keys are bounded already.
     keys_as_they_are: bool,
     /// What is left is given back when the last of these is dropped.
@@ -84,7 +84,7 @@ impl Limiter {
         let ahead = Ahead { units, hold: policy.longest_window().min(Duration::from_secs(1)) };
         let alive = Arc::new(watch::Sender::new(()));
         let limiter = self.for_grants(alive.subscribe());
-        Ok(Grants { limiter, form: Form::granted(policy, ahead), ahead, keys_as_they_are: false, _alive: alive })
+        Ok(Grants { limiter, form: Form::granted(policy, ahead), units, keys_as_they_are: false, _alive: alive })
     }
 }
 
@@ -94,8 +94,8 @@ impl Grants {
     #[must_use]
     pub fn hold(self, hold: Duration) -> Self {
         let hold = hold.clamp(Duration::from_millis(1), self.form.policy.longest_window());
-        let ahead = Ahead { hold, ..self.ahead };
-        Self { form: Form::granted(&self.form.policy, ahead), ahead, ..self }
+        let ahead = Ahead { units: self.units, hold };
+        Self { form: Form::granted(&self.form.policy, ahead), ..self }
     }
 
     /// The same grants with another fallback: for requests that find no units while the server cannot decide. That of the
@@ -120,7 +120,7 @@ impl Grants {
     /// units. With 0 it does not wait and fetches nothing. That of the limiter if not given.
     #[must_use]
     pub fn with_timeout(&self, timeout: Duration) -> Self {
-        Self { limiter: self.limiter.with_timeout(at_most_a_year(timeout)), ..self.clone() }
+        Self { limiter: self.limiter.with_timeout(timeout), ..self.clone() }
     }
 
     /// Checks a request of cost 1.
@@ -138,7 +138,7 @@ impl Grants {
     pub async fn check_cost(&self, key: impl AsRef<[u8]>, cost: u64) -> Result<Decision, Error> {
         let name = self.name(key.as_ref());
         let request = Request::for_bounded(&self.form.policy, &name).cost(cost);
-        let form = (1..=self.ahead.units).contains(&cost).then_some(&self.form);
+        let form = (1..=self.units).contains(&cost).then_some(&self.form);
         let decision = self.limiter.ask(&request, form).await;
         decision.or_else(|error| self.limiter.core.fall_back(&request, self.limiter.fallback, error))
     }

@@ -95,6 +95,8 @@ mod accounts;
 #[cfg(feature = "async")]
 mod address;
 #[cfg(feature = "async")]
+mod builder;
+#[cfg(feature = "async")]
 mod core;
 #[cfg(feature = "async")]
 mod denial;
@@ -102,8 +104,6 @@ mod denial;
 mod error;
 #[cfg(feature = "async")]
 mod grants;
-#[cfg(feature = "async")]
-mod guard;
 #[cfg(feature = "async")]
 mod joined;
 #[cfg(feature = "tower")]
@@ -128,10 +128,10 @@ mod stats;
 pub use {
     accounts::TopDenial,
     address::Address,
+    builder::Builder,
     error::Error,
     grants::Grants,
-    guard::Outcome,
-    limiter::{Builder, Lease, Leased, Limiter, Reservation, Reserved, ReservedAll},
+    limiter::{Lease, Leased, Limiter, Outcome, Reservation, Reserved, ReservedAll},
     link::Link,
     silence::BreakerSettings,
     stats::Stats,

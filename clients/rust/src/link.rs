@@ -3,7 +3,6 @@
 
 mod nodes;
 mod open;
-mod place;
 mod sentinel;
 mod server;
 
@@ -17,14 +16,12 @@ use tokio::task::yield_now;
 use tokio::time::timeout;
 
 use crate::address::{Address, Kind, REOPEN_APART, is_read_only};
-use crate::core::at_most_a_year;
 use crate::error::Error;
 use crate::protocol::Commands;
 use crate::stats::Gauge;
 use nodes::Nodes;
-use place::Place;
 pub(crate) use server::Late;
-use server::{Replies, Server};
+use server::{Place, Replies, Server};
 
 /// A connection that is opened when it is needed. Clones share it, and its circuit breaker.
 ///
@@ -71,8 +68,8 @@ impl Link {
         url.parse::<Address>().map(Self::new)
     }
 
-    pub(crate) fn gauge(&self) -> Arc<Gauge> {
-        Arc::clone(&self.0.gauge)
+    pub(crate) fn gauge(&self) -> &Gauge {
+        &self.0.gauge
     }
 
     /// After how long a silence the circuit breaker opens.
@@ -161,6 +158,11 @@ async fn request(
         }
     }
     Ok(replies)
+}
+
+/// A longer timeout could not be added to the time of now.
+pub fn at_most_a_year(timeout: Duration) -> Duration {
+    timeout.min(Duration::from_secs(365 * 86_400))
 }
 
 /// Waits so long. What has come by then counts, also if this process was stopped and has not read it yet. `None` if there

@@ -119,8 +119,7 @@ counters! {
     overload_errors,
     /// Requests that got an error although the server could not decide: with [`Fallback::Error`](crate::Fallback::Error).
     fallback_errors,
-    /// Costs that could not be settled: what a reservation or a response of the tower layer has used is not counted, but
-    /// its estimate, which comes back if it was reserved.
+    /// Costs of reservations that could not be settled: not the cost is counted but the estimate, until the reservation ends.
     unsettled,
     /// Leases that ended while they were held: the server renewed them too late or did not know them, and may have
     /// allowed another holder.

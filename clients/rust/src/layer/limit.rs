@@ -6,7 +6,7 @@ use crate::Lease;
 use crate::Limiter;
 use crate::Request;
 use crate::error::Error;
-use crate::guard::new_id;
+use crate::limiter::new_id;
 use crate::policy::Policy;
 
 /// A policy, the key that it counts, and what the request takes.
@@ -15,8 +15,6 @@ pub struct Limit {
     policy: Policy,
     key: Vec<u8>,
     cost: u64,
-    always: bool,
-    settled: bool,
     /// The holder, with LEASE.
     id: Option<String>,
 }
@@ -25,44 +23,21 @@ impl Limit {
     /// A limit that the request takes 1 of. With LEASE, the request holds a lease until the body of its response ends.
     pub fn new(policy: &Policy, key: impl Into<Vec<u8>>) -> Self {
         let id = policy.algorithm().traits().id.then(new_id);
-        Self { policy: *policy, key: key.into(), cost: 1, always: false, settled: false, id }
+        Self { policy: *policy, key: key.into(), cost: 1, id }
     }
 
-    /// How many units the request takes, or an estimate if the limit is [settled](Self::settled).
+    /// How many units the request takes.
     #[must_use]
     pub fn cost(self, cost: u64) -> Self {
         Self { cost, ..self }
-    }
-
-    /// Charges the cost whatever the limit says: see [`Request::always`]. Only for a request that has no other limit.
-    #[must_use]
-    pub fn always(self) -> Self {
-        Self { always: true, ..self }
-    }
-
-    /// Corrects the cost after the response: see [`RateLimitLayer::actual_cost`](super::RateLimitLayer::actual_cost). If
-    /// the service fails, everything is given back. If the caller hangs up before the response, the cost stays as it was
-    /// charged.
-    #[must_use]
-    pub fn settled(self) -> Self {
-        Self { settled: true, ..self }
-    }
-
-    pub(super) fn is_settled(&self) -> bool {
-        self.settled
     }
 
     pub(super) fn is_lease(&self) -> bool {
         self.id.is_some()
     }
 
-    pub(super) fn policy(&self) -> &Policy {
-        &self.policy
-    }
-
     pub(super) fn request(&self) -> Request<'_> {
         let request = self.policy.request(&self.key).cost(self.cost);
-        let request = if self.always { request.always() } else { request };
         self.id.as_ref().map_or(request, |id| request.id(id))
     }
 
@@ -81,12 +56,6 @@ impl Limits {
     /// No limits: the request is not checked.
     pub const fn none() -> Self {
         Self(Ok(Vec::new()))
-    }
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        Self::none()
     }
 }
 

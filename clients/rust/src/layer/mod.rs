@@ -36,7 +36,6 @@
 //! [`RateLimitLayer::on_rejection`] replaces statuses and bodies. What says who the caller is: [`keys`].
 
 mod body;
-mod cost;
 pub mod keys;
 mod limit;
 mod response;
@@ -54,7 +53,6 @@ use tower_layer::Layer;
 use tower_service::Service;
 
 pub use body::ResponseBody;
-pub use cost::{ActualCost, ActualCosts};
 pub use http::request::Parts;
 pub use limit::{Limit, Limits};
 pub use response::Rejection;
@@ -63,11 +61,9 @@ use crate::Lease;
 use crate::Limiter;
 use crate::decision::Decisions;
 use crate::error::Error;
-use crate::guard::Holder;
-use crate::policy::Policy;
+use crate::limiter::took_lease;
 
 type LimitsOf = dyn Fn(&Parts) -> Limits + Send + Sync;
-type CostOf = dyn Fn(&http::response::Parts, &Policy) -> Option<u64> + Send + Sync;
 type ResponseTo = dyn Fn(&Rejection, Response<Bytes>) -> Response<Bytes> + Send + Sync;
 
 /// The layer.
@@ -75,8 +71,6 @@ type ResponseTo = dyn Fn(&Rejection, Response<Bytes>) -> Response<Bytes> + Send 
 pub struct RateLimitLayer {
     limiter: Limiter,
     limits: Arc<LimitsOf>,
-    /// `None` for what the extensions of the response say.
-    actual: Option<Arc<CostOf>>,
     on_rejection: Option<Arc<ResponseTo>>,
 }
 
@@ -86,19 +80,7 @@ impl RateLimitLayer {
     /// request without limits is not checked.
     pub fn new<L: Into<Limits>>(limiter: Limiter, limits: impl Fn(&Parts) -> L + Send + Sync + 'static) -> Self {
         let limits = Arc::new(move |request: &Parts| limits(request).into());
-        Self { limiter, limits, actual: None, on_rejection: None }
-    }
-
-    /// What a request turned out to cost under a policy, for each limit that is [settled](Limit::settled). `None` leaves
-    /// the cost as it was charged. If not given, what the extensions of the response say: [`ActualCost`] or
-    /// [`ActualCosts`].
-    #[must_use]
-    pub fn actual_cost(
-        mut self,
-        actual: impl Fn(&http::response::Parts, &Policy) -> Option<u64> + Send + Sync + 'static,
-    ) -> Self {
-        self.actual = Some(Arc::new(actual));
-        self
+        Self { limiter, limits, on_rejection: None }
     }
 
     /// Replaces the response to a request that does not reach the service. It gets the response that the layer would
@@ -174,29 +156,17 @@ where
                     .await?
                     .map(|body| ResponseBody::of_service(body, Vec::new())));
             }
-            let (decisions, leases, limits) = match settings.check(limits).await {
-                (Ok((decisions, leases)), limits) if decisions.allowed => (decisions, leases, limits),
-                (Ok((decisions, _)), _) => return Ok(settings.reject(Rejection::Denied(decisions))),
-                (Err(error), _) => return Ok(settings.reject(Rejection::of(error))),
+            let (decisions, leases) = match settings.check(limits).await {
+                Ok((decisions, leases)) if decisions.allowed => (decisions, leases),
+                Ok((decisions, _)) => return Ok(settings.reject(Rejection::Denied(decisions))),
+                Err(error) => return Ok(settings.reject(Rejection::of(error))),
             };
             // A sleep of no time still ends with the timer's next tick, after up to a millisecond.
             if !decisions.delay().is_zero() {
                 sleep(decisions.delay()).await;
             }
             parts.extensions.insert(decisions.clone());
-            let response = match inner.call(Request::from_parts(parts, body)).await {
-                Ok(response) => response,
-                Err(error) => {
-                    cost::settle(&settings.limiter, &limits, &decisions, |_| Some(0));
-                    return Err(error);
-                }
-            };
-            let (mut parts, body) = response.into_parts();
-            let costs = cost::of_extensions(&parts.extensions, &limits);
-            cost::settle(&settings.limiter, &limits, &decisions, |limit| match &settings.actual {
-                Some(actual) => actual(&parts, limit.policy()),
-                None => costs(limit),
-            });
+            let (mut parts, body) = inner.call(Request::from_parts(parts, body)).await?.into_parts();
             response::set_headers(&mut parts.headers, &decisions);
             Ok(Response::from_parts(parts, ResponseBody::of_service(body, leases)))
         })
@@ -213,11 +183,10 @@ impl RateLimitLayer {
         response.map(ResponseBody::of_text)
     }
 
-    /// Checks the limits, and returns them.
-    async fn check(&self, limits: Vec<Limit>) -> (Result<(Decisions, Vec<Lease>), Error>, Vec<Limit>) {
+    /// Checks the limits, and takes their leases.
+    async fn check(&self, limits: Vec<Limit>) -> Result<(Decisions, Vec<Lease>), Error> {
         if !limits.iter().any(Limit::is_lease) {
-            let decisions = check_on(&self.limiter, &limits).await;
-            return (decisions.map(|decisions| (decisions, Vec::new())), limits);
+            return Ok((check_on(&self.limiter, &limits).await?, Vec::new()));
         }
         // A task of its own: if the caller is gone when the reply comes, the guards are dropped, which releases the leases.
         let limiter = self.limiter.clone();
@@ -225,19 +194,17 @@ impl RateLimitLayer {
             let sent = Instant::now().into_std();
             let result = check_on(&limiter, &limits).await;
             if result.as_ref().is_err_and(Error::is_failure) {
-                // The server may have taken the leases after all.
+                // The server may have taken the leases all the same.
                 limits.iter().for_each(|limit| drop(limit.lease(&limiter, sent)));
             }
-            let result = result.map(|decisions| {
-                let taken = limits.iter().zip(&decisions.limits);
-                let taken = taken.filter(|(_, decision)| decisions.allowed && Holder::New.has_lease(decision));
-                let leases = taken.filter_map(|(limit, _)| limit.lease(&limiter, sent)).collect();
-                (decisions, leases)
-            });
-            (result, limits)
+            let decisions = result?;
+            let taken = limits.iter().zip(&decisions.limits);
+            let taken = taken.filter(|(_, decision)| decisions.allowed && took_lease(decision));
+            let leases = taken.filter_map(|(limit, _)| limit.lease(&limiter, sent)).collect();
+            Ok((decisions, leases))
         });
         // The task neither panics nor is it aborted, unless the runtime ends.
-        task.await.unwrap_or_else(|_| (Err(Error::CircuitOpen), Vec::new()))
+        task.await.unwrap_or(Err(Error::CircuitOpen))
     }
 }
 

@@ -7,10 +7,11 @@ use redis::Value;
 use scopeguard::ScopeGuard;
 use tokio::time::{Instant, sleep};
 
+use super::Limiter;
 use super::shared::{Asking, land_later};
-use super::{Builder, Limiter};
 use crate::account::Form;
 use crate::accounts::TopDenial;
+use crate::builder::Builder;
 use crate::decision::{Decision, Decisions, Shared, Source};
 use crate::error::Error;
 use crate::fallback::Fallback;
@@ -22,7 +23,7 @@ use crate::{Address, Stats};
 impl Limiter {
     /// A limiter with the default settings: see [`Address`] for what a server can be.
     pub fn new(server: impl Into<Link>) -> Self {
-        Self::of(Builder::new(server.into()))
+        Self::of(&Builder::new(server.into()))
     }
 
     /// A limiter with other settings.
@@ -189,8 +190,10 @@ impl Limiter {
     pub async fn check_each(&self, requests: &[Request<'_>]) -> Vec<Result<Decision, Error>> {
         match requests {
             [request] => vec![self.check_request(request).await],
-            // The nodes reply at the same time.
-            _ if self.link.is_cluster() => join_all(requests.iter().map(|request| self.check_request(request))).await,
+            // The nodes reply at the same time. Without time, nothing is sent.
+            _ if self.core.link.is_cluster() || self.timeout.is_zero() => {
+                join_all(requests.iter().map(|request| self.check_request(request))).await
+            }
             _ => self.decide_together(requests).await,
         }
     }
@@ -225,20 +228,6 @@ impl Limiter {
     /// Corrects what was [reserved](Request::reserve) under an id to `actual`, once: an id that is not known changes
     /// nothing, so the call may be sent again. [`Decision::charged`] is `actual`, or 0 for such an id. The guard that
     /// [`reserve`](Self::reserve) returns does this by itself.
-    ///
-    /// # Errors
-    /// See [`Error`].
-    pub async fn settle_reservation(
-        &self,
-        policy: &Policy,
-        key: impl AsRef<[u8]>,
-        id: impl AsRef<[u8]>,
-        actual: u64,
-    ) -> Result<Decision, Error> {
-        self.settle_request(&Request::new(policy, key.as_ref()), id, actual).await
-    }
-
-    /// [`settle_reservation`](Self::settle_reservation) for the key and the policy of a request.
     ///
     /// # Errors
     /// See [`Error`].
@@ -320,9 +309,6 @@ impl Limiter {
     /// Decides on requests that do not depend on each other, whose commands are sent together.
     async fn decide_together(&self, requests: &[Request<'_>]) -> Vec<Result<Decision, Error>> {
         let core = &self.core;
-        if self.timeout.is_zero() {
-            return self.decide_at_once(requests);
-        }
         // Those of one key are decided in their order.
         let mut keys: Vec<_> = requests.iter().map(Request::key).collect();
         keys.sort_unstable();
@@ -349,15 +335,6 @@ impl Limiter {
         let each = requests.iter().zip(decisions);
         each.map(|(request, decision)| decision.or_else(|error| core.fall_back(request, self.fallback, error)))
             .collect()
-    }
-
-    /// Decides on requests that may not wait at all.
-    fn decide_at_once(&self, requests: &[Request<'_>]) -> Vec<Result<Decision, Error>> {
-        let decide = |request: &Request<'_>| match self.core.known(request, None) {
-            Some(decision) => Ok(decision),
-            None => self.core.fall_back(request, self.fallback, self.failed(Error::Timeout(self.timeout))),
-        };
-        requests.iter().map(decide).collect()
     }
 
     /// Sends a call that may give units back. What is remembered of the key is forgotten then, also if this future is
@@ -425,7 +402,7 @@ impl Limiter {
                 return results;
             }
             let rest = limit.saturating_sub(began.elapsed());
-            match self.link.request(std::mem::take(&mut commands), &key, rest, late).await {
+            match self.core.link.request(std::mem::take(&mut commands), &key, rest, late).await {
                 Ok(replied) => {
                     open.iter_mut().zip(replied).for_each(|((_, reply, _), value)| *reply = Some(value));
                 }

@@ -1,6 +1,5 @@
 //! The limiter, on tokio, and its guards.
 
-mod builder;
 mod calls;
 mod lease;
 mod reservation;
@@ -12,14 +11,16 @@ use std::time::Duration;
 use tokio::runtime::Handle;
 use tokio::sync::watch;
 
-pub use builder::Builder;
+#[cfg(feature = "tower")]
+pub use lease::took_lease;
 pub use lease::{Lease, Leased};
 pub use reservation::{Reservation, Reserved, ReservedAll};
 
-use crate::core::{Core, at_most_a_year};
+use crate::builder::Builder;
+use crate::core::Core;
 use crate::error::Error;
 use crate::fallback::Fallback;
-use crate::link::Link;
+use crate::link::at_most_a_year;
 
 /// Sends requests to a server with the module, or to one without it through the Lua scripts.
 ///
@@ -89,7 +90,6 @@ use crate::link::Link;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Limiter {
-    link: Link,
     pub(crate) core: Arc<Core>,
     pub(crate) fallback: Fallback,
     pub(crate) timeout: Duration,
@@ -104,14 +104,13 @@ impl Limiter {
     /// # Errors
     /// There is no connection. The next request tries again.
     pub async fn connect(&self) -> Result<(), Error> {
-        self.link.connect().await
+        self.core.link.connect().await
     }
 
-    fn of(builder: Builder) -> Self {
-        let Builder { link, settings } = builder;
-        link.set_silence(settings.breaker.limit(settings.timeout));
-        let core = Arc::new(Core::new(&settings, link.gauge(), link.is_cluster()));
-        Self { link, core, fallback: settings.fallback, timeout: settings.timeout, granted: None }
+    fn of(builder: &Builder) -> Self {
+        let &Builder { ref link, timeout, fallback, breaker, .. } = builder;
+        link.set_silence(breaker.limit(timeout));
+        Self { core: Arc::new(Core::new(builder)), fallback, timeout, granted: None }
     }
 
     /// The same limiter for grants that can be used while this has a sender.
@@ -128,6 +127,13 @@ impl Limiter {
     }
 }
 
+impl Builder {
+    /// The limiter.
+    pub fn build(self) -> Limiter {
+        Limiter::of(&self)
+    }
+}
+
 /// Waits for work of this runtime that goes on if nobody waits any more.
 async fn apart<T: Send + 'static>(
     runtime: &Handle,
@@ -135,4 +141,28 @@ async fn apart<T: Send + 'static>(
 ) -> Result<T, Error> {
     // The task neither panics nor is it aborted, unless the runtime ends.
     runtime.spawn(work).await.map_err(|_| Error::CircuitOpen)
+}
+
+/// An id that no other holder has.
+pub fn new_id() -> String {
+    uuid::Uuid::new_v4().to_string()
+}
+
+/// What a request for a lease or a reservation gets.
+#[derive(Debug)]
+pub enum Outcome<G, D> {
+    /// The lease is held, or the estimate charged, until the guard ends it.
+    Held(G),
+    /// A limit denies.
+    Denied(D),
+}
+
+impl<G, D> Outcome<G, D> {
+    /// The guard, if it is not denied.
+    pub fn held(self) -> Option<G> {
+        match self {
+            Self::Held(guard) => Some(guard),
+            Self::Denied(_) => None,
+        }
+    }
 }

@@ -1,16 +1,19 @@
 //! Reservations that settle themselves.
 
 use std::fmt;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tokio::runtime::Handle;
 use tokio::time::sleep;
 
-use super::{Limiter, apart};
+use super::{Limiter, Outcome, apart, new_id};
 use crate::decision::{Decision, Decisions, Source};
 use crate::error::Error;
-use crate::guard::{Outcome, Retry, Usage, new_id};
 use crate::policy::{Policy, Request};
+
+/// The pause before a settlement is sent again that had no reply, and the longest.
+const PAUSE: Duration = Duration::from_millis(50);
+const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 
 /// What a request for a reservation gets.
 pub type Reserved = Outcome<Reservation, Decision>;
@@ -47,7 +50,7 @@ impl fmt::Debug for Reservation {
 }
 
 impl Reservation {
-    /// The id: a random UUID, unless it was given.
+    /// The id: a random UUID.
     pub fn id(&self) -> &str {
         &self.id
     }
@@ -208,28 +211,6 @@ impl Limiter {
         }
         reserved
     }
-
-    /// Charges an estimate under this id, or finds it charged: the request may be sent again after an error. The party
-    /// that is limited must not choose the id: a request that repeats an open id is free.
-    ///
-    /// # Errors
-    /// As [`check`](Self::check).
-    pub async fn reserve_as(
-        &self,
-        request: &Request<'_>,
-        id: impl Into<String>,
-        ttl: Duration,
-    ) -> Result<Reserved, Error> {
-        let id = id.into();
-        let decision = self.check_request(&request.reserve(&id, ttl)).await?;
-        if !decision.allowed {
-            return Ok(Reserved::Denied(decision));
-        }
-        // An earlier call may have charged the id.
-        let mut reservation = Charge::of(self, request, &id, ttl).guard(decision, true);
-        reservation.called(true);
-        Ok(Reserved::Held(reservation))
-    }
 }
 
 /// Reserves although the caller may be gone by then: the guards are dropped, which cancels.
@@ -254,5 +235,59 @@ async fn hold(limiter: Limiter, charges: Vec<Charge>) -> Result<ReservedAll, Err
             }
             result.map(ReservedAll::Denied)
         }
+    }
+}
+
+/// What the guard of a reservation knows of the work that it pays for.
+#[derive(Clone, Copy, Debug)]
+struct Usage {
+    reserved: u64,
+    reported: Option<u64>,
+    /// Whether the upstream was called.
+    called: bool,
+}
+
+impl Usage {
+    /// What to settle with: what was reported; else the whole estimate, if the upstream was called.
+    fn units(self) -> u64 {
+        self.reported.unwrap_or(if self.called { self.reserved } else { 0 })
+    }
+}
+
+/// When a settlement without a reply is sent again.
+struct Retry {
+    /// `None` if it is later than any time that can be represented.
+    until: Option<Instant>,
+    pause: Duration,
+}
+
+impl Retry {
+    /// A reservation that lasts `ttl`. After it has ended, it can be settled for one further `ttl`.
+    fn new(ttl: Duration) -> Self {
+        Self { until: Instant::now().checked_add(ttl.saturating_mul(2)), pause: PAUSE }
+    }
+
+    /// The pause before it is sent again; `None` if this result is the last.
+    fn pause(&mut self, result: &Result<Decision, Error>) -> Option<Duration> {
+        let pause = self.pause;
+        self.pause = (pause * 2).min(LONGEST_PAUSE);
+        let in_time = self.until.is_none_or(|until| Instant::now() + pause < until);
+        (result.as_ref().is_err_and(Error::is_unavailable) && in_time).then_some(pause)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_settlement_is_sent_again_until_it_can_no_longer_be_settled() {
+        let no_reply = || Err(Error::Timeout(PAUSE));
+        let mut longest = Retry::new(Duration::MAX);
+        assert_eq!([longest.pause(&no_reply()), longest.pause(&no_reply())], [Some(PAUSE), Some(PAUSE * 2)]);
+        assert_eq!(longest.pause(&Err(Error::UnknownReply)), None);
+        assert_eq!(Retry::new(PAUSE / 2).pause(&no_reply()), None);
+        // It can be settled for one ttl, and then for one more.
+        assert_eq!(Retry::new(PAUSE).pause(&no_reply()), Some(PAUSE));
     }
 }

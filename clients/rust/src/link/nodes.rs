@@ -11,8 +11,7 @@ use parking_lot::Mutex;
 use redis::{Client, ConnectionAddr, ConnectionInfo, ErrorKind, RedisError};
 use tokio::time::{sleep, timeout};
 
-use super::place::Place;
-use super::server::{Late, Replies, Server};
+use super::server::{Late, Place, Replies, Server};
 use super::value;
 use crate::address::routing::{self, Node, Range};
 use crate::address::{OPEN_TIMEOUT, Trust, at, is_misrouted};

@@ -7,13 +7,14 @@ use std::time::{Duration, Instant};
 use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, Shared};
 use parking_lot::Mutex;
-use redis::{ErrorKind, RedisError, RedisResult, Value};
+use redis::{ConnectionInfo, ErrorKind, RedisError, RedisResult, Value};
 use tokio::runtime::Handle;
 use tokio::time::{sleep, timeout};
 
-use super::open::Connection;
-use super::place::Place;
+use super::open::{Connection, connect, in_time};
+use super::sentinel;
 use super::{give_turns, within};
+use crate::address::{OPEN_TIMEOUT, Sentinels, Trust};
 use crate::error::{Error, is_connection_error};
 use crate::protocol::Commands;
 use crate::silence::{LOOKS_APART, Permit, Silence};
@@ -27,6 +28,27 @@ const REPLACED_AFTER: Duration = Duration::from_secs(1);
 const LATE: Duration = Duration::from_secs(1);
 /// Before a request that comes after so long, the runtime notes whether the server has closed the connection.
 const IDLE: Duration = Duration::from_millis(2);
+
+/// Where a connection leads to.
+#[derive(Clone, Debug)]
+pub enum Place {
+    Server(Box<ConnectionInfo>, Trust),
+    /// The master that Sentinels name.
+    Sentinel(Box<Sentinels>, Trust),
+}
+
+impl Place {
+    /// Opens a connection. The server has replied to PING then, if only with an error.
+    async fn open(&self) -> RedisResult<Connection> {
+        let opening = async {
+            match self {
+                Self::Server(info, trust) => connect(info, trust).await,
+                Self::Sentinel(sentinels, trust) => sentinel::master(sentinels, trust).await,
+            }
+        };
+        in_time(OPEN_TIMEOUT, opening).await
+    }
+}
 
 /// The connection. It closes when this is dropped and nobody waits for a reply.
 #[derive(Debug)]

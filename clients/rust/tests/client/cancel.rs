@@ -2,12 +2,11 @@
 
 use std::time::Duration;
 
-use redis_rl_client::{Error, Limiter, Link, Policy, Source};
+use redis_rl_client::{Error, Limiter, Policy, Source};
 use tokio::time::timeout;
 
-use crate::link::url;
 use crate::proxy::Proxy;
-use crate::setup::{block_on, connected, eventually_is, limiter};
+use crate::setup::{at_port, block_on, connected, eventually_is, limiter};
 use crate::support::*;
 
 const HOUR: Duration = Duration::from_secs(3600);
@@ -18,7 +17,7 @@ fn with_slow_replies(test: impl AsyncFnOnce(Limiter, &Server)) {
     let server = one_server();
     let proxy = Proxy::start(server.port(), DELAY);
     block_on(async {
-        let limiter = Limiter::builder(Link::open(&url(proxy.port)).expect("a URL")).timeout(PATIENCE).build();
+        let limiter = at_port(proxy.port).timeout(PATIENCE).build();
         limiter.connect().await.expect("a connection");
         test(limiter, &server).await;
     });
@@ -87,20 +86,6 @@ fn leases_of_cancelled_requests_end() {
         let mut holders = || redis::cmd("ZCARD").arg("jobs").query::<i64>(&mut con).unwrap();
         assert!(eventually(PATIENCE, || holders() > 0), "the leases are not taken");
         assert!(eventually(PATIENCE, || holders() == 0), "the leases are not released");
-    });
-}
-
-/// What is held under an id may be the lease of another caller, who has the same id.
-#[test]
-fn a_cancelled_request_for_the_lease_of_an_id_releases_nothing() {
-    with_slow_replies(async |slow, _| {
-        let jobs = Policy::lease(HOUR, 5);
-        let held = slow.lease_as(&jobs, "jobs", "me").await.unwrap().held().expect("room");
-        let again = slow.lease_as(&jobs, "jobs", "me");
-        assert!(timeout(Duration::from_millis(20), again).await.is_err(), "it was not cancelled");
-        // What would release it has had its time.
-        tokio::time::sleep(3 * DELAY).await;
-        assert!(held.release().await.unwrap());
     });
 }
 

@@ -2,11 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-use redis_rl_client::{Decision, Error, Limiter, Link, Policy};
+use redis_rl_client::{Decision, Error, Policy};
 
-use crate::link::url;
 use crate::proxy::Proxy;
-use crate::setup::{block_on, for_each_way};
+use crate::setup::{at_port, block_on, for_each_way};
 use crate::support::*;
 
 const HOUR: Duration = Duration::from_secs(3600);
@@ -46,7 +45,7 @@ fn all_requests_are_one_round_trip() {
     let keys: Vec<_> = (0..20).map(|n| format!("user:{n}")).collect();
     let requests: Vec<_> = keys.iter().map(|key| API.request(key)).collect();
     block_on(async {
-        let limiter = Limiter::builder(Link::open(&url(proxy.port)).expect("a URL")).timeout(PATIENCE).build();
+        let limiter = at_port(proxy.port).timeout(PATIENCE).build();
         limiter.connect().await.expect("a connection");
         let began = Instant::now();
         assert_eq!(allowed(limiter.check_each(&requests).await), [true; 20]);

@@ -1,15 +1,13 @@
-//! What a request gets when something fails, from the limiter and from the layer.
+//! What a request gets when something fails.
 
 use std::fs::OpenOptions;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use http::{Request, Response, StatusCode};
-use redis_rl_client::layer::{Limit, Parts, RateLimitLayer};
-use redis_rl_client::{Decision, Error, Fallback, Limiter, Link, Policy, Source};
-use tower::{ServiceBuilder, ServiceExt};
+use redis_rl_client::{Decision, Error, Fallback, Limiter, Policy, Source};
 
 use crate::proxy::Proxy;
+use crate::setup::at_port;
 use crate::support::*;
 
 const API: Policy = Policy::token(Duration::from_secs(3600), 1_000_000);
@@ -17,14 +15,6 @@ const API: Policy = Policy::token(Duration::from_secs(3600), 1_000_000);
 const LONGEST: Duration = Duration::from_secs(1);
 /// A probe is sent each second.
 const RECOVERY: Duration = Duration::from_secs(3);
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Way {
-    Limiter,
-    Layer,
-}
-
-const WAYS: [Way; 2] = [Way::Limiter, Way::Layer];
 
 /// A limiter with one fallback, and the runtime that it is called in.
 struct Client {
@@ -34,7 +24,7 @@ struct Client {
     logs: tempfile::NamedTempFile,
 }
 
-/// What a request gets: the server's decision, another one, an error, or a status.
+/// What a request gets: the server's decision, another one, or an error.
 #[derive(Debug, PartialEq, Eq)]
 enum Outcome {
     Server,
@@ -46,56 +36,29 @@ enum Outcome {
 
 impl Client {
     fn new(port: u16, fallback: Fallback) -> Self {
-        let url = format!("redis://127.0.0.1:{port}");
         // One thread, whose events are all seen.
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        let limiter = Limiter::builder(Link::open(&url).unwrap()).fallback(fallback).build();
+        let limiter = at_port(port).fallback(fallback).build();
         Self { runtime, limiter, logs: tempfile::NamedTempFile::new().unwrap() }
     }
 
-    fn ask(&self, way: Way, policy: &Policy, key: &str) -> Outcome {
+    fn ask(&self, policy: &Policy, key: &str) -> Outcome {
         let logs = OpenOptions::new().append(true).open(self.logs.path()).unwrap();
         let subscriber = tracing_subscriber::fmt().with_ansi(false).with_writer(Arc::new(logs)).finish();
         let began = Instant::now();
-        let outcome = tracing::subscriber::with_default(subscriber, || match way {
-            Way::Limiter => of_result(self.runtime.block_on(self.limiter.check(policy, key))),
-            Way::Layer => self.runtime.block_on(self.ask_layer(*policy, key.to_owned())),
+        let outcome = tracing::subscriber::with_default(subscriber, || {
+            of_result(self.runtime.block_on(self.limiter.check(policy, key)))
         });
         assert!(began.elapsed() <= LONGEST, "{:?}", began.elapsed());
         outcome
-    }
-
-    async fn ask_layer(&self, policy: Policy, key: String) -> Outcome {
-        let layer = RateLimitLayer::new(self.limiter.clone(), move |_: &Parts| Limit::new(&policy, key.clone()));
-        let service = tower::service_fn(|request: Request<axum::body::Body>| async move {
-            let decisions = request.extensions().get::<redis_rl_client::Decisions>().unwrap();
-            let source = if decisions.limits[0].source == Source::Server { "server" } else { "fallback" };
-            Ok::<_, std::convert::Infallible>(
-                Response::builder().header("source", source).body(axum::body::Body::empty()).unwrap(),
-            )
-        });
-        let response = ServiceBuilder::new()
-            .layer(layer)
-            .service(service)
-            .oneshot(Request::new(axum::body::Body::empty()))
-            .await
-            .unwrap();
-        match response.status() {
-            StatusCode::OK if response.headers()["source"] == "server" => Outcome::Server,
-            StatusCode::OK => Outcome::Allowed,
-            StatusCode::TOO_MANY_REQUESTS => Outcome::Denied,
-            StatusCode::SERVICE_UNAVAILABLE if response.headers()["retry-after"] == "1" => Outcome::Unavailable,
-            StatusCode::INTERNAL_SERVER_ERROR => Outcome::Rejected,
-            other => panic!("{other}"),
-        }
     }
 
     fn logged(&self, text: &str) -> bool {
         std::fs::read_to_string(self.logs.path()).unwrap().contains(text)
     }
 
-    fn served(&self, way: Way) -> bool {
-        eventually(RECOVERY, || self.ask(way, &API, "k") == Outcome::Server)
+    fn served(&self) -> bool {
+        eventually(RECOVERY, || self.ask(&API, "k") == Outcome::Server)
     }
 }
 
@@ -118,32 +81,25 @@ fn no_reply(fault: &str, fail: impl Fn(&mut Server), repair: impl Fn(&mut Server
         (Fallback::Deny, Outcome::Denied, "failing closed: "),
         (Fallback::Local { instances: 1 }, Outcome::Allowed, "limiting in this process: "),
     ];
-    for way in WAYS {
-        for (fallback, outcome, log) in &all {
-            let mut server = one_server();
-            if at_start {
-                fail(&mut server);
-            }
-            let client = Client::new(server.port(), *fallback);
-            if !at_start {
-                assert!(client.served(way));
-                fail(&mut server);
-            }
-            for _ in 0..10 {
-                assert_eq!(client.ask(way, &API, "k"), *outcome, "{fault}");
-            }
-            let stats = client.limiter.stats();
-            assert!(stats.circuit_opened >= 1 && stats.circuit_open >= 4, "{stats:?}");
-            assert!(client.logged(log) && client.logged("WARN"), "{fault}");
-            repair(&mut server);
-            assert!(client.served(way), "{fault}");
+    for (fallback, outcome, log) in &all {
+        let mut server = one_server();
+        if at_start {
+            fail(&mut server);
         }
+        let client = Client::new(server.port(), *fallback);
+        if !at_start {
+            assert!(client.served());
+            fail(&mut server);
+        }
+        for _ in 0..10 {
+            assert_eq!(client.ask(&API, "k"), *outcome, "{fault}");
+        }
+        let stats = client.limiter.stats();
+        assert!(stats.circuit_opened >= 1 && stats.circuit_open >= 4, "{stats:?}");
+        assert!(client.logged(log) && client.logged("WARN"), "{fault}");
+        repair(&mut server);
+        assert!(client.served(), "{fault}");
     }
-}
-
-#[test]
-fn stopped() {
-    no_reply("stopped", |server| server.shutdown("NOSAVE"), Server::start_again);
 }
 
 #[test]
@@ -163,77 +119,69 @@ fn paused() {
 
 #[test]
 fn restarted_empty() {
-    for way in WAYS {
-        let mut server = one_server();
-        let client = Client::new(server.port(), Fallback::Error);
-        let one = Policy::fixed(Duration::from_secs(86_400 * 365), 1);
-        assert_eq!(client.ask(way, &one, "a"), Outcome::Server);
-        server.kill();
-        server.start_again();
-        // What was counted is gone.
-        assert!(eventually(RECOVERY, || client.ask(way, &one, "a") == Outcome::Server));
-    }
+    let mut server = one_server();
+    let client = Client::new(server.port(), Fallback::Error);
+    let one = Policy::fixed(Duration::from_secs(86_400 * 365), 1);
+    assert_eq!(client.ask(&one, "a"), Outcome::Server);
+    server.kill();
+    server.start_again();
+    // What was counted is gone.
+    assert!(eventually(RECOVERY, || client.ask(&one, "a") == Outcome::Server));
 }
 
 #[test]
 fn failover() {
-    for way in WAYS {
-        let (old, new) = (one_server(), one_server());
-        let proxy = Proxy::start(old.port(), Duration::ZERO);
-        let client = Client::new(proxy.port, Fallback::Error);
-        assert!(client.served(way));
-        std::thread::sleep(Duration::from_millis(300));
-        proxy.redirect(new.port());
-        redis::cmd("REPLICAOF").arg("127.0.0.1").arg(new.port()).exec(&mut old.con()).unwrap();
-        for _ in 0..5 {
-            assert_eq!(client.ask(way, &API, "k"), Outcome::Server);
-        }
-        assert_eq!(client.limiter.stats().circuit_opened, 0);
+    let (old, new) = (one_server(), one_server());
+    let proxy = Proxy::start(old.port(), Duration::ZERO);
+    let client = Client::new(proxy.port, Fallback::Error);
+    assert!(client.served());
+    std::thread::sleep(Duration::from_millis(300));
+    proxy.redirect(new.port());
+    redis::cmd("REPLICAOF").arg("127.0.0.1").arg(new.port()).exec(&mut old.con()).unwrap();
+    for _ in 0..5 {
+        assert_eq!(client.ask(&API, "k"), Outcome::Server);
     }
+    assert_eq!(client.limiter.stats().circuit_opened, 0);
 }
 
 #[test]
 fn maxmemory() {
-    for way in WAYS {
-        let server = one_server();
-        let mut con = server.con();
-        for (fallback, outcome) in [
-            (Fallback::Error, Outcome::Unavailable),
-            (Fallback::Allow, Outcome::Allowed),
-            (Fallback::Deny, Outcome::Denied),
-        ] {
-            redis::cmd("CONFIG").arg("SET").arg("maxmemory").arg("1").exec(&mut con).unwrap();
-            let client = Client::new(server.port(), fallback);
-            for _ in 0..10 {
-                assert_eq!(client.ask(way, &API, "m"), outcome);
-            }
-            if fallback == Fallback::Error {
-                assert!(client.logged("no decision: "));
-            }
-            assert!(client.logged("WARN") && client.logged("OOM") && client.limiter.stats().circuit_opened == 0);
-            redis::cmd("CONFIG").arg("SET").arg("maxmemory").arg("0").exec(&mut con).unwrap();
-            assert_eq!(client.ask(way, &API, "other"), Outcome::Server);
+    let server = one_server();
+    let mut con = server.con();
+    for (fallback, outcome) in [
+        (Fallback::Error, Outcome::Unavailable),
+        (Fallback::Allow, Outcome::Allowed),
+        (Fallback::Deny, Outcome::Denied),
+    ] {
+        redis::cmd("CONFIG").arg("SET").arg("maxmemory").arg("1").exec(&mut con).unwrap();
+        let client = Client::new(server.port(), fallback);
+        for _ in 0..10 {
+            assert_eq!(client.ask(&API, "m"), outcome);
         }
+        if fallback == Fallback::Error {
+            assert!(client.logged("no decision: "));
+        }
+        assert!(client.logged("WARN") && client.logged("OOM") && client.limiter.stats().circuit_opened == 0);
+        redis::cmd("CONFIG").arg("SET").arg("maxmemory").arg("0").exec(&mut con).unwrap();
+        assert_eq!(client.ask(&API, "other"), Outcome::Server);
     }
 }
 
 /// A request that is wrong: an error with every fallback.
 fn rejected(fault: &str, policy: Policy, key: &str, log: &str) {
-    for way in WAYS {
-        let server = one_server();
-        redis::cmd("RPUSH").arg("list").arg("x").exec(&mut server.con()).unwrap();
-        for fallback in [Fallback::Error, Fallback::Allow, Fallback::Deny, Fallback::Local { instances: 1 }] {
-            let client = Client::new(server.port(), fallback);
-            for _ in 0..10 {
-                assert_eq!(client.ask(way, &policy, key), Outcome::Rejected, "{fault}");
-            }
-            assert!(
-                client.logged("ERROR") && client.logged("a fault of the configuration, ") && client.logged(log),
-                "{fault}"
-            );
-            let stats = client.limiter.stats();
-            assert_eq!((stats.circuit_opened, stats.rejected), (0, 10), "{stats:?}");
+    let server = one_server();
+    redis::cmd("RPUSH").arg("list").arg("x").exec(&mut server.con()).unwrap();
+    for fallback in [Fallback::Error, Fallback::Allow, Fallback::Deny, Fallback::Local { instances: 1 }] {
+        let client = Client::new(server.port(), fallback);
+        for _ in 0..10 {
+            assert_eq!(client.ask(&policy, key), Outcome::Rejected, "{fault}");
         }
+        assert!(
+            client.logged("ERROR") && client.logged("a fault of the configuration, ") && client.logged(log),
+            "{fault}"
+        );
+        let stats = client.limiter.stats();
+        assert_eq!((stats.circuit_opened, stats.rejected), (0, 10), "{stats:?}");
     }
 }
 
@@ -254,15 +202,13 @@ fn wrong_policy() {
 #[test]
 fn no_module() {
     let rolling = Policy::rolling(Duration::from_secs(60), 5);
-    for way in WAYS {
-        let server = Server::options(&servers()[0]).without_module().start();
-        let client = Client::new(server.port(), Fallback::Allow);
-        for policy in [&API, &API, &rolling] {
-            assert_eq!(client.ask(way, policy, &policy.to_string()), Outcome::Server);
-        }
-        assert!(client.logged("WARN") && client.logged("no module: the Lua scripts decide"));
-        assert!(client.logged("comes back when its window ends, and a settlement sent twice charges twice"));
+    let server = Server::options(&servers()[0]).without_module().start();
+    let client = Client::new(server.port(), Fallback::Allow);
+    for policy in [&API, &API, &rolling] {
+        assert_eq!(client.ask(policy, &policy.to_string()), Outcome::Server);
     }
+    assert!(client.logged("WARN") && client.logged("no module: the Lua scripts decide"));
+    assert!(client.logged("comes back when its window ends, and a settlement sent twice charges twice"));
 }
 
 /// The server has forgotten the scripts, does not load them, and does not let this user call them.
@@ -270,7 +216,7 @@ fn no_module() {
 fn scripts_are_sent_again_and_a_missing_permission_is_named() {
     let server = Server::options(&servers()[0]).without_module().start();
     let (client, mut con) = (Client::new(server.port(), Fallback::Allow), server.con());
-    let asks = || client.ask(Way::Limiter, &API, "k");
+    let asks = || client.ask(&API, "k");
     assert_eq!(asks(), Outcome::Server);
     ok(cmd!(con, "SCRIPT", "FLUSH"));
     assert_eq!(asks(), Outcome::Server);

@@ -3,30 +3,18 @@
 use std::time::Duration;
 
 use futures_util::future::join_all;
-use redis_rl_client::{Algorithm, Decision, Error, Fallback, Limiter, Link, Policy, Source, Traits, Window};
+use redis_rl_client::{Decision, Error, Fallback, Limiter, Policy, Source};
 use tokio::time::{sleep, timeout};
 
-use crate::link::url;
 use crate::proxy::Proxy;
-use crate::setup::{block_on, limiter};
+use crate::setup::{at_port, block_on, limiter, policies};
 use crate::support::*;
 
 const LIMIT: u64 = 100;
 const SOON: Duration = Duration::from_millis(60);
 
-/// A policy of each algorithm that `rlaas` takes.
-fn policies(window: Duration) -> impl Iterator<Item = Policy> {
-    let is_taken = |algorithm: &Algorithm| {
-        let Traits { settle, delays, most, .. } = *algorithm.traits();
-        settle && !delays && most.is_none()
-    };
-    let policy = move |algorithm| Policy::new(algorithm, Window::Length(window), LIMIT).expect("a policy");
-    Algorithm::ALL.into_iter().filter(is_taken).map(policy)
-}
-
 fn behind(proxy: &Proxy, fallback: Fallback, time_limit: Duration) -> Limiter {
-    let link = Link::open(&url(proxy.port)).expect("a URL");
-    Limiter::builder(link).fallback(fallback).timeout(time_limit).denials(0).build()
+    at_port(proxy.port).fallback(fallback).timeout(time_limit).denials(0).build()
 }
 
 /// How many the server has allowed of these.
@@ -50,7 +38,7 @@ async fn charge_late(limiter: &Limiter, proxy: &Proxy, policy: &Policy, requests
 
 #[test]
 fn what_was_charged_too_late_is_nobody_elses() {
-    for policy in policies(Duration::from_secs(360_000_000)) {
+    for policy in policies(Duration::from_secs(360_000_000), LIMIT) {
         let server = one_server();
         block_on(async {
             let proxy = Proxy::start(server.port(), Duration::ZERO);
@@ -75,8 +63,7 @@ fn a_late_reply_still_says_what_is_denied() {
     let (server, policy) = (one_server(), Policy::token(Duration::from_secs(3600), 1));
     block_on(async {
         let proxy = Proxy::start(server.port(), Duration::ZERO);
-        let limiter = Limiter::builder(Link::open(&url(proxy.port)).expect("a URL")).timeout(SOON);
-        let limiter = limiter.fallback(Fallback::Allow).build();
+        let limiter = at_port(proxy.port).timeout(SOON).fallback(Fallback::Allow).build();
         limiter.connect().await.expect("a connection");
         proxy.delay(SOON);
         // One by itself, and one of several that are sent together.
@@ -98,7 +85,7 @@ fn a_late_reply_still_says_what_is_denied() {
 #[test]
 fn in_a_short_window_no_more_than_the_limit_passes() {
     let window = Duration::from_millis(500);
-    for policy in policies(window) {
+    for policy in policies(window, LIMIT) {
         let server = one_server();
         block_on(async {
             let proxy = Proxy::start(server.port(), Duration::ZERO);

@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::body::{Body, to_bytes};
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 use axum::routing::get;
 use http::{Request, StatusCode};
 use redis_rl_client::layer::keys::{forwarded_address, peer_address};
-use redis_rl_client::layer::{ActualCost, ActualCosts, Limit, Limits, Parts, RateLimitLayer, Rejection};
+use redis_rl_client::layer::{Limit, Limits, Parts, RateLimitLayer, Rejection};
 use redis_rl_client::{Decisions, Error, Fallback, Limiter, Policy};
 use tower::ServiceExt;
 
@@ -28,7 +28,7 @@ fn limits(request: &Parts) -> Limits {
             let cost = request.headers.get("x-cost").and_then(|cost| cost.to_str().ok()?.parse().ok()).unwrap_or(100);
             Limits::from([
                 Limit::new(&API, format!("{{{user}}}:api")),
-                Limit::new(&TOKENS, format!("{{{user}}}:tokens")).cost(cost).settled(),
+                Limit::new(&TOKENS, format!("{{{user}}}:tokens")).cost(cost),
             ])
         }
         "/running" => Limit::new(&RUNNING, format!("running:{user}")).into(),
@@ -45,10 +45,7 @@ fn app(limiter: Limiter) -> Router {
                     .map_or("none".to_owned(), |axum::Extension(decisions)| decisions.limits[0].remaining.to_string())
             }),
         )
-        .route(
-            "/tokens",
-            get(|| async { ([("x-tokens", "1")], axum::Extension(ActualCost(250)), "text").into_response() }),
-        )
+        .route("/tokens", get(|| async { "text" }))
         .route("/running", get(|| async { "running" }))
         .layer(RateLimitLayer::new(limiter, limits))
 }
@@ -106,28 +103,16 @@ fn the_third_request_gets_429_with_headers_and_a_problem() {
 }
 
 #[test]
-fn the_cost_comes_from_the_request_and_is_settled_from_the_response() {
+fn the_cost_comes_from_the_request_and_all_limits_are_charged_or_none() {
     on_one_server(async |limiter, _| {
         let app = app(limiter.clone());
         let response = ask(&app, "/tokens", &[("x-user", "a"), ("x-cost", "600")]).await;
         assert_eq!(response.status(), StatusCode::OK);
         assert_eq!(header(&response, "ratelimit-policy"), Some("\"api\";q=2;w=3600, \"tokens\";q=1000;w=3600"));
-        // 250 of 600 were used. The other limit of the call is not corrected.
-        becomes(&limiter, &TOKENS, "{a}:tokens", 750).await;
-        assert_eq!(limiter.peek(&API.request("{a}:api").cost(0)).await.unwrap().remaining, 1);
-        let response = ask(&app, "/tokens", &[("x-user", "a"), ("x-cost", "751")]).await;
+        let response = ask(&app, "/tokens", &[("x-user", "a"), ("x-cost", "401")]).await;
         assert_eq!(response.status(), StatusCode::TOO_MANY_REQUESTS);
         assert!(text(response).await.ends_with(r#""violated-policies":["tokens"]}"#));
         assert_eq!(limiter.peek(&API.request("{a}:api").cost(0)).await.unwrap().remaining, 1);
-    });
-}
-
-#[test]
-fn a_cost_that_cannot_be_settled_is_counted() {
-    on_one_server(async |limiter, server| {
-        ok(cmd!(server.con(), "ACL", "SETUSER", "default", "-rl.settle"));
-        assert_eq!(ask(&app(limiter.clone()), "/tokens", &[("x-user", "a")]).await.status(), StatusCode::OK);
-        assert!(eventually(PATIENCE, || limiter.stats().unsettled == 1));
     });
 }
 
@@ -154,32 +139,6 @@ where
     T: 'static,
 {
     Router::new().route("/", get(handler)).layer(RateLimitLayer::new(limiter.clone(), limits))
-}
-
-async fn becomes(limiter: &Limiter, policy: &Policy, key: &str, remaining: u64) {
-    let request = policy.request(key).cost(0);
-    let left = async || limiter.peek(&request).await.unwrap().remaining;
-    assert!(eventually_is(remaining, left).await, "{policy}");
-}
-
-#[test]
-fn each_settled_limit_has_its_own_cost() {
-    const CENTS: Policy = Policy::counter(HOUR, 100).name("cents");
-    on_one_server(async |limiter, _| {
-        let limits = |_: &Parts| {
-            let limit = |policy, key: &str, cost| Limit::new(policy, key).cost(cost).settled();
-            Limits::from([limit(&TOKENS, "{k}:tokens", 500), limit(&CENTS, "{k}:cents", 50)])
-        };
-        let costs = || async { axum::Extension(ActualCosts::default().policy("cents", 3).policy("tokens", 250)) };
-        assert_eq!(ask(&app_of(&limiter, limits, costs), "/", &[]).await.status(), StatusCode::OK);
-        becomes(&limiter, &TOKENS, "{k}:tokens", 750).await;
-        becomes(&limiter, &CENTS, "{k}:cents", 97).await;
-        // One cost does not say which of them it is.
-        let one = || async { axum::Extension(ActualCost(1)) };
-        assert_eq!(ask(&app_of(&limiter, limits, one), "/", &[]).await.status(), StatusCode::OK);
-        becomes(&limiter, &TOKENS, "{k}:tokens", 250).await;
-        becomes(&limiter, &CENTS, "{k}:cents", 47).await;
-    });
 }
 
 #[test]

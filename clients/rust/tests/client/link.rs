@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use redis_rl_client::{BreakerSettings, Decision, Error, Fallback, Limiter, Link, Policy, Source};
 
 use crate::proxy::Proxy;
-use crate::setup::block_on;
+use crate::setup::{at_port, block_on, url};
 use crate::support::*;
 
 const API: Policy = Policy::token(Duration::from_secs(3600), 1_000_000);
@@ -16,10 +16,6 @@ const TIMEOUT: Duration = Duration::from_millis(500);
 /// What a machine may add to a timeout.
 const SLACK: Duration = Duration::from_millis(500);
 const NEVER_OPENS: BreakerSettings = BreakerSettings { silence: Duration::ZERO };
-
-pub fn url(port: u16) -> String {
-    format!("redis://127.0.0.1:{port}")
-}
 
 /// A limiter from a URL, and the runtime that it is called in.
 pub struct Client {
@@ -104,7 +100,7 @@ fn a_connection_that_the_server_closed_is_opened_before_the_next_request() {
     std::thread::sleep(Duration::from_millis(20));
     assert_eq!(check(), Source::Server);
     // Nothing else runs in between: a program that was stopped for a while, for example.
-    let limiter = Limiter::builder(Link::open(&url(server.port())).unwrap()).timeout(PATIENCE).build();
+    let limiter = at_port(server.port()).timeout(PATIENCE).build();
     tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
         for _ in 0..5 {
             limiter.check(&API, "k").await.unwrap();
@@ -119,10 +115,7 @@ fn a_limiter_that_is_connected_decides_within_a_short_timeout() {
     let server = one_server();
     // To connect takes several replies, a request one.
     let proxy = Proxy::start(server.port(), Duration::from_millis(200));
-    let limiter = || {
-        let link = Link::open(&url(proxy.port)).unwrap();
-        Limiter::builder(link).timeout(Duration::from_millis(750)).breaker(NEVER_OPENS).build()
-    };
+    let limiter = || at_port(proxy.port).timeout(Duration::from_millis(750)).breaker(NEVER_OPENS).build();
     block_on(async {
         assert!(limiter().check(&API, "k").await.is_err(), "nothing to test");
         let connected = limiter();
@@ -145,7 +138,7 @@ fn a_server_that_hangs_is_left_when_its_address_has_moved() {
     let client = Client::with_settings(&url(proxy.port), Duration::from_millis(200), NEVER_OPENS);
     client.served("k");
     // What asks for several at once only, over a connection of its own.
-    let several = Limiter::builder(Link::open(&url(proxy.port)).unwrap()).breaker(NEVER_OPENS).denials(0).build();
+    let several = at_port(proxy.port).breaker(NEVER_OPENS).denials(0).build();
     let is_served = || {
         let decisions = client.runtime.block_on(several.check_each(&[API.request("a"), API.request("b")]));
         decisions.into_iter().all(|decision| decision.is_ok())

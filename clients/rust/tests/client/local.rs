@@ -2,32 +2,21 @@
 
 use std::time::Duration;
 
-use redis_rl_client::{Algorithm, Fallback, Limiter, Link, Policy, Traits, Window};
+use redis_rl_client::Fallback;
 
-use crate::link::url;
 use crate::proxy::Proxy;
-use crate::setup::{block_on, eventually_is, on_one_server};
+use crate::setup::{at_port, block_on, eventually_is, on_one_server, policies};
 use crate::support::*;
 
 const LIMIT: u64 = 100;
-
-/// The algorithms that `rlaas` takes, in windows in which no unit comes back.
-fn policies() -> impl Iterator<Item = Policy> {
-    let is_taken = |algorithm: &Algorithm| {
-        let Traits { settle, delays, most, .. } = *algorithm.traits();
-        settle && !delays && most.is_none()
-    };
-    Algorithm::ALL.into_iter().filter(is_taken).map(|algorithm| {
-        let window = Window::Length(Duration::from_secs(360_000_000));
-        Policy::new(algorithm, window, LIMIT).expect("a policy")
-    })
-}
+/// A window in which no unit comes back.
+const LONG: Duration = Duration::from_secs(360_000_000);
 
 /// It begins with what the last reply says is used, once, and counts alone from then on.
 #[test]
 fn it_begins_with_its_part_of_what_the_server_counts() {
     on_one_server(async |limiter, _| {
-        for policy in policies() {
+        for policy in policies(LONG, LIMIT) {
             let (request, local) = (policy.request(policy.label()), Fallback::Local { instances: 4 });
             let here = |requests: usize| {
                 let decisions = limiter.decide_without_server(&vec![request; requests], local);
@@ -47,12 +36,12 @@ fn it_begins_with_its_part_of_what_the_server_counts() {
 /// The promise: the limit, and again its part, however often the connection comes and goes.
 #[test]
 fn a_connection_that_comes_and_goes_multiplies_nothing() {
-    for policy in policies() {
+    for policy in policies(LONG, LIMIT) {
         let server = one_server();
         block_on(async {
             let mut passed = 0;
             let proxy = Proxy::start(server.port(), Duration::ZERO);
-            let limiter = Limiter::builder(Link::open(&url(proxy.port)).expect("a URL"))
+            let limiter = at_port(proxy.port)
                 .fallback(Fallback::Local { instances: 2 })
                 .timeout(Duration::from_millis(100))
                 .denials(0)

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use redis_rl_client::{BreakerSettings, Error, Fallback, Limiter, Link, Policy, Request, Reservation, ReservedAll};
+use redis_rl_client::{BreakerSettings, Error, Fallback, Limiter, Policy, Request, Reservation, ReservedAll};
 
-use crate::setup::{Way, block_on, connected, eventually_is, for_each_way, limiter, on_one_server};
+use crate::setup::{Way, at_port, block_on, connected, eventually_is, for_each_way, limiter, on_one_server};
 use crate::support::*;
 
 const TTL: Duration = Duration::from_secs(60);
@@ -30,7 +30,7 @@ fn a_reservation_is_settled_once() {
         let settled = reservation.settle(150).await.unwrap();
         assert_eq!(settled.charged, 150);
         assert!(left_is(&limiter, 850).await);
-        let again = limiter.settle_reservation(&TOKENS, "k", &id, 500).await;
+        let again = limiter.settle_request(&TOKENS.request("k"), &id, 500).await;
         match way {
             Way::Module => assert_eq!(again.unwrap().charged, 0),
             // Only the guard knows what was charged, and when.
@@ -66,33 +66,6 @@ fn a_dropped_guard_settles_with_what_was_reported() {
         };
         assert!(tokio::time::timeout(Duration::from_millis(20), streaming).await.is_err());
         assert!(left_is(&limiter, 830).await);
-    });
-}
-
-/// What is held under an id may be the work of another caller, who has the same id.
-#[test]
-fn a_request_for_an_open_id_that_gets_no_reply_cancels_nothing() {
-    const TIMEOUT: Duration = Duration::from_millis(100);
-    let request = TOKENS.request("k").cost(500);
-    let server = one_server();
-    block_on(async {
-        let limiter = limiter(&server).await;
-        let first = limiter.reserve_as(&request, "job", TTL).await.unwrap().held().expect("room");
-        let second = limiter.reserve_as(&request, "job", TTL).await.unwrap().held().expect("the same");
-        assert_eq!((first.decision().charged, second.decision().charged), (500, 500));
-        {
-            let _paused = Paused::new(&server);
-            let late = limiter.with_timeout(TIMEOUT);
-            assert!(late.reserve_as(&request, "job", TTL).await.is_err_and(|error| error.is_unavailable()));
-            // The caller is gone.
-            let gone = limiter.reserve_as(&request, "job", TTL);
-            assert!(tokio::time::timeout(TIMEOUT, gone).await.is_err());
-        }
-        limiter.peek(&request).await.unwrap();
-        // What would cancel it has had its time.
-        tokio::time::sleep(TIMEOUT).await;
-        assert_eq!(first.settle(300).await.unwrap().charged, 300);
-        assert_eq!(second.settle(400).await.unwrap().charged, 0);
     });
 }
 
@@ -222,10 +195,9 @@ fn what_was_charged_too_late_is_cancelled() {
 #[test]
 fn what_a_fallback_allows_without_sending_it_is_not_settled() {
     let opens = BreakerSettings::default();
-    let url = format!("redis://127.0.0.1:{}", free_port());
     let request = TOKENS.request("k").cost(500);
     block_on(async {
-        let builder = Limiter::builder(Link::open(&url).unwrap()).breaker(opens);
+        let builder = at_port(free_port()).breaker(opens);
         let limiter = builder.fallback(Fallback::Allow).build();
         assert!(limiter.check_request(&request).await.is_ok());
         for _ in 0..3 {
@@ -240,9 +212,6 @@ fn what_a_fallback_allows_without_sending_it_is_not_settled() {
         tokio::time::sleep(Duration::from_millis(100)).await;
         let stats = limiter.stats();
         assert_eq!((stats.circuit_open, stats.unsettled), (8, 0), "{stats:?}");
-        // Under an id of the caller, an earlier call may have charged something.
-        drop(limiter.reserve_as(&request, "job", TTL).await.unwrap().held().expect("allowed"));
-        assert!(eventually(PATIENCE, || limiter.stats().circuit_open > 9));
     });
 }
 

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use redis::Client;
-use redis_rl_client::{Builder, Limiter};
+use redis_rl_client::{Algorithm, Builder, Limiter, Link, Policy, Traits, Window};
 use tokio::runtime;
 
 use crate::support::*;
@@ -39,6 +39,25 @@ pub fn for_each_way(test: impl AsyncFn(Limiter, &Server, Way) + Sync) {
 
 pub fn client(server: &Server, protocol: &str) -> Client {
     Client::open(format!("redis://127.0.0.1:{}/?protocol={protocol}", server.port())).expect("a client")
+}
+
+pub fn url(port: u16) -> String {
+    format!("redis://127.0.0.1:{port}")
+}
+
+/// The settings of a limiter of what listens at this port.
+pub fn at_port(port: u16) -> Builder {
+    Limiter::builder(Link::open(&url(port)).expect("a URL"))
+}
+
+/// A policy of each algorithm that `rlaas` takes.
+pub fn policies(window: Duration, limit: u64) -> impl Iterator<Item = Policy> {
+    let is_taken = |algorithm: &Algorithm| {
+        let Traits { settle, delays, most, .. } = *algorithm.traits();
+        settle && !delays && most.is_none()
+    };
+    let policy = move |algorithm| Policy::new(algorithm, Window::Length(window), limit).expect("a policy");
+    Algorithm::ALL.into_iter().filter(is_taken).map(policy)
 }
 
 /// A limiter with other settings than the default, which is connected.

@@ -4,11 +4,10 @@ use std::task::{Context, Poll, Waker};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use redis_rl_client::{Error, Fallback, Limiter, Link, Policy, Source};
+use redis_rl_client::{Error, Fallback, Limiter, Policy, Source};
 
-use crate::link::url;
 use crate::proxy::Proxy;
-use crate::setup::block_on;
+use crate::setup::{at_port, block_on};
 use crate::support::*;
 
 const API: Policy = Policy::token(Duration::from_secs(3600), 1_000_000);
@@ -19,8 +18,7 @@ const SILENCE: Duration = Duration::from_millis(250);
 const SLACK: Duration = Duration::from_millis(400);
 
 fn limiter(port: u16) -> Limiter {
-    let link = Link::open(&url(port)).expect("a URL");
-    Limiter::builder(link).timeout(TIMEOUT).fallback(Fallback::Deny).denials(0).build()
+    at_port(port).timeout(TIMEOUT).fallback(Fallback::Deny).denials(0).build()
 }
 
 /// A runtime with one thread, so that a task that does not yield stops all others.

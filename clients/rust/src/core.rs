@@ -1,25 +1,22 @@
 //! What a limiter does beside sending.
 
-mod settings;
-
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use redis::Value;
 use scopeguard::ScopeGuard;
 
-pub use settings::{Settings, at_most_a_year};
-
 use crate::account::Form;
 use crate::accounts::Accounts;
+use crate::builder::Builder;
 use crate::decision::{Decision, Decisions, RetryAfter, Shared, Source};
 use crate::error::{Error, is_connection_error};
 use crate::fallback::Fallback;
+use crate::link::Link;
 use crate::local;
 use crate::policy::Request;
 use crate::protocol::{Server, reply};
-use crate::stats::{Counter, Counters, Gauge, Kind, Log, Stats};
+use crate::stats::{Counter, Counters, Kind, Log, Stats};
 
 /// When a request may be repeated that [`Fallback::Deny`] denied.
 const RETRY: RetryAfter = RetryAfter::After(Duration::from_secs(1));
@@ -33,20 +30,19 @@ pub struct Core {
     pub server: Server,
     /// Whether the log says that the Lua scripts decide.
     scripts_decide: AtomicBool,
-    gauge: Arc<Gauge>,
+    pub link: Link,
 }
 
 impl Core {
-    /// `gauge` is that of the circuit breakers. `in_cluster`: the server is known to be one of a cluster.
-    pub fn new(settings: &Settings, gauge: Arc<Gauge>, in_cluster: bool) -> Self {
+    pub fn new(builder: &Builder) -> Self {
         Self {
-            timeout: settings.timeout,
+            timeout: builder.timeout,
             counters: Counters::default(),
             log: Log::default(),
-            accounts: Accounts::new(settings.denials, settings.recheck_denials),
-            server: Server::new(settings.requires_module, in_cluster),
+            accounts: Accounts::new(builder.denials, builder.recheck_denials),
+            server: Server::new(builder.requires_module, builder.link.is_cluster()),
             scripts_decide: AtomicBool::new(false),
-            gauge,
+            link: builder.link.clone(),
         }
     }
 
@@ -84,7 +80,7 @@ impl Core {
 
     /// What was counted.
     pub fn stats(&self) -> Stats {
-        self.counters.snapshot(&self.gauge)
+        self.counters.snapshot(self.link.gauge())
     }
 
     /// Says once that the scripts decide instead of the module, and again after the module was there or a connection
@@ -305,7 +301,7 @@ mod tests {
     const POLICY: Policy = Policy::counter(Duration::from_secs(86_400), 10);
 
     fn core() -> Core {
-        Core::new(&Settings::default(), Arc::default(), false)
+        Core::new(&Builder::new(Link::open("redis://localhost").unwrap()))
     }
 
     #[test]

@@ -2,36 +2,47 @@
 
 use std::time::Duration;
 
-use super::Limiter;
-use crate::core::{Settings, at_most_a_year};
 use crate::fallback::Fallback;
-use crate::link::Link;
+use crate::link::{Link, at_most_a_year};
 use crate::silence::BreakerSettings;
 
 /// The settings of a limiter that is to be built over a connection.
 #[derive(Clone, Debug)]
 pub struct Builder {
-    pub(super) link: Link,
-    pub(super) settings: Settings,
+    pub(crate) link: Link,
+    pub(crate) timeout: Duration,
+    pub(crate) fallback: Fallback,
+    pub(crate) denials: usize,
+    pub(crate) recheck_denials: Duration,
+    pub(crate) breaker: BreakerSettings,
+    pub(crate) requires_module: bool,
 }
 
 impl Builder {
-    pub(super) fn new(link: Link) -> Self {
-        Self { link, settings: Settings::default() }
+    pub(crate) fn new(link: Link) -> Self {
+        Self {
+            link,
+            timeout: Duration::from_millis(100),
+            fallback: Fallback::Error,
+            denials: 10_000,
+            recheck_denials: Duration::from_secs(10),
+            breaker: BreakerSettings::default(),
+            requires_module: false,
+        }
     }
 
     /// How long a call may take from its beginning, with everything that it sends; 100 ms if not given. The time in which
     /// this process is too busy to send it, or opens a connection, is part of it.
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
-        self.settings.timeout = at_most_a_year(timeout);
+        self.timeout = at_most_a_year(timeout);
         self
     }
 
     /// What a request gets if the server cannot decide; an error if not given.
     #[must_use]
     pub fn fallback(mut self, fallback: Fallback) -> Self {
-        self.settings.fallback = fallback;
+        self.fallback = fallback;
         self
     }
 
@@ -52,7 +63,7 @@ impl Builder {
     /// release them.
     #[must_use]
     pub fn denials(mut self, keys: usize) -> Self {
-        self.settings.denials = keys;
+        self.denials = keys;
         self
     }
 
@@ -65,7 +76,7 @@ impl Builder {
     /// FLUSHALL) is in force within this time in every process.
     #[must_use]
     pub fn recheck_denials(mut self, after: Duration) -> Self {
-        self.settings.recheck_denials = after;
+        self.recheck_denials = after;
         self
     }
 
@@ -73,7 +84,7 @@ impl Builder {
     /// own, so one that is away stops only the requests of its keys.
     #[must_use]
     pub fn breaker(mut self, breaker: BreakerSettings) -> Self {
-        self.settings.breaker = breaker;
+        self.breaker = breaker;
         self
     }
 
@@ -81,12 +92,7 @@ impl Builder {
     /// Lua scripts decide there.
     #[must_use]
     pub fn require_module(mut self, required: bool) -> Self {
-        self.settings.requires_module = required;
+        self.requires_module = required;
         self
-    }
-
-    /// The limiter.
-    pub fn build(self) -> Limiter {
-        Limiter::of(self)
     }
 }
