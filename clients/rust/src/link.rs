@@ -11,17 +11,16 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures_util::FutureExt;
-use redis::{Cmd, Value};
+use redis::{Cmd, Pipeline, Value};
 use tokio::task::yield_now;
 use tokio::time::timeout;
 
 use crate::address::{Address, Kind, REOPEN_APART, is_read_only};
 use crate::error::Error;
-use crate::protocol::Commands;
 use crate::stats::Gauge;
 use nodes::Nodes;
 pub(crate) use server::Late;
-use server::{Place, Replies, Server};
+use server::{Commands, Place, Replies, Server};
 
 /// A connection that is opened when it is needed. Clones share it, and its circuit breaker.
 ///
@@ -93,7 +92,9 @@ impl Link {
     /// # Errors
     /// There is no connection, or it broke.
     pub async fn send(&self, command: Cmd, key: &[u8]) -> Result<Value, Error> {
-        value(self.request(command.into(), key, at_most_a_year(Duration::MAX), &mut None).await?)
+        let mut commands = redis::pipe();
+        commands.add_command(command);
+        value(self.request(commands, key, at_most_a_year(Duration::MAX), &mut None).await?)
     }
 
     /// Whether keys of different slots need requests of their own.
@@ -108,12 +109,12 @@ impl Link {
     /// There is no connection, it broke, the breaker is open, or there is no reply in time.
     pub(crate) async fn request(
         &self,
-        commands: Commands,
+        commands: Pipeline,
         key: &[u8],
         limit: Duration,
         late: &mut Option<Late>,
     ) -> Result<Replies, Error> {
-        let commands = Arc::new(commands);
+        let commands = Arc::new(Commands::from(commands));
         match &self.0.to {
             To::Server(server) => request(server, &commands, limit, late).await,
             // The futures of requests to one server stay small.

@@ -4,17 +4,13 @@ use redis::Value;
 
 pub use crate::account::{Account, Ahead, Asked, Caller, Command, Form, Sent};
 pub use crate::policy::Join;
-use crate::protocol::{Call, Commands, Verb};
+use crate::protocol::{Call, Verb};
 use crate::{Decision, Error, Request};
 
 /// The command of a request, and that of so many like it that share one; `None` if they do not.
 pub fn alone_and_joined(request: &Request<'_>, requests: u64) -> Option<(Vec<u8>, Vec<u8>)> {
     let form = form(request)?;
-    let bytes = |request: &Request<'_>| {
-        let mut commands = Commands::default();
-        Call::of(Verb::Check, request).native(false, &mut commands);
-        commands.bytes()
-    };
+    let bytes = |request: &Request<'_>| Call::of(Verb::Check, request).native(false).get_packed_command();
     Some((bytes(request), bytes(&form.joined(request.key, requests))))
 }
 

@@ -17,7 +17,7 @@ use crate::error::Error;
 use crate::fallback::Fallback;
 use crate::link::{Late, Link};
 use crate::policy::{Policy, Request};
-use crate::protocol::{Call, Commands, Exchange, Verb, reply};
+use crate::protocol::{Call, Exchange, Step, Verb, reply};
 use crate::{Address, Stats};
 
 impl Limiter {
@@ -389,11 +389,14 @@ impl Limiter {
             .zip(&mut results)
             .map(|(call, result)| (Exchange::new(*call, &self.core.server), None, result))
             .collect();
-        let mut commands = Commands::default();
         loop {
-            open.retain_mut(|(exchange, reply, result)| match exchange.step(reply.take(), &mut commands) {
-                None => true,
-                Some(done) => {
+            let mut commands = redis::pipe();
+            open.retain_mut(|(exchange, reply, result)| match exchange.step(reply.take()) {
+                Step::Send(command) => {
+                    commands.add_command(command);
+                    true
+                }
+                Step::Done(done) => {
                     **result = self.core.ended(done);
                     false
                 }
@@ -402,7 +405,7 @@ impl Limiter {
                 return results;
             }
             let rest = limit.saturating_sub(began.elapsed());
-            match self.core.link.request(std::mem::take(&mut commands), &key, rest, late).await {
+            match self.core.link.request(commands, &key, rest, late).await {
                 Ok(replied) => {
                     open.iter_mut().zip(replied).for_each(|((_, reply, _), value)| *reply = Some(value));
                 }

@@ -11,12 +11,11 @@ use parking_lot::Mutex;
 use redis::{Client, ConnectionAddr, ConnectionInfo, ErrorKind, RedisError};
 use tokio::time::{sleep, timeout};
 
-use super::server::{Late, Place, Replies, Server};
+use super::server::{Commands, Late, Place, Replies, Server};
 use super::value;
 use crate::address::routing::{self, Node, Range};
 use crate::address::{OPEN_TIMEOUT, Trust, at, is_misrouted};
 use crate::error::Error;
-use crate::protocol::Commands;
 use crate::stats::Gauge;
 
 /// How often the map of the slots is read at most.
@@ -130,9 +129,9 @@ impl Nodes {
         nodes.sort_unstable();
         nodes.dedup();
         let questions = nodes.into_iter().map(|node| async move {
-            let mut command = redis::cmd("CLUSTER");
-            command.arg("SLOTS");
-            let (replies, _) = self.server(&node).send(&Arc::new(command.into()), OPEN_TIMEOUT, &mut None).await?;
+            let mut question = redis::pipe();
+            question.cmd("CLUSTER").arg("SLOTS");
+            let (replies, _) = self.server(&node).send(&Arc::new(question.into()), OPEN_TIMEOUT, &mut None).await?;
             Ok::<_, Error>(routing::ranges(&value(replies)?, &node.0)?)
         });
         let mut questions: FuturesUnordered<_> = questions.collect();

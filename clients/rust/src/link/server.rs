@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, Shared};
 use parking_lot::Mutex;
-use redis::{ConnectionInfo, ErrorKind, RedisError, RedisResult, Value};
+use redis::aio::MultiplexedConnection;
+use redis::{ConnectionInfo, ErrorKind, Pipeline, RedisError, RedisResult, Value};
 use tokio::runtime::Handle;
 use tokio::time::{sleep, timeout};
 
@@ -16,7 +17,6 @@ use super::sentinel;
 use super::{give_turns, within};
 use crate::address::{OPEN_TIMEOUT, Sentinels, Trust};
 use crate::error::{Error, is_connection_error};
-use crate::protocol::Commands;
 use crate::silence::{LOOKS_APART, Permit, Silence};
 use crate::stats::Gauge;
 
@@ -87,6 +87,47 @@ impl State {
 
 /// An attempt to connect, for all who wait for it. It goes on without them.
 type Opening = Shared<BoxFuture<'static, RedisResult<Connection>>>;
+
+/// Commands that are sent with one write.
+#[derive(Debug)]
+pub struct Commands {
+    all: Pipeline,
+    /// How many of the first have a reply that is for nobody.
+    ahead: usize,
+}
+
+impl From<Pipeline> for Commands {
+    fn from(all: Pipeline) -> Self {
+        Self { all, ahead: 0 }
+    }
+}
+
+impl Commands {
+    /// The same commands after ASKING, for a slot that is on its way to the node.
+    pub fn asking(&self) -> Self {
+        let mut all = redis::pipe();
+        all.cmd("ASKING");
+        self.all.cmd_iter().for_each(|command| _ = all.add_command(command.clone()));
+        Self { all, ahead: 1 }
+    }
+
+    /// Some of them, to be sent again.
+    pub fn only(&self, chooses: impl Fn(usize) -> bool) -> Self {
+        let chosen = self.all.cmd_iter().enumerate().filter(|(at, _)| chooses(*at));
+        let mut some = redis::pipe();
+        chosen.for_each(|(_, command)| _ = some.add_command(command.clone()));
+        Self::from(some)
+    }
+
+    /// Sends them. The replies may be errors of the server.
+    async fn send(&self, connection: &mut MultiplexedConnection) -> RedisResult<Vec<Value>> {
+        let mut commands = self.all.cmd_iter();
+        match (commands.next(), commands.next()) {
+            (Some(command), None) => Ok(vec![connection.send_packed_command(command).await?]),
+            _ => connection.send_packed_commands(&self.all, self.ahead, self.all.len() - self.ahead).await,
+        }
+    }
+}
 
 /// The reply to each command: an error is one of the server.
 pub type Replies = Vec<Result<Value, Error>>;

@@ -1,8 +1,7 @@
 //! The commands of the module, and the same calls of the Lua scripts.
 
-use redis::{Value, parse_redis_value};
+use redis::{Cmd, Value, parse_redis_value};
 
-use super::commands::Commands;
 use super::scripts::Script;
 use crate::error::Error;
 use crate::key::Bounded;
@@ -76,25 +75,28 @@ impl<'a> Call<'a> {
         !matches!(self.verb, Verb::HasReservation(_))
     }
 
-    /// Adds the command of the module.
-    pub fn native(&self, in_cluster: bool, commands: &mut Commands) {
-        commands.word(self.name());
+    /// The command of the module.
+    pub fn native(&self, in_cluster: bool) -> Cmd {
+        // With room for what a command takes as a rule.
+        let mut command = Cmd::with_capacity(8, 96);
+        command.arg(self.name());
         if let (Verb::HasReservation(id), [request]) = (self.verb, self.requests) {
-            commands.word(reservations(request, in_cluster)).word(id).end();
-            return;
+            command.arg(reservations(request, in_cluster)).arg(id);
+            return command;
         }
         if self.is_of_several() {
-            commands.number(self.requests.len() as u64);
+            command.arg(self.requests.len());
         }
         for request in self.requests {
             // The command of a check names its algorithm itself.
             if !matches!(self.verb, Verb::Check) {
-                self.algorithm(commands, request);
+                self.algorithm(&mut command, request);
             }
-            commands.word(&*request.bounded_key());
-            self.words(commands, request);
+            command.arg(&*request.bounded_key());
+            self.words(&mut command, request);
         }
-        self.end(commands);
+        self.end(&mut command);
+        command
     }
 
     /// The script of the call; `None` for a call without a request.
@@ -108,12 +110,12 @@ impl<'a> Call<'a> {
         })
     }
 
-    /// Adds the call of a script, by EVALSHA and its hash, or by EVAL and its source: the keys, then what is done, and the
+    /// The call of a script, by EVALSHA and its hash, or by EVAL and its source: the keys, then what is done, and the
     /// words of the command without the keys.
     ///
     /// # Errors
     /// In a cluster FIXED has no counter in the slot of a key. A reservation needs the module, unless its guard settles it.
-    pub fn scripted(&self, name: &str, script: &str, in_cluster: bool, commands: &mut Commands) -> Result<(), Error> {
+    pub fn scripted(&self, name: &str, script: &str, in_cluster: bool) -> Result<Cmd, Error> {
         let names_id = matches!(self.verb, Verb::SettleReservation { .. } | Verb::HasReservation(_));
         let by_id = |one: &Request<'_>| one.reserve.is_some() || names_id;
         // Who will settle by amount and time says so by `at`.
@@ -126,31 +128,31 @@ impl<'a> Call<'a> {
             let [open, close] = braces(&key, in_cluster && has_suffix).ok_or_else(no_name)?;
             keys.push([open, &*key, close].concat());
         }
-        commands.word(name).word(script).number(keys.len() as u64);
-        keys.iter().for_each(|key| _ = commands.word(key));
+        let mut command = redis::cmd(name);
+        command.arg(script).arg(keys.len()).arg(&keys);
         match self.verb {
-            Verb::Check => commands.word("CHECK"),
-            _ => commands.word(self.name().trim_start_matches("RL.")),
+            Verb::Check => command.arg("CHECK"),
+            _ => command.arg(self.name().trim_start_matches("RL.")),
         };
         if self.is_of_several() {
-            commands.number(self.requests.len() as u64);
+            command.arg(self.requests.len());
         }
         for request in self.requests {
             // What is reserved is charged, and settled as any other charge. The script rejects what takes no RESERVE.
             let takes_none = |_: &_| !request.policy.algorithm().traits().reserve;
             let request = &Request { reserve: request.reserve.filter(takes_none), ..*request };
             if self.is_of_several() {
-                self.algorithm(commands, request);
+                self.algorithm(&mut command, request);
             }
             match self.verb {
                 Verb::SettleReservation { actual, .. } => {
-                    Self { verb: Verb::Settle(actual), ..*self }.words(commands, request)
+                    Self { verb: Verb::Settle(actual), ..*self }.words(&mut command, request)
                 }
-                _ => self.words(commands, request),
+                _ => self.words(&mut command, request),
             }
         }
-        self.end(commands);
-        Ok(())
+        self.end(&mut command);
+        Ok(command)
     }
 
     /// The command of the module.
@@ -170,50 +172,49 @@ impl<'a> Call<'a> {
     }
 
     /// Only LEASE has leases, so their words do not name it.
-    fn algorithm(&self, commands: &mut Commands, request: &Request<'_>) {
+    fn algorithm(&self, command: &mut Cmd, request: &Request<'_>) {
         if !matches!(self.verb, Verb::Renew(_) | Verb::Release(_)) {
-            commands.word(request.policy.algorithm().word());
+            command.arg(request.policy.algorithm().word());
         }
     }
 
     /// What follows the key.
-    fn words(&self, commands: &mut Commands, request: &Request<'_>) {
+    fn words(&self, command: &mut Cmd, request: &Request<'_>) {
         match self.verb {
-            Verb::Check | Verb::CheckAll | Verb::Share | Verb::Peek => limit_and_options(commands, request),
+            Verb::Check | Verb::CheckAll | Verb::Share | Verb::Peek => limit_and_options(command, request),
             Verb::Refund => {
-                limit(commands, request.policy);
-                cost(commands, request);
+                limit(command, request.policy);
+                cost(command, request);
             }
             Verb::Settle(actual) => {
-                limit(commands, request.policy);
-                commands.word("RESERVED").number(request.cost).word("ACTUAL").number(actual);
+                limit(command, request.policy);
+                command.arg("RESERVED").arg(request.cost).arg("ACTUAL").arg(actual);
             }
             Verb::SettleReservation { id, actual } => {
-                limit(commands, request.policy);
-                commands.word("RESERVATION").word(id).word("ACTUAL").number(actual);
+                limit(command, request.policy);
+                command.arg("RESERVATION").arg(id).arg("ACTUAL").arg(actual);
             }
             Verb::Reset => {
-                window(commands, request.policy);
-                anchor(commands, request.policy);
+                window(command, request.policy);
+                anchor(command, request.policy);
             }
             Verb::Renew(id) => {
-                window(commands, request.policy);
-                commands.word(id);
+                window(command, request.policy);
+                command.arg(id);
             }
             Verb::Release(id) | Verb::HasReservation(id) => {
-                commands.word(id);
+                command.arg(id);
             }
         }
         if let (Verb::Refund | Verb::Settle(_), Some(at)) = (self.verb, request.at) {
-            commands.word("AT").number(at);
+            command.arg("AT").arg(at);
         }
     }
 
-    fn end(&self, commands: &mut Commands) {
+    fn end(&self, command: &mut Cmd) {
         if !matches!(self.verb, Verb::Reset | Verb::Renew(_) | Verb::Release(_)) {
-            commands.word(LINE);
+            command.arg(LINE);
         }
-        commands.end();
     }
 }
 
@@ -249,57 +250,57 @@ fn no_name() -> Error {
     reply.err().map_or(Error::UnknownReply, Error::Redis)
 }
 
-fn window(commands: &mut Commands, policy: &Policy) {
+fn window(command: &mut Cmd, policy: &Policy) {
     match policy.window() {
         // The usual one, without `fmt`, which is slow.
-        Window::Length(length) if length.subsec_nanos() == 0 => commands.number(length.as_secs()),
-        other => commands.word(other.to_string()),
+        Window::Length(length) if length.subsec_nanos() == 0 => command.arg(length.as_secs()),
+        other => command.arg(other.to_string()),
     };
 }
 
 /// `window limit [BURST n] [BLOCK d] [MAX d] [ANCHOR t]`. The name of the policy is not sent: only the headers have it.
-fn limit(commands: &mut Commands, policy: &Policy) {
-    window(commands, policy);
-    commands.number(policy.limit());
+fn limit(command: &mut Cmd, policy: &Policy) {
+    window(command, policy);
+    command.arg(policy.limit());
     if let Some(burst) = policy.terms().burst {
-        commands.word("BURST").number(burst);
+        command.arg("BURST").arg(burst);
     }
     for (word, lock) in ["BLOCK", "MAX"].into_iter().zip(policy.locks()) {
         if let Some(lock) = lock {
-            commands.word(word).word(lock.to_string());
+            command.arg(word).arg(lock.to_string());
         }
     }
-    anchor(commands, policy);
+    anchor(command, policy);
 }
 
-fn anchor(commands: &mut Commands, policy: &Policy) {
+fn anchor(command: &mut Cmd, policy: &Policy) {
     if let Some(anchor) = policy.anchor_seconds() {
-        commands.word("ANCHOR").number(anchor);
+        command.arg("ANCHOR").arg(anchor);
     }
 }
 
-fn cost(commands: &mut Commands, request: &Request<'_>) {
+fn cost(command: &mut Cmd, request: &Request<'_>) {
     if request.cost != 1 {
-        commands.word("COST").number(request.cost);
+        command.arg("COST").arg(request.cost);
     }
 }
 
-fn limit_and_options(commands: &mut Commands, request: &Request<'_>) {
-    limit(commands, request.policy);
-    cost(commands, request);
+fn limit_and_options(command: &mut Cmd, request: &Request<'_>) {
+    limit(command, request.policy);
+    cost(command, request);
     if request.partial {
-        commands.word("PARTIAL");
+        command.arg("PARTIAL");
     }
     if request.always {
-        commands.word("ALWAYS");
+        command.arg("ALWAYS");
     }
     if let Some(id) = request.id {
-        commands.word("ID").word(id);
+        command.arg("ID").arg(id);
     }
     if let Some((id, ttl)) = request.reserve {
-        commands.word("RESERVE").word(id).word(format!("{}ms", ttl.as_millis()));
+        command.arg("RESERVE").arg(id).arg(format!("{}ms", ttl.as_millis()));
     }
     if request.policy.is_shadow() {
-        commands.word("SHADOW");
+        command.arg("SHADOW");
     }
 }

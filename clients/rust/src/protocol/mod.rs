@@ -2,18 +2,16 @@
 //! here.
 
 mod command;
-mod commands;
 pub mod reply;
 mod scripts;
 
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-use redis::{RedisError, Value};
+use redis::{Cmd, RedisError, Value};
 use redis_rl_algorithm::Micros;
 
 pub use command::{Call, Verb};
-pub use commands::Commands;
 
 use crate::error::Error;
 
@@ -90,6 +88,14 @@ enum Sent {
     Source,
 }
 
+/// What a call does next.
+pub enum Step {
+    /// It sends a command.
+    Send(Cmd),
+    /// It has its result.
+    Done(Result<Value, Error>),
+}
+
 /// One call, which takes one command as a rule, and up to three on a server without the module; one more if the server turns
 /// out to be one of a cluster.
 pub struct Exchange<'a> {
@@ -105,41 +111,35 @@ impl<'a> Exchange<'a> {
         Self { call, server, sent: Sent::Nothing, corrected: false }
     }
 
-    /// The first step, without a reply, or the one after a reply. `None` if it has added a command, which is to be sent;
-    /// else the result of the call.
-    pub fn step(
-        &mut self,
-        reply: Option<Result<Value, Error>>,
-        commands: &mut Commands,
-    ) -> Option<Result<Value, Error>> {
+    /// The first step, without a reply, or the one after a reply.
+    pub fn step(&mut self, reply: Option<Result<Value, Error>>) -> Step {
         match (self.sent, reply) {
             (Sent::Nothing, _) if self.server.tries_module() => {
                 self.sent = Sent::Native;
-                self.call.native(self.server.in_cluster.load(Ordering::Relaxed), commands);
-                None
+                Step::Send(self.call.native(self.server.in_cluster.load(Ordering::Relaxed)))
             }
-            (Sent::Nothing, _) => self.send_script(Sent::Hash, commands),
+            (Sent::Nothing, _) => self.send_script(Sent::Hash),
             (sent, Some(Ok(value))) => {
                 if sent == Sent::Native && self.call.shows_module() && self.server.lacks_module() {
                     self.server.forget();
                 }
-                Some(Ok(value))
+                Step::Done(Ok(value))
             }
             (Sent::Native, Some(Err(Error::Redis(error)))) if is_unknown_command(&error) => {
                 self.server.missed_at.store(self.server.now(), Ordering::Relaxed);
-                self.send_script(Sent::Hash, commands)
+                self.send_script(Sent::Hash)
             }
             (Sent::Hash, Some(Err(Error::Redis(error)))) if error.code() == Some("NOSCRIPT") => {
-                self.send_script(Sent::Source, commands)
+                self.send_script(Sent::Source)
             }
             // A script that replies so has changed nothing.
             (sent @ (Sent::Hash | Sent::Source), Some(Err(Error::Redis(error))))
                 if !self.corrected && self.learn(&error) =>
             {
                 self.corrected = true;
-                self.send_script(sent, commands)
+                self.send_script(sent)
             }
-            (_, reply) => Some(reply.unwrap_or(Err(Error::UnknownReply))),
+            (_, reply) => Step::Done(reply.unwrap_or(Err(Error::UnknownReply))),
         }
     }
 
@@ -151,15 +151,15 @@ impl<'a> Exchange<'a> {
         of_cluster && !self.server.in_cluster.swap(true, Ordering::Relaxed)
     }
 
-    fn send_script(&mut self, sent: Sent, commands: &mut Commands) -> Option<Result<Value, Error>> {
+    fn send_script(&mut self, sent: Sent) -> Step {
         if self.server.requires_module {
-            return Some(Err(Error::NeedsModule));
+            return Step::Done(Err(Error::NeedsModule));
         }
-        let Some(script) = self.call.script() else { return Some(Err(Error::UnknownReply)) };
+        let Some(script) = self.call.script() else { return Step::Done(Err(Error::UnknownReply)) };
         self.sent = sent;
         let [name, text] = if sent == Sent::Source { ["EVAL", script.source()] } else { ["EVALSHA", script.hash()] };
         let in_cluster = self.server.in_cluster.load(Ordering::Relaxed);
-        self.call.scripted(name, text, in_cluster, commands).err().map(Err)
+        self.call.scripted(name, text, in_cluster).map_or_else(|error| Step::Done(Err(error)), Step::Send)
     }
 }
 
@@ -171,6 +171,13 @@ fn is_unknown_command(error: &RedisError) -> bool {
         let name = detail.strip_prefix("unknown command").map(|rest| rest.trim_start_matches([' ', '\'', '`']));
         name.is_some_and(|name| name.is_empty() || name.starts_with("rl."))
     })
+}
+
+/// The words of a command.
+#[cfg(test)]
+fn words(command: &Cmd) -> Vec<String> {
+    let words = redis::parse_redis_value(&command.get_packed_command()).expect("a command");
+    redis::from_redis_value(words).expect("words")
 }
 
 #[cfg(test)]
@@ -199,11 +206,10 @@ mod tests {
         let (mut sent, mut replies) = (Vec::new(), replies.iter());
         let mut last = None;
         loop {
-            let mut commands = Commands::default();
-            if let Some(result) = exchange.step(last, &mut commands) {
-                return (sent, result);
+            match exchange.step(last) {
+                Step::Done(result) => return (sent, result),
+                Step::Send(command) => sent.push(words(&command).swap_remove(0)),
             }
-            sent.push(super::commands::words(&commands.bytes()).expect("a command").swap_remove(0));
             last = Some(reply(replies.next().expect("no more commands")));
         }
     }

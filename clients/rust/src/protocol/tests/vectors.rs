@@ -5,8 +5,7 @@ use std::time::Duration;
 use redis::Value;
 use serde_json::Value as Json;
 
-use super::commands::words;
-use super::{Call, Commands, Verb, reply};
+use super::{Call, Verb, reply, words};
 use crate::decision::{Decision, RetryAfter};
 use crate::policy::{Algorithm, Policy, Request};
 
@@ -16,13 +15,6 @@ fn vectors(text: &str) -> Json {
 
 fn texts(list: &Json) -> Vec<String> {
     list.as_array().expect("words").iter().map(|word| word.as_str().expect("a word").to_owned()).collect()
-}
-
-/// The words that a call adds.
-fn written(write: impl FnOnce(&mut Commands)) -> Vec<String> {
-    let mut commands = Commands::default();
-    write(&mut commands);
-    words(&commands.bytes()).expect("a command")
 }
 
 /// The value of an option among the words.
@@ -124,12 +116,12 @@ fn calls_and_replies_are_those_of_the_vectors() {
                 }
                 None => own,
             };
-            assert_eq!(written(|to| Call::of(verb, &request).native(false, to)).join(" "), own);
+            assert_eq!(words(&Call::of(verb, &request).native(false)).join(" "), own);
             // What a caller chooses is sent in a bounded form, whatever the call is.
             let long = Request { key: &[b'x'; 300], at: Some(0), ..request };
             let long = Call::of(verb, &long);
-            let scripted = written(|to| long.scripted("EVALSHA", "hash", false, to).expect("keys"));
-            for words in [written(|to| long.native(false, to)), scripted] {
+            let scripted = words(&long.scripted("EVALSHA", "hash", false).expect("keys"));
+            for words in [words(&long.native(false)), scripted] {
                 assert!(words.iter().any(|word| word.starts_with(&format!("{}~", "x".repeat(32)))), "{call}");
             }
             let Some(line) = row["reply"].as_str() else {
@@ -162,15 +154,14 @@ fn calls_of_scripts_are_those_of_the_vectors() {
             Verb::Share => Call::share(&requests),
             verb => Call::of(verb, &requests[0]),
         };
-        let (in_cluster, mut commands) = (vector["cluster"].as_bool().unwrap_or(false), Commands::default());
-        let result = call.scripted("EVALSHA", "SHA", in_cluster, &mut commands);
+        let result = call.scripted("EVALSHA", "SHA", vector["cluster"].as_bool().unwrap_or(false));
         seen += 1;
         if let Some(error) = vector["error"].as_str() {
             let found = result.expect_err(error).to_string();
             assert!(found.ends_with(error.trim_start_matches("ERR ")), "{found}");
             continue;
         }
-        let sent = words(&commands.bytes()).expect("a command");
+        let sent = words(&result.expect("a command"));
         let keys = texts(&vector["keys"]);
         let expected = ["EVALSHA".to_owned(), "SHA".to_owned(), keys.len().to_string()].into_iter().chain(keys);
         let expected: Vec<_> = expected.chain(texts(&vector["argv"])).collect();
