@@ -17,9 +17,9 @@ use super::outcomes::{Outcomes, decisions};
 #[derive(Debug, Default)]
 pub struct Traces(Option<(SdkTracer, TraceContextPropagator)>);
 
-/// The span of a request, which ends when it is dropped. Nothing if traces are off.
+/// The span of a request, which ends when it is dropped. Nothing if traces are off: then it takes no memory.
 #[derive(Debug, Default)]
-pub struct Span(Option<opentelemetry_sdk::trace::Span>);
+pub struct Span(Option<Box<opentelemetry_sdk::trace::Span>>);
 
 impl Traces {
     /// Spans of this provider; `None` for no spans.
@@ -56,7 +56,7 @@ impl Traces {
             let parent = propagator.extract(&HeaderExtractor(headers));
             let (name, attributes) = describe();
             let builder = tracer.span_builder(name).with_kind(SpanKind::Server).with_attributes(attributes);
-            tracer.build_with_context(builder, &parent)
+            Box::new(tracer.build_with_context(builder, &parent))
         }))
     }
 }

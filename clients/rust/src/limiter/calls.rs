@@ -303,7 +303,7 @@ impl Limiter {
 
     /// Checks a request, without a fallback.
     pub(crate) async fn check_on_server(&self, request: &Request<'_>) -> Result<Decision, Error> {
-        self.ask(request, Form::of(request).as_ref()).await
+        self.ask(request, None).await
     }
 
     /// Decides on requests that do not depend on each other, whose commands are sent together.

@@ -286,24 +286,36 @@ impl Limiter {
         Ok(decisions)
     }
 
-    /// Checks a request, without a fallback.
-    pub(crate) async fn ask(&self, request: &Request<'_>, form: Option<&Form>) -> Result<Decision, Error> {
+    /// Checks a request, without a fallback. `granted` is the form of a grant.
+    pub(crate) async fn ask(&self, request: &Request<'_>, granted: Option<&Form>) -> Result<Decision, Error> {
         let key = request.bounded_key();
         let request = &request.with_bounded(&key);
-        if self.timeout.is_zero() {
-            return self.core.known(request, form).ok_or_else(|| self.failed(Error::Timeout(self.timeout)));
-        }
-        match self.begin(request, form) {
-            Asking::Known(decision) => Ok(decision),
-            Asking::Waits(waiting) => self.wait_for(request, waiting).await,
-            Asking::Alone(begun) => {
-                let (mut late, mut overdue) = (None, Vec::new());
-                let reply = self.converse_counted(&[Call::of(Verb::Check, request)], &mut late).await.pop();
-                let decision = begun.decide(reply.unwrap_or(Err(Error::UnknownReply)), &mut overdue);
-                land_later(overdue, late);
-                decision
+        // One that waits holds no more than it needs: thousands may.
+        let begun = {
+            let own = if granted.is_none() { Form::of(request) } else { None };
+            let form = granted.or(own.as_ref());
+            if self.timeout.is_zero() {
+                return self.core.known(request, form).ok_or_else(|| self.failed(Error::Timeout(self.timeout)));
             }
+            match self.begin(request, form) {
+                Asking::Known(decision) => return Ok(decision),
+                Asking::Waits(waiting) => Ok(waiting),
+                Asking::Alone(begun) => Err(Box::pin(self.send_alone(request, begun))),
+            }
+        };
+        match begun {
+            Ok(waiting) => self.wait_for(request, waiting).await,
+            Err(alone) => alone.await,
         }
+    }
+
+    /// Sends a request by itself.
+    async fn send_alone(&self, request: &Request<'_>, begun: Begun<'_>) -> Result<Decision, Error> {
+        let (mut late, mut overdue) = (None, Vec::new());
+        let reply = self.converse_counted(&[Call::of(Verb::Check, request)], &mut late).await.pop();
+        let decision = begun.decide(reply.unwrap_or(Err(Error::UnknownReply)), &mut overdue);
+        land_later(overdue, late);
+        decision
     }
 
     /// Waits for the decision on a request that shares a command.
@@ -312,13 +324,12 @@ impl Limiter {
         let unended = core.unended(1);
         let answered = if is_next {
             // A part of the time limit is for its command.
-            match timeout(self.timeout / PART, &mut answer).await {
-                Ok(answered) => Some(answered),
-                Err(_) => {
-                    // It is sent beside the others.
-                    self.note(request, |entry, now| entry.account.overdue(now));
-                    within(self.timeout - self.timeout / PART, answer).await
-                }
+            if let Ok(answered) = timeout(self.timeout / PART, &mut answer).await {
+                Some(answered)
+            } else {
+                // It is sent beside the others.
+                self.note(request, |entry, now| entry.account.overdue(now));
+                within(self.timeout - self.timeout / PART, answer).await
             }
         } else {
             Some(answer.await)
