@@ -626,7 +626,7 @@ fn what_is_another_ones_stays() {
                 let after_key = call.0.split(' ').skip_while(|word| *word != "KEY").nth(1);
                 let window = after_key.filter(|_| takes_window).unwrap_or("1h");
                 let anchor = if call.0.contains("ANCHOR") { " ANCHOR 5" } else { "" };
-                let id = if story.word == LEASE { " ID a" } else { "" };
+                let id = if story.word == "LEASE" { " ID a" } else { "" };
                 ok(send(&mut con, &format!("RL.{} k {window} 9{anchor}{id}", story.word)));
                 let state = only_key(&mut con);
                 let kind: String = read(ok(cmd!(con, "TYPE", &state)));

@@ -23,4 +23,3 @@ mod settings;
 mod slot_migration;
 mod throttle_name;
 mod top;
-mod vectors;

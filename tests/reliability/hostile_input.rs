@@ -9,8 +9,11 @@ use tempfile::TempDir;
 
 use crate::random::calls::shown;
 use crate::random::random_calls::Case;
-use crate::support::{PATIENCE, Random, Server, call, cmd, eventually, for_each_server, info, ok, randoms, servers};
-use crate::{ALGORITHMS, assert_sound, each, report};
+use crate::support::{
+    PATIENCE, Random, Server, algorithm_words, call, cmd, counting_words, eventually, for_each_server, info, ok,
+    randoms, servers,
+};
+use crate::{assert_sound, each, report};
 
 #[test]
 fn nothing_a_client_sends_ends_the_server() {
@@ -95,8 +98,8 @@ const FOREIGN: [&str; 5] = ["RPUSH", "SADD", "PFADD", "SET", "APPEND"];
 /// Sends hostile calls for so long, and looks at every reply; how many there were.
 fn pound(server: &Server, time: Duration, seed: u64) -> u64 {
     let (mut random, mut cons) = (Random::new(seed), [server.con(), server.con3()]);
-    let foreign = ALGORITHMS.map(|word| FOREIGN.map(|make| (make, format!("{word}:{make}"))));
-    let foreign: Vec<_> = foreign.into_iter().flatten().collect();
+    let foreign: Vec<_> =
+        counting_words().into_iter().flat_map(|word| FOREIGN.map(|make| (make, format!("{word}:{make}")))).collect();
     for (make, key) in &foreign {
         ok(cmd!(cons[0], make, key, "text"));
     }
@@ -104,8 +107,7 @@ fn pound(server: &Server, time: Duration, seed: u64) -> u64 {
         foreign.iter().map(|(_, key)| ok(redis::cmd("DUMP").arg(key).query(con))).collect()
     };
     let before = dump(&mut cons[0]);
-    let own = [&ALGORITHMS[..], &["LEASE"]].concat().into_iter().map(|word| format!("{word}:k"));
-    let own: Vec<_> = own.collect();
+    let own: Vec<_> = algorithm_words().map(|word| format!("{word}:k")).collect();
     // As many of the one as of the other.
     let often = own.iter().cycle().take(foreign.len());
     let keys: Vec<&str> = often.chain(foreign.iter().map(|(_, key)| key)).map(String::as_str).collect();

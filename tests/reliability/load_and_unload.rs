@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use redis::{Connection, Value};
 
-use crate::support::{Done, LONG, Server, cmd, err, for_each_server, module_path, ok};
-use crate::{ALGORITHMS, assert_sound, each, report};
+use crate::support::{Done, LONG, Server, cmd, counting_words, err, for_each_server, module_path, ok};
+use crate::{assert_sound, each, report};
 
 /// Sends requests in every way there is, whether the module is loaded or not, until it is done. Returns how many were
 /// answered.
@@ -27,7 +27,7 @@ fn request_until(done: &AtomicBool, mut con: Connection, n: usize) -> u64 {
         other => panic!("{other:?}"),
     };
     while !done.load(Ordering::Relaxed) {
-        for algorithm in ALGORITHMS {
+        for algorithm in counting_words() {
             let key = format!("{n}:{algorithm}");
             let command = format!("RL.{algorithm}");
             let mut requests = redis::pipe();

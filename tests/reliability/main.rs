@@ -19,17 +19,6 @@ use std::time::Duration;
 
 use support::{Server, cmd, ok};
 
-/// The words of the grammar.
-const ALGORITHMS: [&str; support::ALGORITHMS.len()] = {
-    let mut words = [""; support::ALGORITHMS.len()];
-    let mut at = 0;
-    while at < words.len() {
-        (_, words[at]) = support::ALGORITHMS[at].command.split_at("RL.".len());
-        at += 1;
-    }
-    words
-};
-
 /// How long a test goes on where more is better.
 fn each() -> Duration {
     let seconds = env::var("SECONDS_EACH").ok().filter(|text| !text.is_empty());

@@ -7,8 +7,9 @@ use std::time::{Duration, Instant};
 
 use redis::{Connection, Value};
 
-use crate::support::{self, LONG, Options, Server, ServerBin, cmd, for_each_server, info, ok};
-use crate::{ALGORITHMS, assert_sound, report};
+use crate::random::random_calls::traits;
+use crate::support::{LONG, Options, Server, ServerBin, cmd, counting_words, for_each_server, info, ok};
+use crate::{assert_sound, report};
 
 const POLICIES: [&str; 8] = [
     "noeviction",
@@ -54,7 +55,7 @@ fn under_memory_pressure_the_server_evicts_and_the_module_decides() {
             ok(cmd!(con, "CONFIG", "SET", "maxmemory", 0, "maxmemory-policy", policy));
             // Memory given back later would relieve the pressure.
             ok(cmd!(con, "FLUSHALL", "SYNC"));
-            for algorithm in ALGORITHMS {
+            for algorithm in counting_words() {
                 assert_eq!(request(&mut con, algorithm, &format!("old:{algorithm}")), Allowed);
             }
             // 16 MB that never expire, of which 4 are too much.
@@ -63,7 +64,8 @@ fn under_memory_pressure_the_server_evicts_and_the_module_decides() {
             ok(cmd!(con, "CONFIG", "SET", "maxmemory", full));
             ok(cmd!(con, "PING"));
             let before = number(&mut con, "used_memory");
-            let names = (0..100).flat_map(|n| ALGORITHMS.map(|algorithm| (algorithm, format!("new:{n}:{algorithm}"))));
+            let names =
+                (0..100).flat_map(|n| counting_words().into_iter().map(move |word| (word, format!("new:{n}:{word}"))));
             let outcomes: Vec<_> = names.map(|(algorithm, key)| request(&mut con, algorithm, &key)).collect();
             let allowed = outcomes.iter().filter(|outcome| **outcome == Allowed).count();
             if policy.starts_with("allkeys") {
@@ -75,13 +77,13 @@ fn under_memory_pressure_the_server_evicts_and_the_module_decides() {
             } else {
                 // What the server may evict, the states, is gone already.
                 assert!(outcomes.iter().all(|outcome| *outcome == OutOfMemory), "{policy}: {outcomes:?}");
-                for algorithm in support::ALGORITHMS {
-                    let key = format!("old:{}", algorithm.word());
-                    let outcomes = [(); 3].map(|()| request(&mut con, algorithm.word(), &key));
+                for algorithm in counting_words() {
+                    let key = format!("old:{algorithm}");
+                    let outcomes = [(); 3].map(|()| request(&mut con, algorithm, &key));
                     // A key that is there goes on to its limit, unless a request makes it larger.
-                    let goes_on = policy == "noeviction" && !algorithm.grows;
+                    let goes_on = policy == "noeviction" && traits(algorithm).most.is_none();
                     let expected = if goes_on { [Allowed, Allowed, Denied] } else { [OutOfMemory; 3] };
-                    assert_eq!(outcomes, expected, "{policy}, {algorithm:?}");
+                    assert_eq!(outcomes, expected, "{policy}, {algorithm}");
                 }
             }
             let used = number(&mut con, "used_memory");

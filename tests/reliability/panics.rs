@@ -8,8 +8,8 @@ use std::path::PathBuf;
 
 use redis::{Connection, Value};
 
-use crate::support::{LONG, Server, bytes, call, for_each_server, send};
-use crate::{ALGORITHMS, report};
+use crate::report;
+use crate::support::{LONG, Server, bytes, call, counting_words, for_each_server, send};
 
 const INTERNAL: &str = "ERR internal error of the module rl, see the server's log";
 
@@ -17,7 +17,7 @@ const INTERNAL: &str = "ERR internal error of the module rl, see the server's lo
 fn calls(place: &str) -> Vec<String> {
     let key = format!("panic-on-{place}");
     let mut calls = vec![format!("RL.THROTTLE {key} 5 5 60")];
-    for algorithm in ALGORITHMS {
+    for algorithm in counting_words() {
         calls.push(format!("RL.{algorithm} {key} 60 5 FULL"));
         // The first and the last of several; the one that is fine is held open meanwhile.
         calls.push(format!("RL.MULTI 2 {algorithm} {key} 60 5 {algorithm} fine:{algorithm} {LONG} 1000000"));

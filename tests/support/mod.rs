@@ -37,10 +37,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-pub use algorithms::{
-    ALGORITHMS, Algorithm, COUNTER, FIXED, FOREIGN, GCRA, LEAKY, LEASE, OVERFLOW, ROLLING, SLIDING, TOKEN, WINDOW,
-    algorithm_words,
-};
+pub use algorithms::{FOREIGN, OVERFLOW, algorithm_words, counting_words};
 pub use answer::{FIGURES, Full, full, header_pairs, line, read, record_headers, server_ms, with_headers};
 pub use bad::BAD_WORDS;
 pub use binaries::{ServerBin, module_path, servers, unsupported_servers};
@@ -55,7 +52,7 @@ pub use sentinel::Sentinel;
 pub use server::{Options, Server};
 pub use stepped_clock::SteppedClock;
 pub use topology::{Cluster, wait_for_replica};
-pub use traffic::{Effects, LONG, assert_plain, everything, expires_at, keys, members, now_ms, only_key};
+pub use traffic::{Effects, LONG, assert_plain, everything, keys, now_ms, only_key};
 
 /// Sets it when dropped: what other threads wait for comes also when this one fails.
 pub struct Done<'a>(pub &'a AtomicBool);

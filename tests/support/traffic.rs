@@ -1,46 +1,15 @@
-//! Requests of every algorithm, and what became of them.
+//! What a server holds and replicates.
 
 use std::fs;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use redis::{Connection, FromRedisValue, Value};
+use redis::{Connection, Value};
 
-use super::{Algorithm, Server, cmd, ok};
+use super::{Server, cmd, ok, read};
 
 /// A window in seconds that does not end while a test runs: the bucket of the fixed window ends in 2033, and the
 /// nanoseconds of a record fit 64 bits.
 pub const LONG: i64 = 1_000_000_000;
-
-impl Algorithm {
-    /// One request; the reply's three integers.
-    #[track_caller]
-    pub fn ask(&self, con: &mut Connection, key: &str, window: impl ToString, limit: i64) -> [i64; 3] {
-        self.ask_for(con, key, window, limit, 1)
-    }
-
-    #[track_caller]
-    pub fn ask_for(&self, con: &mut Connection, key: &str, window: impl ToString, limit: i64, cost: i64) -> [i64; 3] {
-        let reply = self.request(key, window, limit, cost).query(con);
-        reply.unwrap_or_else(|error| panic!("{} {key}: {error}", self.command))
-    }
-
-    pub fn request(&self, key: &str, window: impl ToString, limit: i64, cost: i64) -> redis::Cmd {
-        let mut request = redis::cmd(self.command);
-        request.arg(key).arg(window.to_string()).arg(limit);
-        if cost != 1 {
-            request.arg("COST").arg(cost);
-        }
-        request
-    }
-
-    /// The figure `remaining` of a request of cost 1.
-    #[track_caller]
-    pub fn remaining(&self, con: &mut Connection, key: &str, window: impl ToString, limit: i64) -> i64 {
-        let reply: Vec<Value> = self.request(key, window, limit, 1).arg("FULL").query(con).expect("FULL");
-        let at = reply.iter().position(|item| *item == Value::BulkString(b"remaining".to_vec()));
-        i64::from_redis_value_ref(&reply[at.expect("remaining") + 1]).expect("an integer")
-    }
-}
 
 /// Every key, in order.
 pub fn keys(con: &mut Connection) -> Vec<String> {
@@ -57,22 +26,13 @@ pub fn only_key(con: &mut Connection) -> String {
     keys[0].clone()
 }
 
-/// When a key ends, in milliseconds since the epoch; -1 never, -2 for no key.
-pub fn expires_at(con: &mut Connection, key: &str) -> i64 {
-    redis::cmd("PEXPIRETIME").arg(key).query(con).expect("PEXPIRETIME")
-}
-
-/// Every key with its value and its expiry.
+/// Every key with its value, and its expiry in milliseconds since the epoch, -1 for none.
 pub fn everything(con: &mut Connection) -> Vec<(String, Value, i64)> {
-    let dump = |con: &mut Connection, key: &String| ok(cmd!(*con, "DUMP", key));
-    keys(con).into_iter().map(|key| (key.clone(), dump(con, &key), expires_at(con, &key))).collect()
-}
-
-/// The members of a sorted set with their scores, the lowest first.
-pub fn members(con: &mut Connection, key: &str) -> Vec<(String, i64)> {
-    let all: Vec<(String, f64)> =
-        redis::cmd("ZRANGE").arg(key).arg(&["0", "-1", "WITHSCORES"]).query(con).expect("ZRANGE");
-    all.into_iter().map(|(member, score)| (member, score as i64)).collect()
+    let all = keys(con).into_iter().map(|key| {
+        let (value, expiry) = (ok(cmd!(*con, "DUMP", &key)), read(ok(cmd!(*con, "PEXPIRETIME", &key))));
+        (key, value, expiry)
+    });
+    all.collect()
 }
 
 pub fn now_ms() -> i64 {
