@@ -1,7 +1,7 @@
 """A hook for litellm's proxy: the limits of a call in one RL.MULTI before it, settled after it.
 
 Every limit is a reservation or a lease, so a call that is sent again is charged once, and what a killed worker holds
-comes back by itself. What teams share of a model is asked after it, by one RL.SHARE, and is no reservation.
+comes back by itself. One RL.SHARE after it charges what teams share of a model, which is no reservation.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ def share(
     :param part: tokens in the window that the team has in any case, if the parts together are at most the whole
     :param whole: tokens of the model in the window
     :param burst: how many tokens of the whole may be used at once, and of the part in proportion; all if not given. The
-        model is asked for at most `whole` and the bursts in a window
+        model gets at most `whole` and the bursts in a window
     """
     tag, name = (bounded(quote(each, safe="")) for each in (model, team))
     key = f"llm:{{{tag}}}:model"

@@ -1,4 +1,4 @@
-"""A call of the module: what is asked of one limit or of several, and the words of the command."""
+"""A call of the module for one limit or several, and the words of its command."""
 
 from __future__ import annotations
 

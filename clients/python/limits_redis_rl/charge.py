@@ -18,7 +18,7 @@ Used = int | Mapping[str, int]
 
 
 class Charge:
-    """The limits of a reservation, and how far it is."""
+    """The limits of a reservation, and its state."""
 
     def __init__(self, limits: Iterable[Limit], ttl: str | int) -> None:
         self.ttl = milliseconds("ttl", ttl)
@@ -93,7 +93,7 @@ class Charge:
         return self._is_lost
 
     def newly_lost(self) -> bool:
-        """Whether a lease is lost that was not when this was asked before."""
+        """Whether a lease is lost, the first time. False after that."""
         is_new = self.is_lost and not self._is_counted
         self._is_counted = self.is_lost
         return is_new

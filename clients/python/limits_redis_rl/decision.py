@@ -17,7 +17,7 @@ def _float(milliseconds: int) -> float | None:
 
 @dataclass(slots=True)
 class Decision:
-    """What one limit says. Milliseconds are -1 for never; seconds are ``None``."""
+    """The decision of one limit. A time that never comes is -1 in milliseconds, and ``None`` in seconds."""
 
     allowed: bool
     count: int
@@ -100,10 +100,10 @@ class Decisions:
 
 
 def decided(line: Any, limit: Limit) -> Decision:
-    """What the twelve figures of LINE say."""
+    """The decision in the twelve figures of LINE."""
     figures = list(map(int, line.split())) if isinstance(line, (bytes, str)) else []
     if len(figures) < 12:
-        raise ValueError("the reply has not the twelve figures of LINE")
+        raise ValueError("expected a reply with the twelve figures of LINE")
     first, count, _, most, remaining, retry, following, reset, delay, at, shadow, charged = figures[:12]
     # With COST 0 and PARTIAL it charges 0 units in either case.
     allowed = retry == 0 if limit.cost == 0 and "PARTIAL" in limit.words else first > 0

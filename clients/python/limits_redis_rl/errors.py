@@ -54,8 +54,8 @@ class CircuitOpen(redis.ConnectionError):
 class Overloaded(redis.TimeoutError):
     """All connections of the client were in use until the time was over, so this request was not sent.
 
-    The server may work, and whoever sends many requests at once causes this. So `unavailable="allow"` does not allow
-    such a request.
+    The server may work, and a client that sends many requests at once can cause this. So `unavailable="allow"` does not
+    allow such a request.
     """
 
 

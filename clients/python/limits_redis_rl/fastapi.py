@@ -56,8 +56,8 @@ def limit(
         admit = connection.scope.get(LIMIT)
         if admit is None:
             raise RuntimeError("limit: expected app.add_middleware(RateLimitMiddleware)")
-        asked = [tuple(value(found) for value in each) for each in made]
-        await admit(limiter, [each for each in asked if each[0] is not None])
+        given_now = [tuple(value(found) for value in each) for each in made]
+        await admit(limiter, [each for each in given_now if each[0] is not None])
 
     # FastAPI reads which dependencies there are.
     check.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]

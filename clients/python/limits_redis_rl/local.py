@@ -75,7 +75,7 @@ class Local:
         if is_new:
             self._counts.pop(limit.key, None)
             used, end = 0, now + policy.window_ms
-        # Who holds a lease, and who is locked, only the server knows.
+        # Only the server knows who holds a lease and who is locked.
         if policy.algorithm in ("LEASE", "LOCKOUT") or (is_new and not self._has_place(now)):
             return False, most, most, end
         return used + limit.units <= most if limit.units else used < most, most, used, end

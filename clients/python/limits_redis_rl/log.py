@@ -64,5 +64,5 @@ class Log:
         self.write(logging.ERROR, "the call was rejected, a fault of the configuration", error)
 
     def changed(self, text: str) -> None:
-        """Who decides, when it changes."""
+        """Says who decides, when that changes."""
         self._write(logging.WARNING, text, text)

@@ -38,7 +38,7 @@ def fixed_count(decision: Decision, limit: int) -> int:
 
 
 def counted(decision: Decision) -> int:
-    """What limits takes for the count: it does not know how little this process allows."""
+    """The count for limits, which does not know the smaller limit of this process."""
     return decision.policy.limit - decision.remaining if decision.source == "local" else decision.count
 
 

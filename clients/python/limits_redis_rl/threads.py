@@ -1,4 +1,4 @@
-"""How the parts for threads wait. As ``aio`` does for asyncio."""
+"""How the parts for threads wait: what ``aio`` is for asyncio."""
 
 from __future__ import annotations
 

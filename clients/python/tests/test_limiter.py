@@ -100,7 +100,7 @@ async def test_a_part_of_its_own_and_what_others_leave(kind: str, both: int, pre
         assert [each.charged for each in found[1].limits] == [0, 2]
         assert found[2].headers()["RateLimit"].startswith('"model";r=0')
         assert 0 < found[2].retry_after <= 900
-        # Whoever is within its own part is allowed, whatever others have borrowed.
+        # A team within its own part is allowed, whatever others have borrowed.
         assert [(await share("b", cost)).paid for cost in (2, 1)] == [1, 0]
         with pytest.raises(ValueError, match="limits: expected 2 to 8"):
             await value(it.share([("TOKEN 1h 4", "m")]))

@@ -37,8 +37,8 @@ _registered: WeakKeyDictionary[Any, dict[str, Policy]] = WeakKeyDictionary()
 class AsyncLimiter:
     """Checks requests against limits in Redis, for asyncio.
 
-    An error about a call (a wrong policy, a wrong password, a key of another type) is raised in any case:
-    :func:`limits_redis_rl.is_unavailable` tells.
+    An error about a call (a wrong policy, a wrong password, a key of another type) is raised in any case.
+    :func:`limits_redis_rl.is_unavailable` is false for it.
 
     :param client: made with ``retry=None``; the caller closes it
     :param prefix: what the keys in Redis begin with: ``app:``, in a cluster ``{app}:``
@@ -137,9 +137,10 @@ class AsyncLimiter:
         return await self.decide("MULTI", self.all(limits))
 
     async def share(self, limits: Iterable[OneLimit]) -> Decisions:
-        """A part of one's own, and what others leave of the whole: ``[("TOKEN 1m 500", "team:a"), ("TOKEN 1m 1000",
-        "model")]``, 2 to 8 limits, the narrowest first, of FIXED, WINDOW, COUNTER, ROLLING or TOKEN. The first that
-        allows pays: it is charged, and each one after it whatever it says. If none allows, nothing is charged."""
+        """Charges the first limit that allows the request, and each one after it, also one that would deny. If none
+        allows, nothing is charged. So a team has its own part, and what others leave of the whole:
+        ``[("TOKEN 1m 500", "team:a"), ("TOKEN 1m 1000", "model")]``, 2 to 8 limits, the narrowest first, of FIXED,
+        WINDOW, COUNTER, ROLLING or TOKEN."""
         found = self.all(limits)
         if not 2 <= len(found) <= MOST_SHARED:
             raise ValueError(f"limits: expected 2 to {MOST_SHARED}")
@@ -164,19 +165,18 @@ class AsyncLimiter:
         *,
         actual: int,
         reserved: int = 1,
-        reservation: str | None = None,
         at: int | None = None,
     ) -> Decision:
-        """Corrects a charge of so many `reserved` units to the `actual` ones, or that of the `reservation` of this id.
+        """Corrects a charge of `reserved` units to the `actual` ones.
 
         :param at: the time of the charge, `at` of its decision
         """
-        charge = ("RESERVED", str(reserved)) if reservation is None else ("RESERVATION", reservation)
-        limit = self.limit(policy, who).correction(*charge, "ACTUAL", str(actual), *_at(at))
+        words = ("RESERVED", str(reserved), "ACTUAL", str(actual), *_at(at))
+        limit = self.limit(policy, who).correction(*words)
         return decided(await self._required("SETTLE", limit), limit)
 
     async def reset(self, policy: AnyPolicy, who: str | int) -> bool:
-        """Forgets what is counted. Whether anything was."""
+        """Deletes what is counted, and returns whether anything was."""
         limit = self.limit(policy, who)
         words = limit.policy.words
         anchor = words[2:4] if "ANCHOR" in words else ()
@@ -225,9 +225,10 @@ class AsyncLimiter:
         return await self._keeper.background.call(lambda: self._hold(charge), lambda held: held.close(charged=False))
 
     async def join(self, timeout: float | None = None) -> bool:
-        """Waits until what is settled in the background is settled, at most so many seconds if given. Whether it is.
+        """Waits until all settlements in the background have ended, at most `timeout` seconds if given. Returns whether
+        they have.
 
-        With threads, the end of a program waits a second for it.
+        With threads, the end of a program waits a second for them.
         """
         return await self._keeper.background.join(timeout)
 
@@ -237,7 +238,7 @@ class AsyncLimiter:
             raise ValueError("limits: expected at least one")
         call = Call(verb, limits)
         try:
-            return (await self._asked(call))[0]
+            return (await self._from_server(call))[0]
         except Exception as error:
             return self._without_server(error, call)
 
@@ -254,7 +255,7 @@ class AsyncLimiter:
             raise ValueError(f"limits: expected at most {MOST_LIMITS}")
         return found
 
-    async def _asked(self, call: Call) -> tuple[Decisions, bool]:
+    async def _from_server(self, call: Call) -> tuple[Decisions, bool]:
         """The decision of the server, and whether a script made it."""
         reply, is_scripted = await self.link.call(call)
         is_one = call.verb not in ("MULTI", "SHARE")
@@ -283,7 +284,7 @@ class AsyncLimiter:
             found = self._local.decide(call.verb, call.limits, clock())
             self.log.write(logging.WARNING, "no decision, the limit of this process decides", error)
             return found
-        # Whoever sends many requests at once makes all connections busy, so that allows nothing.
+        # A client that sends many requests at once can make all connections busy. That must not allow them.
         allowed = self._unavailable == "allow" and not isinstance(error, Overloaded) and call.verb != "REFUND"
         self.counters.failed_open += allowed
         self.counters.failed_closed += not allowed
@@ -294,7 +295,7 @@ class AsyncLimiter:
         return Decisions(allowed, [undecided(allowed, limit.policy) for limit in call.limits], paid)
 
     async def _required(self, verb: str, limit: Limit) -> Any:
-        """The reply to a call that nothing stands in for."""
+        """The reply to a call for which `unavailable` has no substitute."""
         try:
             return (await self.link.call(Call(verb, [limit])))[0]
         except Exception as error:
@@ -305,7 +306,7 @@ class AsyncLimiter:
     async def _hold(self, charge: Charge) -> AsyncReservation:
         call, sent = Call("MULTI", charge.limits), time.monotonic()
         try:
-            charge.decisions, charge.is_scripted = await self._asked(call)
+            charge.decisions, charge.is_scripted = await self._from_server(call)
         except Exception as error:
             # What was not sent is not charged.
             charge.is_sent = not isinstance(error, (CircuitOpen, Overloaded))

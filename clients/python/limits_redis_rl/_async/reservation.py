@@ -128,10 +128,10 @@ class AsyncReservation:
         return self._charge.is_lost
 
     def report(self, used: Used) -> None:
-        """Says that so many units were used in all so far: tokens that were streamed, for example.
+        """Says how many units were used in all so far: tokens that were streamed, for example.
 
-        :param used: of every limit with a cost, or of some, by the names of their policies: ``{"input": 900}``. What is
-            said of one holds until something else is said of it; a limit of which nothing was said keeps its estimate
+        :param used: of every limit with a cost, or of some, by the names of their policies: ``{"input": 900}``. It
+            replaces an earlier report of the same limit; a limit without a report keeps its estimate
         """
         self._used |= self._charge.used(used)
 
