@@ -82,7 +82,7 @@ def frameworks(server):
     """100 requests get 200, then one gets 429."""
     # NestJS needs a newer Node.js than the package, and than Debian has.
     node = CLIENTS / "node/node_modules/.bin/node"
-    for name in ("express/app.mjs", "fastify/app.mjs", "hono/app.mjs", "nestjs/main.ts"):
+    for name in ("fastify/app.mjs", "hono/app.mjs", "nestjs/main.ts"):
         server.text("FLUSHALL")
         source, port = CLIENTS / "node/examples" / name, free_port()
         patient = {"prefix: 'api:'": "prefix: 'api:', timeout: 5000"}

@@ -34,7 +34,6 @@ const OPTIONS = {
   module: ["'required'", (value) => value === 'required'],
   secret: ['a text that is not empty', (value) => typeof value === 'string' && value !== ''],
   logger: ['an object with warn and error', (value) => typeof value?.warn === 'function' && typeof value?.error === 'function'],
-  onError: ['a function', (value) => typeof value === 'function'],
 }
 
 /**
@@ -85,14 +84,13 @@ export class Limiter {
   /** @param {import('./types.js').LimiterOptions} options */
   constructor(options) {
     validate(options)
-    const { client, prefix = '', unavailable = 'error', instances, timeout = 100, module, secret, logger, onError } = options
+    const { client, prefix = '', unavailable = 'error', instances, timeout = 100, module, secret, logger } = options
     this.#client = client
     this.#prefix = prefix
     this.#unavailable = unavailable
     if (unavailable === 'local') this.#local = new Local(Number(instances))
     this.#secret = secret
     if (logger) this.log.logger = logger
-    this.log.onError = onError
     this.#link = new Link(client, timeout, this.log, module === 'required')
   }
 
@@ -267,7 +265,7 @@ export class Limiter {
       const now = performance.now()
       if (verb === 'REFUND') this.#local.refund(limits[0])
       else this.counters.local += 1
-      this.log.tell('warn', 'no decision, the limit of this process decides', error, 'local')
+      this.log.limited('warn', 'no decision, the limit of this process decides', error)
       if (verb === 'SHARE') return this.#local.share(limits, now)
       const found = this.#local.decide(limits, now, verb === 'CHECK' || verb === 'MULTI')
       return decisions(found.every(({ allowed }) => allowed), found)
@@ -275,7 +273,7 @@ export class Limiter {
     const isError = this.#unavailable === 'error'
     const allowed = isError ? allowsErrors : this.#unavailable === 'allow'
     this.counters[allowed ? 'failedOpen' : 'failedClosed'] += 1
-    this.log.tell('warn', `no decision, failing ${allowed ? 'open' : 'closed'}`, error, allowed ? 'failedOpen' : 'failedClosed')
+    this.log.limited('warn', `no decision, failing ${allowed ? 'open' : 'closed'}`, error)
     if (isError) throw new RateLimitError(503, error)
     const found = limits.map(({ policy }) => undecided(allowed, policy))
     return verb === 'SHARE' ? shared(Number(allowed), found) : decisions(allowed, found)
@@ -284,6 +282,6 @@ export class Limiter {
   /** Counts and logs an error about a request, which is never allowed. @param {unknown} error */
   rejected(error) {
     this.counters.faults += 1
-    this.log.tell('error', 'the call was rejected, a fault of the configuration', error, 'faults')
+    this.log.limited('error', 'the call was rejected, a fault of the configuration', error)
   }
 }

@@ -7,8 +7,6 @@ export class Log {
   counters = { allowed: 0, denied: 0, local: 0, failedOpen: 0, failedClosed: 0, faults: 0, errors: {} }
   /** @type {import('./types.js').Logger} */
   logger = console
-  /** @type {import('./types.js').LimiterOptions['onError']} */
-  onError
   /** @type {Map<string, {at: number, leftOut: number}>} */
   #logged = new Map()
 
@@ -20,19 +18,6 @@ export class Log {
     const found = kind(error)
     this.counters.errors[found] = (this.counters.errors[found] ?? 0) + 1
     return error
-  }
-
-  /**
-   * Logs what happened, and calls `onError`. What that throws is logged, and changes nothing for the request.
-   * @type {(level: 'warn' | 'error', what: string, error: unknown, outcome: import('./types.js').Outcome) => void}
-   */
-  tell(level, what, error, outcome) {
-    this.limited(level, what, error)
-    try {
-      this.onError?.(error, outcome)
-    } catch (thrown) {
-      this.limited('error', 'onError failed', thrown)
-    }
   }
 
   /**

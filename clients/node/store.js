@@ -15,32 +15,30 @@ const OWN = Object.fromEntries(['algorithm', 'burst', 'block', 'max', 'name'].ma
 /**
  * Whom to limit, and how. `lock`: the request is limited by LOCKOUT with this lock, in milliseconds. `wrong`: why each request
  * is an error.
- * @typedef {{who: string, windowMs: number, limit: unknown, scope?: string, lock?: {block: number, max?: number}, wrong?: unknown}} Call
+ * @typedef {{who: string, windowMs: number, limit: unknown, scope?: string, lock?: {block: number, max: number}, wrong?: unknown}} Call
  */
 
 /** `ms`: until more is available or, on a denial, until the next request is allowed; undefined for never. `at`: the server's time of the charge. */
 /** @typedef {{allowed: boolean, hits: number, ms: number | undefined, charged: boolean, at: number}} Counted */
 
 export class Store {
-  #options
   #prefix
-  /** @type {Map<string, Policy>} */
-  #policies = new Map()
-  /**
-   * The policy of the last request: most stores have one.
-   * @type {{windowMs: number, limit: unknown, policy: Policy} | undefined}
-   */
-  #last
+  /** The words of a policy after its limit, and those of a lock. */
+  #options
+  #name
 
   /** @param {import('./types.js').StoreOptions} options */
   constructor(options) {
     validate(options, OWN)
     const { algorithm = 'FIXED', burst, block, max, name, prefix, ...rest } = options
-    this.#options = { algorithm, burst, block, max, name }
+    // What is wrong with the options is an error now. Window and limit come with each request.
+    const policy = new Policy({ algorithm, window: 1, limit: 1, burst, block, max, name })
+    this.algorithm = policy.algorithm
+    this.#name = name === undefined ? '' : ` AS ${name}`
+    this.#options = [...policy.words.slice(2), this.#name].join(' ')
     this.#prefix = prefix
     this.limiter = new Limiter(rest)
     this.counters = Object.assign(this.limiter.counters, { unrefunded: 0 })
-    this.algorithm = this.policy(1000, 1).algorithm
     if (this.algorithm === 'LEASE') throw new TypeError('algorithm: LEASE is not for requests')
   }
 
@@ -49,17 +47,9 @@ export class Store {
    * @type {(windowMs: number, limit: unknown, lock?: Call['lock']) => Policy}
    */
   policy(windowMs, limit, lock) {
-    if (!lock && this.#last?.windowMs === windowMs && this.#last.limit === limit) return this.#last.policy
-    const name = `${windowMs} ${limit} ${lock?.block}`
-    let found = this.#policies.get(name)
-    if (!found) {
-      if (this.#policies.size >= 1000) this.#policies.clear()
-      const locks = lock && { algorithm: 'LOCKOUT', block: `${lock.block}ms`, max: lock.max && `${lock.max}ms`, burst: undefined }
-      found = new Policy(/** @type {any} */ ({ ...this.#options, window: `${windowMs}ms`, limit: this.#number(limit), ...locks }))
-      this.#policies.set(name, found)
-    }
-    if (!lock) this.#last = { windowMs, limit, policy: found }
-    return found
+    const text = `${windowMs}ms ${this.#number(limit)}`
+    if (lock) return Policy.of(`LOCKOUT ${text} BLOCK ${lock.block}ms MAX ${lock.max}ms${this.#name}`)
+    return Policy.of(`${this.algorithm} ${text} ${this.#options}`)
   }
 
   /**
@@ -126,7 +116,7 @@ export class Store {
       const { status, cause } = /** @type {RateLimitError} */ (error)
       this.counters.unrefunded += 1
       if (status === 500) this.counters.faults += 1
-      this.limiter.log.tell(status === 503 ? 'warn' : 'error', 'not given back', cause ?? error, 'unrefunded')
+      this.limiter.log.limited(status === 503 ? 'warn' : 'error', 'not given back', cause ?? error)
     }
   }
 

@@ -118,8 +118,6 @@ export type LimiterOptions = {
   secret?: string
   /** The console if not given. */
   logger?: Logger
-  /** Called for each request without a decision of the server, and for each one that could not be given back. */
-  onError?: (error: unknown, outcome: Outcome) => void
 }
 
 /** The options of a limiter and of a policy. Window and limit are those of the framework. */
@@ -130,9 +128,6 @@ export type StoreOptions = LimiterOptions &
     /** What the keys begin with, in place of the policy's name. Each limiter needs its own. */
     prefix?: string
   }
-
-/** What happened, by the name of its counter. `unrefunded` is of a store only. */
-export type Outcome = 'local' | 'failedOpen' | 'failedClosed' | 'faults' | 'unrefunded'
 
 /** What happened since the start. */
 export type Counters = {

@@ -185,30 +185,6 @@ for (const [name, { remaining, retryAfter = () => 'retry-after', error }] of Obj
   })
 }
 
-/** The stores of a framework with the contract of express-rate-limit, and how the framework hands them their options. */
-for (const [name, Store] of Object.entries({ 'express-rate-limit': RedisRlStore, 'hono-rate-limiter': HonoStore })) {
-  test(`${name}: the contract of a store, method by method`, async () => {
-    for (const algorithm of ['FIXED', 'WINDOW', 'SLIDING', 'ROLLING', 'COUNTER', 'TOKEN', 'GCRA']) {
-      const store = new Store({ client, algorithm, timeout: 10_000, prefix: `${(number += 1)}:` })
-      store.init({ windowMs: DAY, limit: 3 })
-      assert.deepEqual([store.localKeys, store.prefix, store.resetAll], [false, `${number}:`, undefined])
-      for (const key of ['a', 'b']) assert.equal((await store.increment(key)).totalHits, 1)
-      const { totalHits, resetTime } = await store.increment('a')
-      assert.equal(totalHits, 2)
-      assert.ok(resetTime > Date.now() && resetTime <= Date.now() + 2 * DAY, `${algorithm}: ${resetTime}`)
-      assert.equal((await store.get('a')).totalHits, 2)
-      await store.decrement('a')
-      assert.equal((await store.get('a')).totalHits, 1)
-      // Down to nothing is as if nothing was counted, and not below.
-      for (let i = 0; i < 2; i++) await store.decrement('a')
-      assert.equal(await store.get('a'), undefined)
-      assert.equal((await store.increment('a')).totalHits, 1)
-      await store.resetKey('a')
-      assert.deepEqual([await store.get('a'), (await store.get('b')).totalHits], [undefined, 1])
-    }
-  })
-}
-
 test('@fastify/rate-limit: the contract of a store, method by method', async () => {
   for (const algorithm of ['FIXED', 'WINDOW', 'SLIDING', 'ROLLING', 'COUNTER', 'TOKEN', 'GCRA']) {
     const store = new (redisRlStore({ client, algorithm, timeout: 10_000, prefix: `${(number += 1)}:` }))({})
@@ -247,18 +223,6 @@ test('@fastify/rate-limit: createRateLimit counts, and looks', async () => {
     await app.ready()
     const { status, body } = await supertest(app.server).get('/')
     assert.deepEqual(status === 200 ? body : status, found)
-  }
-})
-
-test('@nestjs/throttler: the contract of a storage', async () => {
-  const storage = new RedisRlThrottlerStorage({ client, algorithm: 'TOKEN', timeout: 10_000, prefix: `${(number += 1)}:` })
-  for (const [name, blockDuration] of [['a', DAY], ['b', 0], ['c', -1]]) {
-    for (const [totalHits, isBlocked] of [[1, false], [2, false], [3, true], [3, true]]) {
-      const { timeToExpire, timeToBlockExpire, ...found } = await storage.increment('k', DAY, 2, blockDuration, name)
-      assert.deepEqual(found, { totalHits, isBlocked })
-      assert.ok(timeToExpire > 0 && timeToExpire <= DAY / 1000)
-      assert.equal(timeToBlockExpire > 0, isBlocked)
-    }
   }
 })
 

@@ -172,19 +172,25 @@ test('a server that stops: each process keeps its part, and the log says when th
   await server.stop()
 })
 
-test('the module is found when it is loaded later', async () => {
+test('the module is found when it is loaded later: after five seconds, and over a new connection', async (context) => {
   const server = await startServer(path, '--enable-module-command', 'local', { module: false })
   const client = await connected(SINGLES['ioredis 6'](server.port))
-  const limiter = limiterOf(client)
+  const [late, reconnected] = [limiterOf(client), limiterOf(client)]
+  const remaining = async (limiter) => (await limiter.check('TOKEN 1h 8', 'ann')).remaining
   try {
-    assert.equal((await limiter.check('TOKEN 1h 8', 'ann')).remaining, 7)
-    assert.match(String(logged.splice(0)), /no module: the Lua scripts decide, .*docs\/hosted\.md/)
+    assert.deepEqual([await remaining(late), await remaining(reconnected)], [7, 7])
+    for (const line of logged.splice(0)) assert.match(line, /no module: the Lua scripts decide, .*: docs\/hosted\.md$/)
     await server.client.call('MODULE', 'LOAD', process.env.RL_MODULE)
     await server.client.call('SCRIPT', 'FLUSH')
-    assert.equal((await limiter.check('TOKEN 1h 8', 'ann')).remaining, 6)
+    assert.deepEqual([await remaining(late), await remaining(reconnected), logged.length], [6, 6, 0])
+    const now = performance.now()
+    const clock = context.mock.method(performance, 'now', () => now + 6000)
+    assert.equal(await remaining(late), 5)
+    clock.mock.restore()
+    assert.match(String(logged.splice(0)), /the module decides again/)
     client.disconnect(true) // a new connection may be one to another server
     await once(client, 'ready')
-    assert.equal((await limiter.check('TOKEN 1h 8', 'ann')).remaining, 5)
+    assert.equal(await remaining(reconnected), 5)
     assert.match(String(logged.splice(0)), /the module decides again/)
     const required = limiterOf(client, { module: 'required' })
     assert.equal((await required.check('TOKEN 1h 8', 'ann')).remaining, 7)

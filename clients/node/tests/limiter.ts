@@ -14,9 +14,10 @@ new RedisRlStore({ client: async (_key, _readOnly, words) => words.length })
 // @ts-expect-error: LEASE is not for requests
 new RedisRlStore({ client: createClient(), algorithm: 'LEASE' })
 
-const limits = new Limiter({ client: new Redis(), unavailable: 'local', instances: 2, onError: (error, outcome) => isUnavailable(error) && outcome === 'local' })
+const limits = new Limiter({ client: new Redis(), unavailable: 'local', instances: 2 })
 const counted: number = limits.counters.local + store.counters.unrefunded
 const decision: Promise<Decision> = limits.check({ algorithm: 'TOKEN', window: '1m', limit: 60 }, 'user:42', { cost: 2 })
+decision.catch((error) => isUnavailable(error))
 // @ts-expect-error: a limiter gives nothing back by itself
 counted + limits.counters.unrefunded
 // @ts-expect-error: a window is a text or seconds
