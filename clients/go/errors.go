@@ -79,13 +79,8 @@ func IsUnavailable(err error) bool {
 	}
 }
 
-var unknownCommand = regexp.MustCompile("(?i)^ERR unknown command[ '`]*(rl\\.[a-z]+)?")
-
-// Whether a server says that it has no such command of the module.
-func isUnknownCommand(err error) bool {
-	found := unknownCommand.FindStringSubmatch(err.Error())
-	return found != nil && (found[1] != "" || strings.EqualFold(strings.TrimSpace(err.Error()), "ERR unknown command"))
-}
+// What a server without the module says: it has no such command of the module.
+var unknownCommand = regexp.MustCompile("(?i)^ERR unknown command[ '`]*(rl\\.[a-z]+)")
 
 // The text of an error, without what the server repeats of a command: that has the caller's key.
 func describe(err error) string {

@@ -43,17 +43,6 @@ func ForwardedAddress(proxies int) KeyFunc {
 	}
 }
 
-// HeaderValue is the value of a header, such as an API key. The caller chooses it: check it before the middleware, or
-// limit the address too. Else a caller who sends another value each time has no limit. A request without it is an error.
-func HeaderValue(name string) KeyFunc {
-	return func(r *http.Request) (string, error) {
-		if value := strings.Join(r.Header.Values(name), ","); value != "" {
-			return value, nil
-		}
-		return "", errors.New("redisrl: the request has no header that its key is made of")
-	}
-}
-
 // A Limit is one limit of a middleware: [By] or [ByRequest].
 type Limit struct {
 	policy  Policy

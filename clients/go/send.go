@@ -56,7 +56,7 @@ func (l *Limiter) byModuleOrScript(ctx context.Context, c *call) (any, error) {
 		if err == nil && l.scriptsDecide.Load() && l.scriptsDecide.Swap(false) {
 			l.line("the module decides again")
 		}
-		if err == nil || l.ModuleRequired || !isUnknownCommand(err) {
+		if err == nil || l.ModuleRequired || !unknownCommand.MatchString(err.Error()) {
 			return reply, err
 		}
 		if !l.scriptsDecide.Swap(true) {

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"strings"
 	"testing"
@@ -202,35 +201,5 @@ func TestWaitingAndLeases(t *testing.T) {
 	}
 	if second, err := limiter.Lease(ctx, leases, "jobs"); err != nil || !second.Allowed {
 		t.Errorf("%+v, %v", second, err)
-	}
-}
-
-// Limits by plan, by user and by address.
-func TestLimitsOfARequest(t *testing.T) {
-	limiter, _ := client(t)
-	plans := map[string]redisrl.Policy{"free": redisrl.MustPolicy("ROLLING 1h 2 AS plan"), "paid": redisrl.MustPolicy("ROLLING 1h 4 AS plan")}
-	handler := limiter.Middleware(
-		redisrl.ByRequest(func(r *http.Request) (redisrl.Request, error) {
-			return plans[r.Header.Get("X-Plan")].Request(r.Header.Get("X-User")), nil
-		}),
-		redisrl.By(redisrl.MustPolicy("FIXED day 5 AS address"), redisrl.RemoteAddress),
-	)(http.NotFoundHandler())
-	for _, c := range []struct {
-		plan, user string
-		status     int
-		policies   string
-	}{
-		{"free", "ann", 404, `"plan";q=2;w=3600, "address";q=5;w=86400`}, {"free", "ann", 404, ""}, {"free", "ann", 429, ""},
-		{"paid", "bob", 404, `"plan";q=4;w=3600, "address";q=5;w=86400`}, {"paid", "bob", 404, ""}, {"paid", "bob", 404, ""},
-		{"paid", "bob", 429, ""}, {"none", "bob", 500, ""}, {"paid", "", 500, ""},
-	} {
-		request, response := httptest.NewRequest("GET", "/", nil), httptest.NewRecorder()
-		request.Header.Set("X-Plan", c.plan)
-		request.Header.Set("X-User", c.user)
-		handler.ServeHTTP(response, request)
-		policies := response.Header().Get("RateLimit-Policy")
-		if response.Code != c.status || c.policies != "" && c.policies != policies {
-			t.Errorf("%+v: %d %s", c, response.Code, policies)
-		}
 	}
 }
