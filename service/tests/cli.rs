@@ -127,6 +127,16 @@ descriptor (path, /)
     let other = rlaas(&dir, &["explain", "web.yaml", "--domain", "other", "a=b"]);
     assert_eq!(other, (0, "domain other: no rules, so every request is allowed\n".to_owned()));
     assert_eq!(rlaas(&dir, &["explain", "web.yaml", "--domain", "web", "nothing"]).0, 1);
+    // What is charged only if it is allowed: alone, and as a part of RL.MULTI.
+    let alone = "RL.FIXED rl:d:fixed:86400:k=v 86400 5";
+    for (whole, command) in [(false, format!("{alone} PARTIAL\n")), (true, format!("{alone}\n"))] {
+        let text = format!(
+            "domain: d\nall_or_nothing: {whole}\ndescriptors: [{{key: k, rate_limit: {{unit: day, requests_per_unit: 5, charge: allowed}}}}]\n"
+        );
+        let dir = self::dir(&[("d.yaml", &text)]);
+        let (_, text) = rlaas(&dir, &["explain", "d.yaml", "--domain", "d", "k=v"]);
+        assert!(text.contains(&format!("  command  {command}")), "{text}");
+    }
 }
 
 #[test]

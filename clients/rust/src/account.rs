@@ -76,10 +76,15 @@ impl Form {
     pub fn joined<'a>(&'a self, key: &'a [u8], units: u64) -> Request<'a> {
         let request = self.request(key, units);
         match self.join {
-            Join::Partial if units > 1 || self.ahead.is_some() => request.partial(),
+            // A denial of PARTIAL counts nothing.
+            Join::Partial if units > 1 || self.ahead.is_some() || self.counts_denials() => request.partial(),
             Join::Counted if units > 1 => request.always(),
             _ => request,
         }
+    }
+
+    fn counts_denials(&self) -> bool {
+        self.policy.algorithm().traits().counts_denials
     }
 
     const fn is_always(&self) -> bool {

@@ -13,7 +13,7 @@ pub fn share(reply: &Decision, n: u64, i: u64, join: Join) -> Decision {
     }
     let [n, i, limit, remaining, charged] =
         [n, i, reply.limit, reply.remaining, reply.charged].map(|units| i64::try_from(units).unwrap_or(i64::MAX));
-    let count = reply.count;
+    let (count, counts_after) = (reply.count, reply.policy.algorithm().traits().count_is_after);
     // A server without memory counts nothing, and allows: each of them finds the limit as the first did. Shadow mode is of
     // all of them together in the reply.
     let unused = if join == Join::Always { limit.saturating_sub(count).max(0) } else { remaining };
@@ -23,12 +23,15 @@ pub fn share(reply: &Decision, n: u64, i: u64, join: Join) -> Decision {
     }
     // What was counted before the first of them, and how much of the limit was left then.
     let (before, fits) = match join {
+        // The count of FIXED includes what was charged.
+        Join::Partial if counts_after => (count.saturating_sub(charged), charged),
         Join::Partial => (count, charged),
         Join::Counted | Join::AlwaysAfter => (count.saturating_sub(n), limit.saturating_sub(count.saturating_sub(n))),
         Join::Always => (count, limit.saturating_sub(count)),
     };
     let is_allowed = i <= fits;
     let counted = match join {
+        Join::Partial if counts_after => before.saturating_add(i.min(fits)),
         Join::Partial => before.saturating_add(i.min(fits.saturating_add(1)) - 1),
         Join::Counted | Join::AlwaysAfter => before.saturating_add(i),
         Join::Always => before.saturating_add(i - 1),

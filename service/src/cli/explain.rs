@@ -66,9 +66,9 @@ impl Explain {
         for (i, (descriptor, slot)) in request.descriptors.iter().zip(&plan.slots).enumerate() {
             let entries = descriptor.entries.iter().map(|Entry { key, value }| format!("({key}, {value})"));
             writeln!(out, "descriptor {}", Printable(&entries.collect::<Vec<_>>().join(", ")))?;
-            show_slot(name, slot, out)?;
+            show_slot(name, slot, plan.all_or_nothing, out)?;
             let shares = slot.limit().is_some_and(|limit| limit.shares);
-            plan.pools(i).iter().try_for_each(|pool| show_pool(pool, shares, out))?;
+            plan.pools(i).iter().try_for_each(|pool| show_pool(pool, shares, plan.all_or_nothing, out))?;
             if shares {
                 writeln!(
                     out,

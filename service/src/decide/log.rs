@@ -49,7 +49,7 @@ pub fn log(request: &RateLimitRequest, plan: &Plan, outcomes: &Outcomes, overloa
             rule = slot.limit().map(|limit| &*limit.path),
             at = check.and_then(|check| check.limit.place.as_ref()).map(ToString::to_string),
             key = check.map(|check| check.key.as_str()),
-            command = check.map(|check| check.command()),
+            command = check.map(|check| check.command(plan.all_or_nothing)),
             decision,
             by = decided.map(|decision| by(decision.source, overloaded)),
             remaining = decided.map(|decision| decision.remaining),

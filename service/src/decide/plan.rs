@@ -377,7 +377,7 @@ impl Check {
         !matches!((self.hits, self.grants), (Hits::GiveBack(_), _) | (Hits::Charge(_), Some(_)))
     }
 
-    /// Whether it is asked as RL.MULTI: alone, the command would count what it denies.
+    /// Whether its denial counts nothing although the command alone would count it.
     pub fn is_tried(&self) -> bool {
         let counts = self.policy.algorithm().traits().counts_denials;
         counts && self.charge == Charge::Allowed && matches!(self.hits, Hits::Charge(_))
@@ -400,11 +400,14 @@ impl Check {
         self.policy.request(&self.key).with_key_as_it_is().cost(cost)
     }
 
-    /// The command that is sent for it: part of RL.MULTI with `all_or_nothing`, and not sent if it is known without.
-    pub fn command(&self) -> String {
+    /// The command that is sent for it, or its part of RL.MULTI with `all_or_nothing`. It is not sent if the decision is
+    /// known without it.
+    pub fn command(&self, all_or_nothing: bool) -> String {
         let always = |always| if always { " ALWAYS" } else { "" };
+        let is_tried = self.is_tried() && !all_or_nothing;
         let (hits, options) = match (self.hits, self.grants) {
             (Hits::Charge(hits), Some(units)) if hits <= u64::from(units) => (u64::from(units), " PARTIAL"),
+            (Hits::Charge(1), _) if is_tried => (1, " PARTIAL"),
             (Hits::Charge(hits), _) => (hits, always(self.charge == Charge::Always)),
             (Hits::OneLeft, _) => (0, ""),
             (Hits::Look, _) => (0, always(self.policy.algorithm().traits().always)),
@@ -418,8 +421,7 @@ impl Check {
             None => String::new(),
         };
         let command = rules::command(&self.policy, &self.key, hits, &(reservation + options));
-        let is_alone = !self.is_tried() || options == " PARTIAL";
-        if is_alone { command } else { command.replacen("RL.", "RL.MULTI 1 ", 1) }
+        if is_tried && options.is_empty() { command.replacen("RL.", "RL.MULTI 1 ", 1) } else { command }
     }
 }
 

@@ -52,7 +52,7 @@ pub fn show_descriptor(descriptor: &RateLimitDescriptor) -> String {
 }
 
 /// Prints the rule, the key and the command of a descriptor.
-pub fn show_slot(domain: &str, slot: &Slot, out: &mut impl Write) -> io::Result<()> {
+pub fn show_slot(domain: &str, slot: &Slot, all_or_nothing: bool, out: &mut impl Write) -> io::Result<()> {
     let Some(limit) = slot.limit() else { return writeln!(out, "  no limit: allowed") };
     let place = limit.place.as_ref().map(|place| format!(" at {place}")).unwrap_or_default();
     writeln!(out, "  rule     {}{place}", Printable(&limit.path))?;
@@ -68,7 +68,7 @@ pub fn show_slot(domain: &str, slot: &Slot, out: &mut impl Write) -> io::Result<
         writeln!(out, "  metric   {}", Printable(&format!("{domain}.{}", parts.join("."))))?;
     }
     writeln!(out, "  key      {}", Printable(&check.key))?;
-    writeln!(out, "  command  {}", Printable(&check.command()))?;
+    writeln!(out, "  command  {}", Printable(&check.command(all_or_nothing)))?;
     if matches!(slot, Slot::Replaced(_)) {
         writeln!(out, "  replaced by another descriptor of this request: not charged")?;
     }
@@ -76,12 +76,12 @@ pub fn show_slot(domain: &str, slot: &Slot, out: &mut impl Write) -> io::Result<
 }
 
 /// Prints a pool: what is asked if the limit before it denies, or what that limit shares.
-pub fn show_pool(check: &Check, shares: bool, out: &mut impl Write) -> io::Result<()> {
+pub fn show_pool(check: &Check, shares: bool, all_or_nothing: bool, out: &mut impl Write) -> io::Result<()> {
     let place = check.limit.place.as_ref().map(|place| format!(" at {place}")).unwrap_or_default();
     let word = if shares { "share" } else { "else" };
     writeln!(out, "  {word:<8} {}{place}", Printable(&check.limit.path))?;
     writeln!(out, "  key      {}", Printable(&check.key))?;
-    writeln!(out, "  command  {}", Printable(&check.command()))
+    writeln!(out, "  command  {}", Printable(&check.command(all_or_nothing)))
 }
 
 #[cfg(test)]

@@ -39,7 +39,7 @@ async fn each(service: &Service, body: &Bytes, resets: bool) -> Result<String, R
     for (i, (descriptor, slot)) in request.descriptors.iter().zip(&plan.slots).enumerate() {
         text.extend(format!("descriptor {}\n", Printable(&show_descriptor(descriptor))).into_bytes());
         // Writing to memory cannot fail.
-        _ = show_slot(&request.domain, slot, &mut text);
+        _ = show_slot(&request.domain, slot, plan.all_or_nothing, &mut text);
         if let Slot::Check(check) | Slot::Replaced(check) = slot {
             let said = if resets { held(service, check).await } else { holds(service, check).await };
             text.extend(said.into_bytes());
@@ -47,7 +47,7 @@ async fn each(service: &Service, body: &Bytes, resets: bool) -> Result<String, R
         // Others are charged there, too: it is not reset.
         for pool in plan.pools(i).iter().filter(|_| !resets) {
             let shares = slot.limit().is_some_and(|limit| limit.shares);
-            _ = show_pool(pool, shares, &mut text);
+            _ = show_pool(pool, shares, plan.all_or_nothing, &mut text);
             text.extend(holds(service, pool).await.into_bytes());
         }
     }

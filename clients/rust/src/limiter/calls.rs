@@ -145,14 +145,17 @@ impl Limiter {
         shared.or_else(|error| self.core.fall_back_shared(requests, self.fallback, error))
     }
 
-    /// [`check_request`](Self::check_request), of which a denial counts nothing: FIXED, whose command would count it, is
-    /// asked as RL.MULTI of one limit.
+    /// [`check_request`](Self::check_request), of which a denial counts nothing. The command of FIXED alone would count it:
+    /// a request of cost 1 is sent with PARTIAL, which others of its kind may share, and any other as RL.MULTI of one limit.
     ///
     /// # Errors
     /// As [`check`](Self::check).
     pub async fn try_request(&self, request: &Request<'_>) -> Result<Decision, Error> {
         if !request.policy.algorithm().traits().counts_denials || request.always || request.partial {
             return self.check_request(request).await;
+        }
+        if request.cost == 1 {
+            return self.check_request(&request.partial()).await;
         }
         let decisions = self.check_all(std::slice::from_ref(request)).await?;
         decisions.limits.into_iter().next().ok_or(Error::UnknownReply)

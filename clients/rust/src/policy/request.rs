@@ -20,7 +20,7 @@ const MOST_JOINED: u64 = 1_000;
 pub enum Join {
     /// `COST n PARTIAL`: as many are allowed as were charged.
     Partial,
-    /// `COST n ALWAYS`, of FIXED without ALWAYS: the count is that after the last of them.
+    /// `COST n ALWAYS`, of FIXED without ALWAYS and PARTIAL: the count is that after the last of them.
     Counted,
     /// `COST n` beside ALWAYS: the count is that before the first of them.
     Always,
@@ -140,7 +140,7 @@ impl<'a> Request<'a> {
     pub(crate) fn joins(&self) -> Option<(Join, u64)> {
         let traits = self.policy.algorithm().traits();
         let has_id = self.id.is_some() || self.reserve.is_some() || traits.id;
-        if self.cost != 1 || self.partial || has_id || traits.delays || self.policy.is_shadow() {
+        if self.cost != 1 || has_id || traits.delays || self.policy.is_shadow() {
             return None;
         }
         // Special: it rounds its count down, so that does not say which of them were allowed.
@@ -149,7 +149,7 @@ impl<'a> Request<'a> {
         }
         let join = if self.always {
             if traits.count_is_after { Join::AlwaysAfter } else { Join::Always }
-        } else if traits.counts_denials {
+        } else if traits.counts_denials && !self.partial {
             Join::Counted
         } else if traits.partial {
             Join::Partial
@@ -157,7 +157,7 @@ impl<'a> Request<'a> {
             return None;
         };
         // More than the capacity is never allowed at once, also where the server has no memory to charge it.
-        let limit = if traits.count_is_after || self.always { self.policy.capacity() } else { u64::MAX };
+        let limit = if join == Join::Partial { u64::MAX } else { self.policy.capacity() };
         Some((join, traits.most.unwrap_or(MOST_JOINED).min(limit)))
     }
 

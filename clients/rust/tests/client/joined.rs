@@ -92,8 +92,12 @@ fn joined_is_as_alone() {
             let policy =
                 if random.below(2) == 0 { policy } else { policy.try_burst(random.below(9) + 1).unwrap_or(policy) };
             let keys = [0, 1].map(|n| format!("{{{round}}}:{n}"));
-            for always in [false, true] {
-                let request = |key| if always { policy.request(key).always() } else { policy.request(key) };
+            for (always, partial) in [(false, false), (true, false), (false, true)] {
+                let request = |key| match (always, partial) {
+                    (true, _) => policy.request(key).always(),
+                    (_, true) => policy.request(key).partial(),
+                    _ => policy.request(key),
+                };
                 let requests = [request(&keys[0]), request(&keys[1])];
                 if alone_and_joined(&requests[0], 1).is_none() {
                     continue;
@@ -121,17 +125,22 @@ fn joined_is_as_alone() {
                     settings.iter().for_each(|(name, value)| set(&mut con, name, value));
 
                     let n = random.below(limit + 3).max(2);
-                    let most = if algorithm == Algorithm::Fixed || always { limit } else { n };
+                    let most = if (algorithm == Algorithm::Fixed && !partial) || always { limit } else { n };
                     if n <= most {
                         let [one, other] = &requests;
-                        compare(&mut con, [one, other], n, &format!("{text} always {always} {settings:?}"));
+                        compare(
+                            &mut con,
+                            [one, other],
+                            n,
+                            &format!("{text} always {always} partial {partial} {settings:?}"),
+                        );
                         let peek = |key: &String| words(&format!("RL.PEEK {word} {key} {terms} COST 0 LINE"));
                         let left = at_once(&mut con, &keys.each_ref().map(peek));
                         let left: Vec<_> = left.iter().flat_map(|left| divided(left, &requests[0], 1)).collect();
                         assert_eq!(
                             (left[0].count, left[0].remaining),
                             (left[1].count, left[1].remaining),
-                            "{text} always {always} {settings:?} {n}"
+                            "{text} always {always} partial {partial} {settings:?} {n}"
                         );
                     }
                     set(&mut con, "maxmemory", "0");
@@ -147,24 +156,32 @@ fn a_flood_of_one_key_is_few_commands() {
     const REQUESTS: usize = 4_000;
     for_each_server(|bin| {
         let server = Server::start(bin);
-        for text in [
-            "COUNTER 1h 700",
-            "FIXED 1h 700",
-            "TOKEN 10h 700",
-            "GCRA 10h 700",
-            "WINDOW 1h 700",
-            "ROLLING 1h 700",
-            "SLIDING 1h 700",
+        for (text, counts_denials) in [
+            ("COUNTER 1h 700", false),
+            ("FIXED 24h 700", true),
+            ("FIXED 24h 700", false),
+            ("TOKEN 10h 700", false),
+            ("GCRA 10h 700", false),
+            ("WINDOW 1h 700", false),
+            ("ROLLING 1h 700", false),
+            ("SLIDING 1h 700", false),
         ] {
             let policy: Policy = text.parse().expect(text);
             redis::cmd("FLUSHALL").exec(&mut server.con()).expect("FLUSHALL");
             redis::cmd("CONFIG").arg("RESETSTAT").exec(&mut server.con()).expect("RESETSTAT");
             // All of them are under way before the first is written.
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
-            let decisions = runtime.block_on(async {
+            let (decisions, after) = runtime.block_on(async {
                 let limiter = connected(&server, |builder| builder.timeout(PATIENCE).denials(0)).await;
-                join_all((0..REQUESTS).map(|_| limiter.check(&policy, "k"))).await
+                let request = policy.request("k");
+                let decisions = join_all((0..REQUESTS).map(async |_| match counts_denials {
+                    true => limiter.check_request(&request).await,
+                    false => limiter.try_request(&request).await,
+                }));
+                (decisions.await, limiter.peek(&request.cost(0)).await.expect("a decision"))
             });
+            let counted = if counts_denials { REQUESTS as u64 } else { LIMIT };
+            assert!(policy.algorithm() != Algorithm::Fixed || after.count.unsigned_abs() == counted, "{after:?}");
             let mut left: Vec<_> = decisions
                 .into_iter()
                 .map(|decision| decision.expect("a decision"))
