@@ -74,15 +74,12 @@ class RateLimitMiddleware:
                 add(error.headers)
                 raise
 
-        async def send_with_headers(message: Message) -> None:
+        async def send_if_allowed(message: Message) -> None:
+            if rejected is not None:
+                return  # the application may make a response of the error too
             if message["type"] in STARTS:
                 message = {**message, "headers": [*message.get("headers", ()), *headers.items()]}
             await send(message)
-
-        async def send_if_allowed(message: Message) -> None:
-            # The application may make a response of the error too.
-            if rejected is None:
-                await send_with_headers(message)
 
         scope[LIMIT] = limit
         with contextlib.suppress(Rejected):
@@ -91,10 +88,10 @@ class RateLimitMiddleware:
                 await limit(self.limiter, await found if inspect.isawaitable(found) else found)
             await self.app(scope, receive, send_if_allowed)
         if rejected is not None:
-            await _respond(scope, receive, send_with_headers, rejected)
+            await _respond(scope, receive, send, rejected, headers)
 
 
-async def _respond(scope: Scope, receive: Receive, send: Send, rejected: Rejected) -> None:
+async def _respond(scope: Scope, receive: Receive, send: Send, rejected: Rejected, headers: dict[bytes, bytes]) -> None:
     kind, status = "http.response", rejected.status
     if scope["type"] == "websocket":
         await receive()  # websocket.connect
@@ -106,6 +103,6 @@ async def _respond(scope: Scope, receive: Receive, send: Send, rejected: Rejecte
     if status == 429:
         problem |= {"type": QUOTA_EXCEEDED, "violated-policies": rejected.violated}
     body = json.dumps(problem, separators=(",", ":")).encode()
-    headers = [(b"content-type", b"application/problem+json"), (b"content-length", str(len(body)).encode())]
-    await send({"type": f"{kind}.start", "status": status, "headers": headers})
+    headers |= {b"content-type": b"application/problem+json", b"content-length": str(len(body)).encode()}
+    await send({"type": f"{kind}.start", "status": status, "headers": list(headers.items())})
     await send({"type": f"{kind}.body", "body": body})
