@@ -16,7 +16,7 @@ use crate::account::{Account, Caller, Command, Sent};
 use crate::decision::Decision;
 use crate::error::Error;
 use crate::key::{Bounded, State};
-use crate::local::{Local, Request as LocalRequest, Verdict};
+use crate::local::{Local, Request as LocalRequest};
 use crate::policy::{Policy, Request};
 
 /// In how many parts the table is, by the hash of the key.
@@ -242,7 +242,7 @@ impl Accounts {
     }
 
     /// Decides on a request in this process. `None` if the table is full and does not have its key.
-    pub fn decide_locally(&self, request: &LocalRequest<'_>, now: Instant, clock: Micros) -> Option<Verdict> {
+    pub fn decide_locally(&self, request: &LocalRequest<'_>, now: Instant, clock: Micros) -> Option<Decision> {
         let key = request.request.bounded_key();
         let state = State::new(request.request.policy, &key);
         let mut part = self.part(&state).lock();
@@ -375,11 +375,11 @@ mod tests {
         };
         let begin = Micros::from_millis(1_000_000);
         let keys: Vec<_> = (0..2 * MAX_KEYS * PARTS).map(|n| n.to_string()).collect();
-        let counted = keys.iter().filter(|key| decide(key, begin).is_some_and(|verdict| verdict.allowed)).count();
+        let counted = keys.iter().filter(|key| decide(key, begin).is_some_and(|decision| decision.allowed)).count();
         assert!(counted <= MAX_KEYS * PARTS && counted > MAX_KEYS * PARTS / 2, "{counted}");
         // Those that are known go on.
-        let Some(verdict) = decide(&keys[0], begin) else { panic!("it is forgotten") };
-        assert!(verdict.allowed);
+        let Some(decision) = decide(&keys[0], begin) else { panic!("it is forgotten") };
+        assert!(decision.allowed);
         let later = begin.plus(2_000_000);
         assert!(keys.iter().rev().take(1_000).all(|key| decide(key, later).is_some()));
     }

@@ -208,13 +208,11 @@ impl Core {
     fn decide_locally(&self, request: &Request<'_>, instances: u32) -> (Decision, &Counter) {
         let (policy, counters) = (request.policy, &self.counters);
         let request = local::Request { request, instances };
-        let Some(verdict) = self.accounts.decide_locally(&request, Instant::now(), self.server.clock()) else {
+        let Some(decision) = self.accounts.decide_locally(&request, Instant::now(), self.server.clock()) else {
             self.log.warn(Kind::LocalFull, format_args!("no place to count another key in this process: it is denied"));
             counters.local_full.increment();
             return (Decision::of_fallback(policy, false, 0, RETRY), &counters.local_denied);
         };
-        let decision = Decision::of_fallback(policy, verdict.allowed, verdict.charged, verdict.retry_after);
-        let decision = Decision { delay: Duration::from_millis(verdict.delay_ms), ..decision };
         (decision, if decision.allowed { &counters.local_allowed } else { &counters.local_denied })
     }
 

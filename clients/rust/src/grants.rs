@@ -39,13 +39,13 @@ const CLOSED_AT_ONCE: usize = 100;
 /// Not for LEASE, and not for LEAKY, whose delays are those of single requests.
 ///
 /// ```
-/// # mod doc { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/client/doc.rs")); } use doc::with_client;
+/// # mod doc { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/client/doc.rs")); } use doc::with_server;
 /// # use std::time::Duration;
 /// # use redis_rl_client::{Fallback, Limiter, Policy, Source};
 /// const API: Policy = Policy::counter(Duration::from_secs(60), 600_000).name("api");
 ///
-/// # with_client(async |client| {
-/// # let limiter = Limiter::new(client);
+/// # with_server(async |url| {
+/// # let limiter = Limiter::open(url)?;
 /// let api = limiter.grants(&API, 100)?;
 /// assert_eq!(api.check("tenant:7").await?.source, Source::Server);
 /// assert_eq!(api.check("tenant:7").await?.source, Source::Grant);

@@ -3,14 +3,14 @@
 //! A [`Policy`] is a value, and a [`Limiter`] checks requests against it:
 //!
 //! ```
-//! # mod doc { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/client/doc.rs")); } use doc::with_client;
+//! # mod doc { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/client/doc.rs")); } use doc::with_server;
 //! use std::time::Duration;
 //! use redis_rl_client::{Limiter, Policy};
 //!
-//! # with_client(async |client| {
+//! # with_server(async |url| {
 //! const API: Policy = Policy::token(Duration::from_secs(60), 600).burst(50).name("api");
 //! let limiter = Limiter::open("redis://127.0.0.1/")?;
-//! # let limiter = Limiter::new(client);
+//! # let limiter = Limiter::open(url)?;
 //! let decision = limiter.check(&API, "user:42").await?;
 //!
 //! assert!(decision.allowed);

@@ -52,9 +52,9 @@ impl Link {
         let Address(kind, trust) = address.into();
         let server = |place| To::Server(Server::new(place, None, Arc::clone(&gauge)));
         let to = match kind {
-            Kind::Server(client) => server(Place::Server(Box::new(client.get_connection_info().clone()), trust)),
+            Kind::Server(info) => server(Place::Server(info, trust)),
             Kind::Sentinel(sentinels) => server(Place::Sentinel(sentinels, trust)),
-            Kind::Cluster(seeds) => To::Cluster(Nodes::new(&seeds, trust, Arc::clone(&gauge))),
+            Kind::Cluster(seeds) => To::Cluster(Nodes::new(seeds, trust, Arc::clone(&gauge))),
         };
         Self(Arc::new(Shared { gauge, to }))
     }

@@ -1,16 +1,17 @@
 //! The limit of one key in this process alone, while the server cannot decide: the algorithm itself, under the part of the
-//! limit and the burst that one of several instances has. Nothing of it is told to the server.
+//! limit and the burst that one of several instances has. The server learns nothing of these decisions.
 
 use std::fmt::Debug;
+use std::time::Duration;
 
 use redis_rl_algorithm::in_memory::{Charging, InMemory};
 use redis_rl_algorithm::rolling_log::{ENTRY_LEN, MAX_ENTRIES};
 use redis_rl_algorithm::{Cost, Micros, Policy as Terms, for_in_memory};
 
-use crate::decision::RetryAfter;
+use crate::decision::{Decision, RetryAfter};
 use crate::policy::Request as Asked;
 
-/// What a key takes beside its own bytes and those of its log.
+/// How many bytes an entry takes beside those of the key and its log.
 const BYTES: usize = 400;
 
 /// A request, and how many instances share the limit.
@@ -20,27 +21,18 @@ pub struct Request<'a> {
     pub instances: u32,
 }
 
-/// What a request gets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Verdict {
-    pub allowed: bool,
-    pub charged: u64,
-    pub retry_after: RetryAfter,
-    pub delay_ms: u64,
-}
-
 /// What is counted of a key.
 #[derive(Debug)]
 pub struct Local {
     key: Box<dyn Key>,
-    /// From when on none of it counts.
+    /// When the last of its units stops counting.
     over_at: Micros,
     bytes: usize,
 }
 
 /// The state of a key, of some algorithm.
 trait Key: Debug + Send {
-    fn decide(&mut self, terms: &Terms, now: Micros, request: &Asked<'_>) -> Option<(Verdict, i64)>;
+    fn decide(&mut self, terms: &Terms, now: Micros, request: &Asked<'_>) -> Option<(Decision, i64)>;
     fn charge(&mut self, terms: &Terms, now: Micros, units: u64);
     fn give_back(&mut self, terms: &Terms, now: Micros, units: u64);
 }
@@ -52,7 +44,7 @@ impl<A: InMemory + Debug> Key for Of<A>
 where
     A::Key: Send,
 {
-    fn decide(&mut self, terms: &Terms, now: Micros, request: &Asked<'_>) -> Option<(Verdict, i64)> {
+    fn decide(&mut self, terms: &Terms, now: Micros, request: &Asked<'_>) -> Option<(Decision, i64)> {
         let algorithm = A::with_policy(terms).ok()?;
         A::expire(&mut self.0, now);
         let charging = if request.always { Charging::Always } else { Charging::IfAllowed };
@@ -65,8 +57,9 @@ where
         let allowed = if request.partial && request.cost > 0 { cost > 0 } else { reply.verdict.allowed };
         let charged = if reply.verdict.allowed || request.always { cost } else { 0 };
         let retry_after = if allowed { RetryAfter::Now } else { RetryAfter::from_millis(reply.figures.retry_after_ms) };
-        let delay_ms = u64::try_from(reply.figures.delay_ms).unwrap_or(0);
-        Some((Verdict { allowed, charged, retry_after, delay_ms }, reply.figures.reset_ms))
+        let decision = Decision::of_fallback(request.policy, allowed, charged, retry_after);
+        let delay = Duration::from_millis(u64::try_from(reply.figures.delay_ms).unwrap_or(0));
+        Some((Decision { delay, ..decision }, reply.figures.reset_ms))
     }
 
     fn charge(&mut self, terms: &Terms, now: Micros, units: u64) {
@@ -90,9 +83,9 @@ impl Request<'_> {
         Terms { limit: part(terms.limit), burst: terms.burst.map(part), ..terms }
     }
 
-    /// The most bytes that its key takes.
+    /// The most bytes that the entry of the key takes.
     pub fn bytes(&self) -> usize {
-        // Special: the logs have an entry for each moment.
+        // Special: the log has an entry for each moment.
         let has_log = for_in_memory!(self.request.policy.algorithm(), A => std::any::TypeId::of::<A>())
             == std::any::TypeId::of::<redis_rl_algorithm::RollingLog>();
         let entries = usize::try_from(self.terms().limit.saturating_add(1)).unwrap_or(usize::MAX).min(MAX_ENTRIES);
@@ -116,12 +109,12 @@ impl Local {
     }
 
     /// Decides on a request.
-    pub fn decide(&mut self, request: &Request<'_>, now: Micros) -> Verdict {
-        let Some((verdict, reset_ms)) = self.key.decide(&request.terms(), now, request.request) else {
-            return Verdict { allowed: false, charged: 0, retry_after: RetryAfter::Never, delay_ms: 0 };
+    pub fn decide(&mut self, request: &Request<'_>, now: Micros) -> Decision {
+        let Some((decision, reset_ms)) = self.key.decide(&request.terms(), now, request.request) else {
+            return Decision::of_fallback(request.request.policy, false, 0, RetryAfter::Never);
         };
         self.over_at = u64::try_from(reset_ms).map_or(Micros(u64::MAX), |reset| now.plus((reset + 1) * 1_000));
-        verdict
+        decision
     }
 
     /// Gives back what a request was charged.
@@ -129,7 +122,7 @@ impl Local {
         self.key.give_back(&request.terms(), now, units);
     }
 
-    /// Whether none of it counts any more.
+    /// Whether its last unit has stopped counting.
     pub fn is_over(&self, now: Micros) -> bool {
         self.over_at <= now
     }
@@ -141,8 +134,6 @@ impl Local {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
     use crate::policy::{Algorithm, Policy, Window};
 
@@ -154,8 +145,8 @@ mod tests {
             let policy = Policy::new(algorithm, Window::Length(window), 10).expect("a policy");
             let now = Micros::from_millis(60_000_000);
             let decide = |local: &mut Local, asked: Asked<'_>, now| {
-                let verdict = local.decide(&Request { request: &asked, instances: 2 }, now);
-                (verdict.allowed, verdict.charged)
+                let decision = local.decide(&Request { request: &asked, instances: 2 }, now);
+                (decision.allowed, decision.charged)
             };
             let asked = policy.request("k");
             // Each of two has 5, of which 2 are used.

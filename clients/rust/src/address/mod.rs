@@ -8,7 +8,7 @@ mod url;
 use std::str::FromStr;
 use std::time::Duration;
 
-use redis::{Client, ConnectionAddr, ConnectionInfo, RedisError, ServerErrorKind};
+use redis::{ConnectionAddr, ConnectionInfo, RedisError, ServerErrorKind};
 
 use crate::error::Error;
 #[cfg(feature = "tls")]
@@ -53,24 +53,21 @@ pub(crate) const OPEN_TIMEOUT: Duration = Duration::from_secs(5);
 /// assert!(error.to_string().starts_with("invalid URL: expected redis://"));
 /// # Ok::<(), redis_rl_client::Error>(())
 /// ```
-///
-/// A `redis::Client` is one too, unless it has certificates of its own, which cannot be read out of it. Name their files
-/// in a URL instead: `rediss://cache.example/?ca=/etc/tls/ca.pem&cert=/etc/tls/me.pem&key=/etc/tls/me.key`.
 #[derive(Clone, Debug)]
 pub struct Address(pub(crate) Kind, pub(crate) Trust);
 
 #[derive(Clone, Debug)]
 pub(crate) enum Kind {
-    Server(Box<Client>),
+    Server(Box<ConnectionInfo>),
     /// By some of its nodes.
-    Cluster(Vec<Client>),
+    Cluster(Vec<ConnectionInfo>),
     Sentinel(Box<Sentinels>),
 }
 
 /// The Sentinels, and how to connect to the master.
 #[derive(Clone, Debug)]
 pub(crate) struct Sentinels {
-    pub sentinels: Vec<Client>,
+    pub sentinels: Vec<ConnectionInfo>,
     pub name: String,
     /// The settings of the master, with another address.
     pub master: ConnectionInfo,
@@ -81,12 +78,6 @@ impl FromStr for Address {
 
     fn from_str(url: &str) -> Result<Self, Error> {
         url::parse(url).map(|(kind, trust)| Self(kind, trust))
-    }
-}
-
-impl From<Client> for Address {
-    fn from(client: Client) -> Self {
-        Self(Kind::Server(Box::new(client)), Trust::default())
     }
 }
 

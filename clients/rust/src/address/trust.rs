@@ -16,12 +16,8 @@ pub struct Trust {
 }
 
 impl Trust {
-    /// The settings of rustls. `has_hidden` says whether a client of the crate `redis` may have certificates.
-    pub fn config(&self, has_hidden: bool) -> RedisResult<Arc<ClientConfig>> {
-        if has_hidden && self.certificates.is_none() {
-            let text = "the certificates of a redis::Client cannot be read: name their files in a URL";
-            return Err((ErrorKind::InvalidClientConfig, text).into());
-        }
+    /// The settings of rustls.
+    pub fn config(&self) -> RedisResult<Arc<ClientConfig>> {
         if let Some(config) = self.config.get() {
             return Ok(Arc::clone(config));
         }

@@ -1,6 +1,6 @@
 //! The parts of a URL.
 
-use redis::{Client, ConnectionInfo, IntoConnectionInfo};
+use redis::{ConnectionInfo, IntoConnectionInfo};
 use url::Url;
 
 use super::{Kind, Sentinels, Trust};
@@ -36,7 +36,7 @@ pub fn parse(text: &str) -> Result<(Kind, Trust), Error> {
         return Err(invalid(format!("a parameter of {} characters is unknown; expected {known}", name.len())));
     }
     if matches!(scheme, "unix" | "redis+unix" | "valkey+unix") {
-        return Ok((Kind::Server(Box::new(client(open(text)?))), Trust::default()));
+        return Ok((Kind::Server(Box::new(open(text)?)), Trust::default()));
     }
     let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
     let (user, hosts) = authority.rsplit_once('@').map_or(("", authority), |(user, hosts)| (user, hosts));
@@ -65,24 +65,19 @@ fn open(url: impl IntoConnectionInfo) -> Result<ConnectionInfo, Error> {
     url.into_connection_info().map_err(invalid)
 }
 
-fn client(info: ConnectionInfo) -> Client {
-    // Opening a client only converts what it gets, and this is converted.
-    Client::open(info).expect("a client of parsed settings")
-}
-
 impl Parts<'_> {
     fn server(&self) -> Result<Kind, Error> {
         let [host] = self.hosts.as_slice() else {
             return Err(invalid("several hosts; expected redis-cluster:// or redis-sentinel:// for them"));
         };
-        Ok(Kind::Server(Box::new(client(self.info(host, self.user, self.path)?))))
+        Ok(Kind::Server(Box::new(self.info(host, self.user, self.path)?)))
     }
 
     fn cluster(&self) -> Result<Kind, Error> {
         if !self.path.trim_matches('/').is_empty() {
             return Err(invalid("a cluster has no databases; expected nothing after the hosts"));
         }
-        let nodes = self.hosts.iter().map(|host| self.info(host, self.user, "").map(client));
+        let nodes = self.hosts.iter().map(|host| self.info(host, self.user, ""));
         Ok(Kind::Cluster(nodes.collect::<Result<_, _>>()?))
     }
 
@@ -101,7 +96,7 @@ impl Parts<'_> {
             let set = |ok: Result<(), ()>| ok.map_err(|()| invalid("a Sentinel cannot have this user"));
             set(url.set_username(self.parameter("sentinel_username").unwrap_or_default()))?;
             set(url.set_password(self.parameter("sentinel_password")))?;
-            Ok(client(open(url)?))
+            open(url)
         });
         let sentinels = sentinels.collect::<Result<Vec<_>, Error>>()?;
         Ok(Kind::Sentinel(Box::new(Sentinels { sentinels, name: name.to_owned(), master })))
@@ -162,7 +157,7 @@ mod tests {
 
     fn server(url: &str) -> ConnectionInfo {
         match parse(url).expect(url).0 {
-            Kind::Server(client) => client.get_connection_info().clone(),
+            Kind::Server(info) => *info,
             other => panic!("{url}: {other:?}"),
         }
     }
@@ -178,13 +173,12 @@ mod tests {
 
         let url = "redis-sentinel://:secret@a,b:7000,[::1]/main/4?sentinel_username=u&sentinel_password=p";
         let (Kind::Sentinel(sentinels), _) = parse(url).expect(url) else { panic!("{url}") };
-        let addresses: Vec<_> =
-            sentinels.sentinels.iter().map(|client| client.get_connection_info().addr().to_string()).collect();
+        let addresses: Vec<_> = sentinels.sentinels.iter().map(|info| info.addr().to_string()).collect();
         assert_eq!(
             (sentinels.name.as_str(), addresses),
             ("main", vec!["a:26379".into(), "b:7000".into(), "::1:26379".to_owned()])
         );
-        let user = sentinels.sentinels[1].get_connection_info().redis_settings();
+        let user = sentinels.sentinels[1].redis_settings();
         assert_eq!((user.username(), user.password()), (Some("u"), Some("p")));
         let master = sentinels.master.redis_settings();
         assert_eq!((master.db(), master.password()), (4, Some("secret")));

@@ -27,15 +27,15 @@ use crate::link::at_most_a_year;
 /// Clones are cheap; they share the connection, the remembered denials, the circuit breaker and the counters.
 ///
 /// ```
-/// # mod doc { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/client/doc.rs")); } use doc::with_client;
+/// # mod doc { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/client/doc.rs")); } use doc::with_server;
 /// use std::time::Duration;
-/// use redis_rl_client::{Fallback, Leased, Limiter, Policy, Reserved, ReservedAll, RetryAfter};
+/// use redis_rl_client::{Fallback, Leased, Limiter, Link, Policy, Reserved, ReservedAll, RetryAfter};
 ///
 /// const LOGIN: Policy = Policy::sliding(Duration::from_secs(300), 2).name("login");
 /// const JOBS: Policy = Policy::lease(Duration::from_secs(30), 2).name("jobs");
 ///
-/// # with_client(async |client| {
-/// let limiter = Limiter::builder(client).timeout(Duration::from_secs(1)).fallback(Fallback::Deny).build();
+/// # with_server(async |url| {
+/// let limiter = Limiter::builder(Link::open(url)?).timeout(Duration::from_secs(1)).fallback(Fallback::Deny).build();
 /// assert!(limiter.check(&LOGIN, "login:alice").await?.allowed);
 /// assert!(limiter.check(&LOGIN, "login:alice").await?.allowed);
 /// let denied = limiter.check(&LOGIN, "login:alice").await?;

@@ -8,7 +8,7 @@ use futures_util::StreamExt;
 use futures_util::future::join_all;
 use futures_util::stream::FuturesUnordered;
 use parking_lot::Mutex;
-use redis::{Client, ConnectionAddr, ConnectionInfo, ErrorKind, RedisError};
+use redis::{ConnectionAddr, ConnectionInfo, ErrorKind, RedisError};
 use tokio::time::{sleep, timeout};
 
 use super::server::{Commands, Late, Place, Replies, Server};
@@ -48,15 +48,14 @@ struct State {
 }
 
 impl Nodes {
-    /// `seeds` are not empty: a URL has a host.
-    pub fn new(seeds: &[Client], trust: Trust, gauge: Arc<Gauge>) -> Self {
-        let infos = seeds.iter().map(Client::get_connection_info);
-        let nodes = infos.clone().filter_map(|info| match info.addr() {
+    /// `infos` is not empty: a URL has a host.
+    pub fn new(infos: Vec<ConnectionInfo>, trust: Trust, gauge: Arc<Gauge>) -> Self {
+        let nodes = infos.iter().filter_map(|info| match info.addr() {
             ConnectionAddr::Tcp(host, port) | ConnectionAddr::TcpTls { host, port, .. } => Some((host.clone(), *port)),
             _ => None,
         });
         let seeds = nodes.collect();
-        let info = infos.clone().next().cloned().expect("a cluster has a node");
+        let info = infos.into_iter().next().expect("a cluster has a node");
         let (state, read) = (Mutex::default(), tokio::sync::Mutex::default());
         Self(Arc::new(Shared { seeds, info, trust, gauge, state, read }))
     }

@@ -10,7 +10,6 @@ use redis::{
     AsyncConnectionConfig, Cmd, ConnectionAddr, ConnectionInfo, ErrorKind, ProtocolVersion, RedisConnectionInfo,
     RedisResult,
 };
-use socket2::SockRef;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpStream, lookup_host};
 use tokio::task::AbortHandle;
@@ -41,12 +40,12 @@ pub async fn in_time<T>(limit: Duration, opening: impl Future<Output = RedisResu
 pub async fn connect(info: &ConnectionInfo, trust: &Trust) -> RedisResult<Connection> {
     let connecting = async {
         match info.addr() {
-            ConnectionAddr::Tcp(host, port) => set_up(tcp(host, *port, info).await?, info).await,
+            ConnectionAddr::Tcp(host, port) => set_up(tcp(host, *port).await?, info).await,
             #[cfg(feature = "tls")]
-            ConnectionAddr::TcpTls { host, port, insecure: false, tls_params } => {
-                let config = trust.config(tls_params.is_some())?;
+            ConnectionAddr::TcpTls { host, port, insecure: false, .. } => {
+                let config = trust.config()?;
                 let name = rustls::pki_types::ServerName::try_from(host.clone()).map_err(io::Error::other)?;
-                let socket = tcp(host, *port, info).await?;
+                let socket = tcp(host, *port).await?;
                 set_up(tokio_rustls::TlsConnector::from(config).connect(name, socket).await?, info).await
             }
             #[cfg(unix)]
@@ -61,7 +60,7 @@ pub async fn connect(info: &ConnectionInfo, trust: &Trust) -> RedisResult<Connec
 }
 
 /// Connects to all addresses of a host at once: one that drops packets does not hide the others.
-async fn tcp(host: &str, port: u16, info: &ConnectionInfo) -> RedisResult<TcpStream> {
+async fn tcp(host: &str, port: u16) -> RedisResult<TcpStream> {
     let addresses: Vec<_> = lookup_host((host, port)).await?.collect();
     if addresses.is_empty() {
         return Err(io::Error::new(io::ErrorKind::NotFound, "the name of the host has no address").into());
@@ -69,9 +68,6 @@ async fn tcp(host: &str, port: u16, info: &ConnectionInfo) -> RedisResult<TcpStr
     let (stream, _) = select_ok(addresses.into_iter().map(|address| TcpStream::connect(address).boxed())).await?;
     // A command must not wait for the acknowledgement of another.
     stream.set_nodelay(true)?;
-    if let Some(keepalive) = info.tcp_settings().keepalive() {
-        SockRef::from(&stream).set_tcp_keepalive(keepalive)?;
-    }
     Ok(stream)
 }
 
@@ -85,7 +81,7 @@ where
     let says_nothing = RedisConnectionInfo::default().set_skip_set_lib_name();
     let (multiplexed, driver) = MultiplexedConnection::new_with_config(&says_nothing, stream, config).await?;
     let driver = tokio::spawn(driver).abort_handle();
-    let (commands, required) = login(info.redis_settings());
+    let commands = login(info.redis_settings());
     let sent = commands.iter().map(|command| {
         let mut multiplexed = multiplexed.clone();
         async move { multiplexed.send_packed_command(command).await }
@@ -96,12 +92,12 @@ where
         let said = replies.iter().find_map(|reply| reply.as_ref().err().filter(|error| !is_connection_error(error)));
         return Err(said.unwrap_or(lost).clone());
     }
-    replies.into_iter().take(required).try_for_each(|reply| reply.map(drop))?;
+    replies.into_iter().take(commands.len() - 1).try_for_each(|reply| reply.map(drop))?;
     Ok(Connection { multiplexed, driver, opened: Instant::now() })
 }
 
-/// The commands with which a connection begins, the last of them PING; and how many of the first must succeed.
-fn login(settings: &RedisConnectionInfo) -> (Vec<Cmd>, usize) {
+/// The commands with which a connection begins. All must succeed but the last, PING.
+fn login(settings: &RedisConnectionInfo) -> Vec<Cmd> {
     let mut commands = Vec::new();
     if settings.protocol() != ProtocolVersion::RESP2 {
         let mut hello = redis::cmd("HELLO");
@@ -120,15 +116,6 @@ fn login(settings: &RedisConnectionInfo) -> (Vec<Cmd>, usize) {
         select.arg(settings.db());
         commands.push(select);
     }
-    let required = commands.len();
-    // Only if the address says a name: a user of the ACL may lack the permission, and servers before 7.2 the command.
-    for (what, value) in [("LIB-NAME", settings.lib_name()), ("LIB-VER", settings.lib_ver())] {
-        if let Some(value) = value.filter(|_| !settings.skip_set_lib_name()) {
-            let mut command = redis::cmd("CLIENT");
-            command.arg("SETINFO").arg(what).arg(value);
-            commands.push(command);
-        }
-    }
     commands.push(redis::cmd("PING"));
-    (commands, required)
+    commands
 }

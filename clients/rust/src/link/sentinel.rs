@@ -3,7 +3,7 @@
 
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
-use redis::{Client, Cmd, ErrorKind, RedisError, RedisResult, Value};
+use redis::{Cmd, ConnectionInfo, ErrorKind, RedisError, RedisResult, Value};
 
 use super::open::{Connection, connect};
 use crate::address::{Sentinels, Trust, at};
@@ -35,10 +35,14 @@ pub async fn master(sentinels: &Sentinels, trust: &Trust) -> RedisResult<Connect
     Err(failure.1)
 }
 
-async fn ask(sentinels: &Sentinels, sentinel: &Client, trust: &Trust) -> Result<Connection, (Stage, RedisError)> {
+async fn ask(
+    sentinels: &Sentinels,
+    sentinel: &ConnectionInfo,
+    trust: &Trust,
+) -> Result<Connection, (Stage, RedisError)> {
     let Sentinels { name, master, .. } = sentinels;
     let named = async {
-        let mut sentinel = connect(sentinel.get_connection_info(), trust).await?;
+        let mut sentinel = connect(sentinel, trust).await?;
         let mut question = redis::cmd("SENTINEL");
         let reply = query(&mut sentinel, question.arg("GET-MASTER-ADDR-BY-NAME").arg(name)).await?;
         // A fault of the configuration: a Sentinel names a master that is away too.

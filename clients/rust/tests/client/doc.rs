@@ -30,14 +30,15 @@ impl DocServer {
         Self { process, dir }
     }
 
-    fn client(&self) -> redis::Client {
-        let client = redis::Client::open(format!("unix://{}/server", self.dir.path().display())).expect("a client");
+    fn url(&self) -> String {
+        let url = format!("unix://{}/server", self.dir.path().display());
+        let client = redis::Client::open(&*url).expect("a client");
         let deadline = std::time::Instant::now() + std::time::Duration::from_secs(20);
         while client.get_connection().and_then(|mut con| redis::cmd("PING").exec(&mut con)).is_err() {
             assert!(std::time::Instant::now() < deadline, "the server does not reply");
             std::thread::sleep(std::time::Duration::from_millis(10));
         }
-        client
+        url
     }
 }
 
@@ -48,8 +49,8 @@ impl Drop for DocServer {
     }
 }
 
-pub fn with_client(example: impl AsyncFnOnce(redis::Client) -> Result<(), Box<dyn std::error::Error>>) {
+pub fn with_server(example: impl AsyncFnOnce(&str) -> Result<(), Box<dyn std::error::Error>>) {
     let server = DocServer::start();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("a runtime");
-    runtime.block_on(example(server.client())).expect("the example works");
+    runtime.block_on(example(&server.url())).expect("the example works");
 }

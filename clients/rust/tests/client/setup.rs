@@ -2,7 +2,6 @@
 
 use std::time::{Duration, Instant};
 
-use redis::Client;
 use redis_rl_client::{Algorithm, Builder, Limiter, Link, Policy, Traits, Window};
 use tokio::runtime;
 
@@ -29,7 +28,7 @@ pub fn for_each_way(test: impl AsyncFn(Limiter, &Server, Way) + Sync) {
             for protocol in ["resp2", "resp3"] {
                 redis::cmd("FLUSHALL").exec(&mut server.con()).expect("FLUSHALL");
                 block_on(async {
-                    let builder = Limiter::builder(client(&server, protocol));
+                    let builder = Limiter::builder(link(&server, protocol));
                     test(builder.denials(0).timeout(PATIENCE).build(), &server, way).await;
                 });
             }
@@ -37,8 +36,8 @@ pub fn for_each_way(test: impl AsyncFn(Limiter, &Server, Way) + Sync) {
     });
 }
 
-pub fn client(server: &Server, protocol: &str) -> Client {
-    Client::open(format!("redis://127.0.0.1:{}/?protocol={protocol}", server.port())).expect("a client")
+pub fn link(server: &Server, protocol: &str) -> Link {
+    Link::open(&format!("{}/?protocol={protocol}", url(server.port()))).expect("a URL")
 }
 
 pub fn url(port: u16) -> String {
@@ -62,7 +61,7 @@ pub fn policies(window: Duration, limit: u64) -> impl Iterator<Item = Policy> {
 
 /// A limiter with other settings than the default, which is connected.
 pub async fn connected(server: &Server, set: impl FnOnce(Builder) -> Builder) -> Limiter {
-    let limiter = set(Limiter::builder(client(server, "resp3"))).build();
+    let limiter = set(Limiter::builder(link(server, "resp3"))).build();
     limiter.connect().await.expect("a connection");
     limiter
 }
