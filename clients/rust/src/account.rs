@@ -1,9 +1,9 @@
 //! What this process knows of one key: units that a grant has charged in advance, a denial of the server, and who shares
 //! the next command. No input, no output and no clock: time is an argument, and `tests/proofs` tries every order of events.
 //!
-//! Who is charged has used it. The units of a command go to the requests that it was sent for, in the order of their
-//! arrival, also to those whose callers have left; what a grant asked for beside these is kept. Nothing is told to the
-//! server afterwards.
+//! A request that is charged has used its units. The units of a command go to the requests that it carries, in the order of
+//! their arrival, including requests whose callers have left. Units that a grant charges beside these are kept. Nothing is
+//! sent to the server to correct this afterwards.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -13,25 +13,26 @@ use crate::denial::Denial;
 use crate::joined::share;
 use crate::policy::{Join, Policy, Request};
 
-/// From so many commands under way on, requests wait to share the next one.
+/// While so many commands of a key are under way, requests wait and share the next command.
 const TOGETHER: u32 = 2;
-/// With a request that has waited for a part of its time limit, so many may be under way. A request waits for up to two
-/// round trips otherwise. They are a part of a time limit apart, so with fewer one could wait for longer than that part.
+/// How many commands of a key may be under way once a request has waited for its part of the time limit. Without these
+/// further commands a request could wait for two round trips. They begin a part of a time limit apart, so with fewer of them
+/// a request could wait for longer than its part.
 const BESIDE: u32 = PART + 1;
-/// After which part of its time limit that is so.
+/// The part of the time limit after which a further command is sent for a request that waits: a fifth.
 pub const PART: u32 = 5;
 
-/// Requests share no command if fewer may. A flood of them would have so few decisions for each round trip, and most of them
-/// would end without a reply.
+/// The fewest requests for which a shared command must have room. With less room, a flood of requests would get so few
+/// decisions in each round trip that most of the requests would end without a reply.
 const MANY: u64 = 64;
 
-/// Who waits for a decision.
+/// The caller of a request, which waits for the decision.
 pub trait Caller {
-    /// It does not wait any more.
+    /// Whether the caller has stopped waiting.
     fn is_gone(&self) -> bool;
 }
 
-/// What requests have in common that share a command.
+/// What all requests of one command have in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Form {
     /// Their policy.
@@ -40,21 +41,21 @@ pub struct Form {
     pub join: Join,
     /// The most units of one command.
     pub most: u64,
-    /// What is charged in advance, if anything is.
+    /// The grant, if units are charged in advance.
     pub ahead: Option<Ahead>,
 }
 
-/// A grant.
+/// How much a grant charges in advance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Ahead {
-    /// How many units are kept at most, unless more wait for them.
+    /// How many units are kept at most, unless the requests that wait need more.
     pub units: u64,
-    /// For how long they are kept without another command.
+    /// How long units are kept after the last command.
     pub hold: Duration,
 }
 
 impl Form {
-    /// The form of requests that share a command; `None` if they do not.
+    /// The form of a request that may share a command; `None` for a request that may not.
     pub fn of(request: &Request<'_>) -> Option<Self> {
         let (join, most) = request.joins()?;
         (most >= MANY).then_some(Self { policy: *request.policy, join, most, ahead: None })
@@ -72,7 +73,7 @@ impl Form {
         if self.is_always() { request.always() } else { request }
     }
 
-    /// The request for all that a command asks for.
+    /// The request that a command of so many units sends.
     pub fn joined<'a>(&'a self, key: &'a [u8], units: u64) -> Request<'a> {
         let request = self.request(key, units);
         match self.join {
@@ -96,7 +97,7 @@ impl Form {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Waiter<C> {
     cost: u64,
-    /// From when on a command may be sent for it beside the usual ones.
+    /// When a further command may be sent for this request: see [`BESIDE`].
     beside_at: Instant,
     ends_at: Instant,
     caller: C,
@@ -109,16 +110,16 @@ pub struct Command<C> {
     pub form: Form,
     /// How many units it asks for.
     pub units: u64,
-    /// How many of them are for requests.
+    /// How many of these units are for requests. A grant charges the others in advance.
     needed: u64,
     waiters: Vec<Waiter<C>>,
     sent: Sent,
-    /// When the time limit of the last of them is over.
+    /// The latest end of a time limit of these requests.
     ends_at: Instant,
 }
 
 impl<C> Command<C> {
-    /// That of a request that was sent by itself, and whose caller does not wait any more.
+    /// The command of a request that was sent by itself and whose caller has stopped waiting.
     pub const fn alone(form: Form, sent: Sent, ends_at: Instant) -> Self {
         Self { form, units: 1, needed: 1, waiters: Vec::new(), sent, ends_at }
     }
@@ -128,7 +129,8 @@ impl<C> Command<C> {
         self.needed
     }
 
-    /// It is written now: who has left by then leaves the sum. Whether anything is left of it.
+    /// Removes the requests whose callers have left, just before the command is written. Returns whether any unit is left to
+    /// ask for.
     pub fn is_wanted(&mut self) -> bool
     where
         C: Caller,
@@ -146,7 +148,7 @@ impl<C> Command<C> {
         self.ends_at
     }
 
-    /// Whether it asks about a remembered denial.
+    /// Whether it rechecks a remembered denial.
     pub const fn is_asking(&self) -> bool {
         self.sent.is_asking()
     }
@@ -156,36 +158,36 @@ impl<C> Command<C> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Sent {
     at: Instant,
-    /// How often units had been given back.
+    /// How often units had been given back by then.
     given_back: u32,
-    /// It asks about the denial of a request that was sent then.
+    /// When the request was sent whose remembered denial this one rechecks, if it rechecks one.
     asks: Option<Instant>,
-    /// It counts among the commands under way that others share the next one of.
+    /// Whether it counts among the commands under way for which other requests wait.
     is_flying: bool,
 }
 
 impl Sent {
-    /// Whether it asks about a remembered denial.
+    /// Whether it rechecks a remembered denial.
     pub const fn is_asking(&self) -> bool {
         self.asks.is_some()
     }
 
-    /// Whether others wait for it, so that [`Account::late`] is to be called when its time limit is over.
+    /// Whether it counts among the commands under way. Then [`Account::late`] is called when its time limit is over.
     pub const fn is_flying(&self) -> bool {
         self.is_flying
     }
 }
 
-/// Units that are charged and not used.
+/// Units that are charged and not used yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Stock {
     units: u64,
-    /// What charged the last of them, and when it was sent.
+    /// The reply to the command that charged the last of these units, and when that command was sent.
     reply: Decision,
     sent: Instant,
-    /// When they are to be given back.
+    /// When the units are given back.
     held_until: Instant,
-    /// FIXED and WINDOW: when they may no longer be used.
+    /// FIXED and WINDOW: the end of the window, after which the units may not be used.
     window_ends: Option<Instant>,
 }
 
@@ -200,15 +202,15 @@ pub struct Denied {
 #[derive(Clone, Debug)]
 #[expect(clippy::large_enum_variant, reason = "it is used at once")]
 pub enum Asked<C> {
-    /// A decision; and a command that nobody waits for.
+    /// A decision; and the command that refills the stock, if one is to be sent.
     Known(Decision, Option<Command<C>>),
-    /// Its caller is called. A command, if one is to be sent now.
+    /// The request waits. The command that is to be sent now, if any.
     Waits(Option<Command<C>>),
-    /// It is sent by itself, and [`Account::learn`] or [`Account::unanswered`] follows.
+    /// The caller sends the request by itself, and then calls [`Account::learn`] or [`Account::unanswered`].
     Alone(Sent),
 }
 
-/// What follows when a command ends: for its callers, and the next one.
+/// What follows when a command ends: one item for each of its callers, and the next command.
 pub type Ended<T, C> = (Vec<T>, Option<Command<C>>);
 
 /// What is known of one key.
@@ -216,18 +218,19 @@ pub type Ended<T, C> = (Vec<T>, Option<Command<C>>);
 pub struct Account<C> {
     stock: Option<Box<Stock>>,
     denied: Option<Box<Denied>>,
-    /// A request asks about the denial: the others are denied meanwhile.
+    /// Whether a request rechecks the denial. Other requests are denied meanwhile.
     is_asked: bool,
     /// How often units were given back.
     given_back: u32,
-    /// The form of those that wait and of the commands under way.
+    /// The form of the requests that wait and of the commands under way.
     form: Option<Box<Form>>,
-    /// How many commands of it are under way, and their time limit is not over.
+    /// How many commands of that form are under way within their time limits.
     flying: u32,
-    /// When the time limits of all of these are over. A request that is sent by itself may not be told of it in time.
+    /// When the time limits of all these commands are over. From then on `flying` counts as 0, since a caller that sends its
+    /// request by itself may be late to report the end.
     flying_until: Option<Instant>,
     waiting: VecDeque<Waiter<C>>,
-    /// Whatever may still have a reply.
+    /// How many requests and commands may still get a reply, late ones included.
     under_way: u32,
 }
 
@@ -248,8 +251,9 @@ impl<C> Default for Account<C> {
 }
 
 impl<C: Caller> Account<C> {
-    /// A request. It takes units that are kept, is denied by a remembered denial, or shares a command if it has a form.
-    /// `limit` is its time limit, and `caller` is called if it waits.
+    /// Decides on a request from kept units or from a remembered denial. Otherwise the request waits for a command that it
+    /// shares, if it has a form, or its caller sends it. `limit` is its time limit, and `caller` makes the caller of a request
+    /// that waits.
     pub fn ask(
         &mut self,
         request: &Request<'_>,
@@ -277,7 +281,7 @@ impl<C: Caller> Account<C> {
         }
         let (beside_at, ends_at) = (now + limit / PART, now + limit);
         if form.ahead.is_none() && self.waiting.is_empty() && self.flying(now) < TOGETHER {
-            // Nobody shares it.
+            // No other request waits.
             return Asked::Alone(self.takes_off(asks, now, ends_at));
         }
         self.waiting.push_back(Waiter { cost: request.cost, beside_at, ends_at, caller: caller() });
@@ -329,7 +333,7 @@ impl<C: Caller> Account<C> {
         Command { form, units, needed, waiters, sent, ends_at }
     }
 
-    /// A command begins that others may wait for.
+    /// Begins a command that counts among those under way.
     fn takes_off(&mut self, asks: Option<Instant>, now: Instant, ends_at: Instant) -> Sent {
         if self.flying(now) == 0 {
             self.flying = 0;
@@ -339,7 +343,7 @@ impl<C: Caller> Account<C> {
         Sent { is_flying: true, ..self.begin(asks, now) }
     }
 
-    /// A command for units that nobody waits for.
+    /// The command that refills the stock, if none is under way.
     fn fetch(&mut self, form: &Form, now: Instant, limit: Duration) -> Option<Command<C>> {
         let asks = match self.known(&form.request(b"", 1), now) {
             Some((_, None)) => return None,
@@ -353,13 +357,14 @@ impl<C: Caller> Account<C> {
         Some(self.send(*form, Vec::new(), asks, now, now + limit))
     }
 
-    /// The request that waits longest has waited for a part of its time limit: the command for those that wait, if one is to
-    /// be sent.
+    /// Called when a request has waited for its part of the time limit. Returns the further command for the requests that
+    /// wait, if one may be sent.
     pub fn overdue(&mut self, now: Instant) -> Option<Command<C>> {
         self.next(None, now)
     }
 
-    /// A command has its reply, which may come after its time limit. Those whose callers have left get their units too.
+    /// Divides the reply to a command, which may come after its time limit. Requests whose callers have left use their units
+    /// too.
     pub fn landed(
         &mut self,
         command: Command<C>,
@@ -376,12 +381,12 @@ impl<C: Caller> Account<C> {
                 each.map(|(waiter, i)| (waiter.caller, share(reply, units, i, form.join))).collect()
             }
         };
-        // What one more unit would have got.
+        // The decision that one more request would have got.
         let last = if units == 1 && form.ahead.is_none() { *reply } else { share(reply, units, units, form.join) };
         (answers, self.learn(&form.request(b"", 1), sent, &last, recheck, now))
     }
 
-    /// Divides what a grant has charged, and keeps the rest.
+    /// Divides the units that a grant has charged, and keeps the rest.
     #[expect(clippy::too_many_arguments, reason = "these are the parts of a command")]
     fn grant(
         &mut self,
@@ -393,9 +398,9 @@ impl<C: Caller> Account<C> {
         sent: Instant,
         now: Instant,
     ) -> Vec<(C, Decision)> {
-        // What was charged for requests that were answered by something else is used.
+        // The callers of late requests got something else. The units of these requests are used all the same.
         let used = if waiters.is_empty() { needed } else { 0 };
-        // After its time limit, another policy may have taken its place.
+        // If the reply is late, the stock may be that of another policy by now.
         let is_other = self.stock(now).is_some_and(|stock| stock.reply.policy != form.policy);
         let kept = self.stock(now).filter(|_| !is_other).map(|stock| (stock.units, stock.window_ends));
         let (kept, kept_ends) = kept.unwrap_or_default();
@@ -413,13 +418,13 @@ impl<C: Caller> Account<C> {
         if is_other {
             return answers;
         }
-        // After a time limit there may be units of two commands: no more are kept than one charges.
+        // With a late reply there may be units of two commands. No more are kept than one command charges.
         left = left.min(ahead.units);
         if reply.charged > 0 {
-            // The figures are rounded up, by less than a millisecond.
+            // The server rounds the time up, by less than a millisecond.
             let ends = || sent + reply.reset_after.unwrap_or_default().saturating_sub(Duration::from_millis(1));
             let ends = form.policy.algorithm().traits().ends_at_once.then(ends);
-            // Of two windows, the earlier end.
+            // The units may be of two windows: the earlier end counts.
             let window_ends = kept_ends.into_iter().chain(ends).min();
             let held_until = sent.checked_add(ahead.hold).unwrap_or(sent);
             self.stock = Some(Box::new(Stock { units: left, reply: *reply, sent, held_until, window_ends }));
@@ -430,19 +435,19 @@ impl<C: Caller> Account<C> {
         answers
     }
 
-    /// The time limit of a command is over. Its callers get something else; those that wait have the next command.
+    /// Ends the time limit of a command: its callers get something else, and the requests that wait get the next command.
     pub fn late(&mut self, command: &mut Command<C>, now: Instant) -> Ended<C, C> {
         let callers = command.waiters.drain(..).map(|waiter| waiter.caller).collect();
         (callers, self.late_alone(&mut command.sent, now))
     }
 
-    /// A command has an error for a reply, or will never have one.
+    /// Ends a command whose reply is an error, or that gets none.
     pub fn lost(&mut self, command: Command<C>, now: Instant) -> Ended<C, C> {
         let callers = command.waiters.into_iter().map(|waiter| waiter.caller).collect();
         (callers, self.unanswered(command.sent, now))
     }
 
-    /// The time limit of a request that was sent by itself is over. The command for those that wait.
+    /// Ends the time limit of a request that was sent by itself. Returns the command for the requests that wait.
     pub fn late_alone(&mut self, sent: &mut Sent, now: Instant) -> Option<Command<C>> {
         if std::mem::take(&mut sent.is_flying) {
             self.flying = self.flying.saturating_sub(1);
@@ -451,7 +456,7 @@ impl<C: Caller> Account<C> {
         self.next(None, now)
     }
 
-    /// A request that was sent has a reply. The command for those that wait.
+    /// Takes in the reply to a request that was sent. Returns the command for the requests that wait.
     pub fn learn(
         &mut self,
         request: &Request<'_>,
@@ -460,12 +465,12 @@ impl<C: Caller> Account<C> {
         recheck: Duration,
         now: Instant,
     ) -> Option<Command<C>> {
-        // Unless units were given back since, so that the decision may be older than that.
+        // If units were given back since, the decision may be older than that.
         if sent.given_back == self.given_back {
             match (Denial::new(request, sent.at, decision, recheck), &mut self.denied) {
                 (Some(denial), Some(denied)) if denied.denial.goes_on_at(sent.at) => denied.denial = denial,
                 (Some(denial), _) => self.denied = Some(Box::new(Denied { denial, count: 0 })),
-                // The denial that it asked about is over. Another one may have taken its place since.
+                // The denial that this request rechecks is over, unless another denial has taken its place since.
                 (None, Some(denied)) if sent.asks == Some(denied.denial.sent) => self.denied = None,
                 (None, _) => {}
             }
@@ -473,35 +478,34 @@ impl<C: Caller> Account<C> {
         self.unanswered(sent, now)
     }
 
-    /// A request that was sent has no reply. The command for those that wait.
+    /// Ends a request that gets no reply. Returns the command for the requests that wait.
     pub fn unanswered(&mut self, mut sent: Sent, now: Instant) -> Option<Command<C>> {
-        // Where the table is full, nothing is known of what was sent.
+        // If the table was full, this account does not know that the request was sent.
         self.under_way = self.under_way.saturating_sub(1);
         self.is_asked &= sent.asks.is_none();
         self.late_alone(&mut sent, now)
     }
 }
 
-/// Requests that are sent by themselves, and what is known of all.
+/// Requests that are sent by themselves, remembered denials, and kept units.
 impl<C> Account<C> {
-    /// A request is sent by itself unless a remembered denial denies it. One at a time of those that are due
-    /// [asks](Self::known) about it.
+    /// Begins a request that is sent by itself. `asks` is what [`known`](Self::known) returned: the denial that it rechecks.
     pub fn begin(&mut self, asks: Option<Instant>, now: Instant) -> Sent {
         self.under_way += 1;
         self.is_asked |= asks.is_some();
         Sent { at: now, given_back: self.given_back, asks, is_flying: false }
     }
 
-    /// How many commands are under way that others may share the next one of.
+    /// How many commands are under way within their time limits.
     fn flying(&self, now: Instant) -> u32 {
         if self.flying_until > Some(now) { self.flying } else { 0 }
     }
 
-    /// What a remembered denial says, and whether the request may ask about it all the same: about the denial of a request
-    /// that was sent then.
+    /// The remembered denial of a request. Also returns when the denied request was sent, if this request is to recheck the
+    /// denial: one request at a time does, once it is due.
     pub fn known(&mut self, request: &Request<'_>, now: Instant) -> Option<(Decision, Option<Instant>)> {
         let Denied { denial, .. } = self.denied.as_deref()?;
-        // A reservation may be open already: then the request is allowed.
+        // If the reservation is open already, the server allows the request.
         let decision = denial.recall(request, now).filter(|_| request.reserve.is_none())?;
         let asks = denial.is_due(now) && !self.is_asked && self.flying(now) == 0 && self.waiting.is_empty();
         let asks = asks.then_some(denial.sent);
@@ -511,7 +515,7 @@ impl<C> Account<C> {
         Some((decision, asks))
     }
 
-    /// What a remembered denial says of a request that the server cannot decide. It holds until its own end then.
+    /// The remembered denial of a request that the server cannot decide. It holds until its own end, without a recheck.
     pub fn held(&mut self, request: &Request<'_>, now: Instant) -> Option<Decision> {
         let decision = self.denied.as_deref()?.denial.recall(request, now)?;
         self.count();
@@ -524,7 +528,7 @@ impl<C> Account<C> {
         }
     }
 
-    /// Units were given back.
+    /// Forgets the denial, because units were given back.
     pub fn forget(&mut self) {
         self.given_back = self.given_back.wrapping_add(1);
         self.denied = None;
@@ -540,24 +544,24 @@ impl<C> Account<C> {
         self.denied.as_deref()
     }
 
-    /// The denial makes place for others.
+    /// Forgets the denial, to make room for others.
     pub fn drop_denied(&mut self) {
         self.denied = None;
     }
 
-    /// Whether nothing is lost if it is forgotten, but a denial.
+    /// Whether forgetting this account loses nothing but a denial.
     pub fn is_idle(&self) -> bool {
         self.under_way == 0 && self.waiting.is_empty() && self.stock.is_none()
     }
 
     /// The units that are kept.
     fn stock(&mut self, now: Instant) -> Option<&mut Stock> {
-        // The counter of the next window has none of them.
+        // The counter of the next window does not count these units.
         self.stock.take_if(|stock| stock.units == 0 || stock.window_ends.is_some_and(|ends| now >= ends));
         self.stock.as_deref_mut()
     }
 
-    /// Takes units that are kept for requests of this form, and says how many are left.
+    /// Takes kept units for a request of this form. Also returns how many are left.
     pub fn take(&mut self, form: &Form, cost: u64, now: Instant) -> Option<(Decision, u64)> {
         form.ahead?;
         let stock = self.stock(now).filter(|stock| stock.units >= cost && stock.reply.policy == form.policy)?;
@@ -569,7 +573,7 @@ impl<C> Account<C> {
         Some((Decision { allowed: true, charged, remaining, retry_after, shadow: false, ..decision }, left))
     }
 
-    /// When the units that are kept are to be given back; `None` if there are none, and none on their way.
+    /// When the kept units are given back; `None` if there are none, and no command under way may bring some.
     pub fn gives_back_at(&mut self, now: Instant, hold: Duration) -> Option<Instant> {
         let is_coming = self.flying > 0 && self.form.as_ref().is_some_and(|form| form.ahead.is_some());
         match self.stock(now) {
@@ -578,7 +582,7 @@ impl<C> Account<C> {
         }
     }
 
-    /// Gives up the units that are kept under a policy: how many, and when the last were charged, by the server's clock.
+    /// Gives up the kept units of a policy. Returns how many, and when the last were charged, by the server's clock.
     pub fn give_up(&mut self, policy: &Policy, now: Instant) -> Option<(u64, u64)> {
         self.stock(now).filter(|stock| stock.reply.policy == *policy)?;
         self.stock.take().map(|stock| (stock.units, stock.reply.now_ms))

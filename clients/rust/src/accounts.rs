@@ -1,5 +1,5 @@
-//! The table of what this process knows of each key: an [`Account`], what the server counts by its last reply, and what was
-//! counted here. A lock for each part of the table is the only one.
+//! The table of what this process knows of each key: an [`Account`], what the server counts by its last reply, and the local
+//! limit. Each part of the table has a lock. There are no other locks.
 
 use std::cmp::Reverse;
 use std::hash::BuildHasher;
@@ -23,9 +23,9 @@ use crate::policy::{Policy, Request};
 const PARTS: usize = 64;
 /// The most keys of a part.
 const MAX_KEYS: usize = 100_000_usize.div_ceil(PARTS);
-/// The most bytes that are counted here, in a part.
+/// The most bytes that the local limits of a part take.
 const MAX_BYTES: usize = (64 << 20) / PARTS;
-/// How many keys are looked at for one that makes place.
+/// How many keys are looked at for one that can be forgotten.
 const LOOKS: usize = 64;
 
 /// Where a request waits for its decision.
@@ -46,16 +46,16 @@ pub struct Accounts {
     /// How many denials are remembered, and how many may be.
     denials: AtomicUsize,
     most_denials: usize,
-    /// After how long a denial is asked about again.
+    /// After how long a denial is rechecked.
     pub recheck: Duration,
 }
 
 #[derive(Debug, Default)]
 struct Part {
     keys: IndexMap<State<'static>, Entry, RandomState>,
-    /// Which key is looked at next for one that makes place.
+    /// The number of the key that is looked at next for one that can be forgotten.
     next: usize,
-    /// How many bytes are taken by what is counted here.
+    /// How many bytes the local limits take.
     bytes: usize,
 }
 
@@ -63,9 +63,9 @@ struct Part {
 #[derive(Debug, Default)]
 pub struct Entry {
     pub account: Account<Answer>,
-    /// How many units the server counts by its last reply, and when none of them counts any more.
+    /// How many units the server counts by its last reply, and when the last of them stops counting.
     used: Option<(u64, Instant)>,
-    /// What was counted here.
+    /// The local limit, once it has decided.
     local: Option<Box<Local>>,
     /// A task gives back what is left of grants.
     pub is_kept: bool,
@@ -96,7 +96,7 @@ pub struct TopDenial {
 }
 
 impl Entry {
-    /// A request that was sent by itself has a reply. The command for those that wait.
+    /// Takes in the reply to a request that was sent by itself. Returns the command for the requests that wait.
     pub fn learn(
         &mut self,
         request: &Request<'_>,
@@ -112,12 +112,12 @@ impl Entry {
     /// Notes what the server counts.
     pub fn note(&mut self, decision: &Decision, now: Instant) {
         let used = if decision.shadow { 0 } else { decision.limit.saturating_sub(decision.remaining) };
-        // What never comes back counts for as long as anything is remembered.
+        // Units that never come back count for as long as a denial is remembered.
         let resets_at = now.checked_add(decision.reset_after.unwrap_or(crate::denial::LONGEST));
         self.used = resets_at.filter(|_| used > 0).map(|at| (used, at));
     }
 
-    /// Whether nothing is lost if it is forgotten.
+    /// Whether forgetting this key loses nothing.
     fn is_over(&self, now: Instant) -> bool {
         let counts = self.used.is_some_and(|(_, until)| now < until) || self.account.denied().is_some();
         self.account.is_idle() && self.local.is_none() && !counts
@@ -125,14 +125,14 @@ impl Entry {
 }
 
 impl Part {
-    /// The next keys that may make place, with their numbers.
+    /// The numbers of the keys that are looked at next.
     fn walk(&mut self) -> impl Iterator<Item = usize> + use<> {
         let (len, first) = (self.keys.len().max(1), self.next);
         self.next = (first + LOOKS) % len;
         (0..LOOKS.min(len)).map(move |step| (first + step) % len)
     }
 
-    /// Forgets what was counted here and counts no more.
+    /// Forgets local limits that count nothing any more.
     fn forget_local(&mut self, clock: Micros) {
         for at in self.walk() {
             self.forget_local_at(at, clock);
@@ -162,7 +162,7 @@ impl Part {
         has_place.then(|| self.keys.insert_full(state.clone().kept(), Entry::default()).0)
     }
 
-    /// Makes place for a key. Whether there is any.
+    /// Makes room for a key. Returns whether there is room.
     fn has_place(&mut self, now: Instant, clock: Option<Micros>, forgotten: &AtomicUsize) -> bool {
         if self.keys.len() < MAX_KEYS {
             return true;
@@ -187,8 +187,8 @@ impl Part {
         entry.is_some()
     }
 
-    /// Of the next denials, forgets the one that has denied the fewest requests, but not that of this key. Whether there is
-    /// any.
+    /// Of the denials that are looked at next, forgets the one that has denied the fewest requests, but not that of `kept`.
+    /// Returns whether it found one.
     fn forgets_denial(&mut self, kept: usize) -> bool {
         let others = self.walk().filter(|at| *at != kept);
         let least = others.filter_map(|at| Some((self.keys.get_index(at)?.1.account.denied()?.count, at))).min();
@@ -213,7 +213,7 @@ impl Accounts {
         &self.parts[self.hasher.hash_one(state.key()) as usize % PARTS]
     }
 
-    /// Changes what is known of a key. Where there is no place for it, nothing is kept.
+    /// Changes what is known of a key. If the table has no room for the key, the change is not kept.
     pub fn with<T>(&self, state: &State<'_>, now: Instant, change: impl FnOnce(&mut Entry) -> T) -> T {
         let mut part = self.part(state).lock();
         let Some(at) = part.place(state, now, None, &self.denials) else { return change(&mut Entry::default()) };

@@ -18,7 +18,7 @@ use crate::policy::Request;
 use crate::protocol::{Server, reply};
 use crate::stats::{Counter, Counters, Kind, Log, Stats};
 
-/// When a request may be repeated that [`Fallback::Deny`] denied.
+/// `retry_after` of a request that [`Fallback::Deny`] denies.
 const RETRY: RetryAfter = RetryAfter::After(Duration::from_secs(1));
 
 #[derive(Debug)]
@@ -46,7 +46,7 @@ impl Core {
         }
     }
 
-    /// Notes how a call ended that had begun.
+    /// Notes how a call ended that was sent.
     pub fn ended(&self, result: Result<Value, Error>) -> Result<Value, Error> {
         self.note_scripts();
         if let Err(Error::Redis(error)) = &result
@@ -57,7 +57,7 @@ impl Core {
         result
     }
 
-    /// Counts how a call failed, also one that did not begin.
+    /// Counts how a call failed, also a call that was not sent.
     pub fn failed(&self, error: Error) -> Error {
         let error = match error {
             // A timeout of the connection itself.
@@ -73,17 +73,17 @@ impl Core {
         error
     }
 
-    /// Counts calls whose caller does not wait for the end: what is dropped before it is taken apart.
+    /// Counts these calls as cancelled, if the guard is dropped: their caller has stopped waiting.
     pub fn unended(&self, calls: usize) -> ScopeGuard<usize, impl FnOnce(usize)> {
         scopeguard::guard(calls, |calls| (0..calls).for_each(|_| self.counters.cancelled.increment()))
     }
 
-    /// What was counted.
+    /// The counters.
     pub fn stats(&self) -> Stats {
         self.counters.snapshot(self.link.gauge())
     }
 
-    /// Says once that the scripts decide instead of the module, and again after the module was there or a connection
+    /// Logs once that the scripts decide instead of the module, and again after the server had the module or a connection
     /// failed.
     fn note_scripts(&self) {
         let decides = self.server.lacks_module();
@@ -113,7 +113,7 @@ impl Core {
         self.log.rejected(error);
     }
 
-    /// Notes that what a request has cost is not settled. Its caller may be gone.
+    /// Notes that a cost is not settled. The caller may be gone, so the log has the error.
     pub fn unsettled(&self, error: &Error) {
         self.counters.unsettled.increment();
         self.log.warn(Kind::Unsettled, format_args!("what a request has cost is not settled: {error}"));
@@ -126,7 +126,7 @@ impl Core {
         self.log.warn(Kind::LeaseLost, format_args!("{text}"));
     }
 
-    /// What is known of a request without asking the server: units that are kept, or a remembered denial.
+    /// The decision on a request that this process knows: from kept units, or from a remembered denial.
     pub fn known(&self, request: &Request<'_>, form: Option<&Form>) -> Option<Decision> {
         let now = Instant::now();
         let decision = self.accounts.of(request, now, |entry| {
@@ -142,7 +142,7 @@ impl Core {
         if is_granted { self.counters.granted.increment() } else { self.counters.remembered.increment() }
     }
 
-    /// What remembered denials say of requests that are decided together.
+    /// The denial of requests that are decided together, of which remembered denials deny some.
     pub fn remembered_all(&self, requests: &[Request<'_>], known: Vec<Option<Decision>>) -> Decisions {
         self.counters.remembered.increment();
         let decide = |(request, known): (&Request<'_>, Option<Decision>)| {
@@ -151,7 +151,7 @@ impl Core {
         Decisions { allowed: false, limits: requests.iter().zip(known).map(decide).collect() }
     }
 
-    /// Takes notice of a reply of RL.SHARE. Nothing is remembered of its limits: what one denies another may allow.
+    /// Takes in a reply of RL.SHARE. No denial is remembered: what one limit denies, another may allow.
     pub fn shared(&self, reply: Value, requests: &[Request<'_>]) -> Result<Shared, Error> {
         let shared = reply::shared(reply, requests)?;
         self.decided(shared.allowed());
@@ -161,22 +161,22 @@ impl Core {
         Ok(shared)
     }
 
-    /// Decides on a request without the server, if it cannot decide: a remembered denial, else the fallback.
+    /// Decides on a request that the server cannot decide: by a remembered denial, else by the fallback.
     pub fn fall_back(&self, request: &Request<'_>, fallback: Fallback, error: Error) -> Result<Decision, Error> {
         let decisions = self.fall_back_all(std::slice::from_ref(request), fallback, error)?;
         decisions.limits.into_iter().next().ok_or(Error::UnknownReply)
     }
 
-    /// What the fallback says of a request that no remembered denial denies.
+    /// Decides by the fallback alone.
     fn by_fallback(&self, request: &Request<'_>, fallback: Fallback, error: Error) -> Result<Decision, Error> {
         let (policy, counters) = (request.policy, &self.counters);
         let traits = policy.algorithm().traits();
         let fallback = match fallback {
-            // Leases and locks are kept by the server alone.
+            // Only the server keeps leases and locks.
             Fallback::Local { .. } if traits.id || traits.lock => Fallback::Deny,
             // A lease is more than a permission, and only the server can hold one.
             _ if traits.id => Fallback::Error,
-            // A limit that is only tried denies nobody.
+            // A limit in shadow mode denies no request.
             fallback if policy.is_shadow() && fallback != Fallback::Error => Fallback::Allow,
             fallback => fallback,
         };
@@ -204,12 +204,15 @@ impl Core {
         decision
     }
 
-    /// The limit of this process alone. Where its table is full, a new key is denied.
+    /// Decides by the limit of this process alone. If the table is full, a new key is denied.
     fn decide_locally(&self, request: &Request<'_>, instances: u32) -> (Decision, &Counter) {
         let (policy, counters) = (request.policy, &self.counters);
         let request = local::Request { request, instances };
         let Some(decision) = self.accounts.decide_locally(&request, Instant::now(), self.server.clock()) else {
-            self.log.warn(Kind::LocalFull, format_args!("no place to count another key in this process: it is denied"));
+            self.log.warn(
+                Kind::LocalFull,
+                format_args!("no room to count another key in this process: the request is denied"),
+            );
             counters.local_full.increment();
             return (Decision::of_fallback(policy, false, 0, RETRY), &counters.local_denied);
         };
@@ -237,7 +240,7 @@ impl Core {
             request.policy.algorithm().traits().id && !matches!(fallback, Fallback::Local { .. })
         };
         if let Some(lease) = requests.iter().find(needs_server) {
-            // An error: only the server can hold one.
+            // An error: only the server can hold a lease.
             return self.by_fallback(lease, fallback, error).map(Decisions::from);
         }
         let mut limits: Vec<Decision> = Vec::with_capacity(requests.len());
@@ -249,7 +252,7 @@ impl Core {
         }
         let allowed = limits.iter().all(|decision| decision.allowed);
         if !allowed {
-            // Nothing is charged if one denies, but what is charged whatever the limit says.
+            // If one limit denies, nothing is charged but the requests with ALWAYS.
             for (request, decision) in requests.iter().zip(&mut limits).filter(|(request, _)| !request.always) {
                 let charged = std::mem::take(&mut decision.charged);
                 if let (1.., Fallback::Local { instances }) = (charged, fallback) {
@@ -263,7 +266,7 @@ impl Core {
         Ok(Decisions { allowed, limits })
     }
 
-    /// [`Core::fall_back`] of limits that share: the first that allows pays, and those after it are charged too.
+    /// [`Core::fall_back`] of limits that share: the first that allows pays, and each limit after it is charged too.
     pub fn fall_back_shared(
         &self,
         requests: &[Request<'_>],

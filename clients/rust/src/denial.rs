@@ -14,7 +14,7 @@ use crate::policy::Request;
 /// `rl.shadow`.
 pub const LONGEST: Duration = Duration::from_secs(60);
 
-/// A denial that is remembered. It reads no clock, so that `tests/proofs` can try every order of events.
+/// A denial that is remembered. It reads no clock: time is an argument.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Denial {
     pub(crate) decision: Decision,
@@ -38,7 +38,7 @@ impl Denial {
         if decision.allowed || !remembered {
             return None;
         }
-        // Who recalls it is charged nothing.
+        // A request that it denies later is charged nothing.
         let decision = Decision { charged: 0, ..*decision };
         Self::of(decision, request.least_cost(), request.always, sent, recheck)
     }
@@ -54,7 +54,7 @@ impl Denial {
         (!wait.is_zero()).then_some(Self { decision, cost, always, sent, due, until })
     }
 
-    /// What is known at `now` of a request for the same key without sending it.
+    /// The decision at `now` on another request for the same key, if this denial denies it.
     pub fn recall(&self, request: &Request<'_>, now: Instant) -> Option<Decision> {
         // ALWAYS with a cost of 0 is a look: only the server knows whether more than the limit is counted. Any other cost
         // is to be charged, so it is sent; unless a request with ALWAYS took the counter over the limit before. Then it
@@ -67,7 +67,7 @@ impl Denial {
         applies.then(|| self.decision.later(now.saturating_duration_since(self.sent), Source::RememberedDenial))
     }
 
-    /// Whether a denial that takes its place at this time is one of the same requests.
+    /// Whether a denial that takes its place at `now` continues it, so that the count of denied requests goes on.
     pub fn goes_on_at(&self, now: Instant) -> bool {
         self.until + LONGEST > now
     }

@@ -1,21 +1,21 @@
-//! Divides the reply to one command among the requests that share it, in the order in which they came: each gets what it
-//! would have got alone, but for times that the later ones make longer.
+//! Divides one reply among the requests that shared the command, in arrival order. Each gets the decision that it would have
+//! got alone, except that the times are those after the last of the requests.
 
 use crate::decision::{Decision, RetryAfter};
 use crate::policy::Join;
 
-/// What the request gets that takes the unit `i` of the `n` for which the command asked, from 1.
+/// The decision of the request that takes unit `i`, from 1, of the `n` units of the command.
 pub fn share(reply: &Decision, n: u64, i: u64, join: Join) -> Decision {
     let next = reply.next.map_or(RetryAfter::Never, RetryAfter::from_wait);
-    // Nothing fits, or a server without memory denies. The time to wait is that of one of them, where nothing is left.
+    // Nothing fits, or a server without memory denies. If nothing is left, one unit waits for `next`.
     if !reply.allowed && (join == Join::Partial || reply.charged == 0) {
         return Decision { retry_after: if reply.remaining > 0 { reply.retry_after } else { next }, ..*reply };
     }
     let [n, i, limit, remaining, charged] =
         [n, i, reply.limit, reply.remaining, reply.charged].map(|units| i64::try_from(units).unwrap_or(i64::MAX));
     let (count, counts_after) = (reply.count, reply.policy.algorithm().traits().count_is_after);
-    // A server without memory counts nothing, and allows: each of them finds the limit as the first did. Shadow mode is of
-    // all of them together in the reply.
+    // A server without memory counts nothing, and allows: each request finds the limit as the first did. The reply says shadow
+    // of all requests together.
     let unused = if join == Join::Always { limit.saturating_sub(count).max(0) } else { remaining };
     if charged == 0 && (!reply.shadow || join != Join::Partial || unused > 0) {
         let shadow = reply.shadow && unused == 0;

@@ -27,8 +27,8 @@
 //! - Servers that do not reply within 100 ms: [`Fallback`], [`BreakerSettings`] and [`Limiter::stats`]. The fallback is an
 //!   error if not given. Errors are events of the crate `tracing`, each kind once a second at most.
 //! - Clusters, Sentinels, TLS, sockets: [`Address`].
-//! - No request is sent for a denied key before it could be allowed: [`Builder::denials`]. It is asked about again
-//!   after ten seconds: [`Builder::recheck_denials`]. No fallback allows what a remembered denial denies.
+//! - No request is sent for a denied key before it could be allowed: [`Builder::denials`]. After ten seconds, one request
+//!   rechecks the denial: [`Builder::recheck_denials`]. No fallback allows what a remembered denial denies.
 //! - Long keys are sent and kept in a bounded form: [`bounded`].
 //! - A service that is overloaded itself: [`Limiter::decide_without_server`].
 //! - Keys with many requests: [`Grants`].
@@ -45,23 +45,23 @@
 //!   # Ok::<(), Box<dyn std::error::Error>>(())
 //!   ```
 //!
-//! After a timeout or an error, no request is repeated, since the server may have charged it. (READONLY, MOVED, ASK and
-//! TRYAGAIN say that it did not.) The time limit of a call runs from the call. A request whose caller leaves before it is
-//! sent is not charged. Later its units stay charged, and nobody else gets them.
+//! After a timeout or an error, no request is sent again, since the server may have charged it. READONLY, MOVED, ASK and
+//! TRYAGAIN say that the server did not. The time limit of a call runs from the call. If a caller leaves before its request is
+//! sent, the request is not charged. If the caller leaves later, the units stay charged, and no other request gets them.
 //!
 //! # From a check to the bytes
 //!
-//! 1. [`Limiter::check`] makes a [`Request`] and asks what this process knows of its key (`limiter/calls.rs`,
-//!    `limiter/shared.rs`).
-//! 2. The table (`accounts.rs`) has an account of each key (`account.rs`): units of a grant that are left, a remembered denial
-//!    (`denial.rs`), the requests that wait, and the commands under way. It answers at once, or says which command is to be
-//!    sent. From two commands of a key under way on, requests of cost 1 wait and share the next one.
-//! 3. A command that nobody shares is sent by its caller. Any other command is a task of its own: it carries those who wait
-//!    for it, and its reply is divided among them (`joined.rs`).
-//! 4. `protocol` writes it for the module, or for the Lua scripts, and reads the reply.
-//! 5. `link` sends it over the connection to the server, or to the node of its slot, unless the breaker (`silence.rs`) is open.
-//! 6. Without a reply in time, `core` has the [`Fallback`]; with [`Fallback::Local`] the algorithm itself decides in memory
-//!    (`local.rs`).
+//! 1. [`Limiter::check`] makes a [`Request`], and asks the table for its key (`limiter/calls.rs`, `limiter/shared.rs`).
+//! 2. The table (`accounts.rs`) has an account of each key (`account.rs`): the units that a grant has left, a remembered denial
+//!    (`denial.rs`), the requests that wait, and the commands under way. The account decides at once, or says which command is
+//!    to be sent. While two commands of a key are under way, requests of cost 1 wait and share the next command.
+//! 3. A caller sends the request that shares no command. Any other command is a task of its own: it carries the requests that
+//!    wait for it, and its reply is divided among them (`joined.rs`).
+//! 4. `protocol` makes the command of the module, or the call of a Lua script, and reads the reply.
+//! 5. `link` sends the command over the connection to the server, or to the node of its slot, unless the circuit breaker of
+//!    that server (`silence.rs`) is open.
+//! 6. Without a reply in time, `core.rs` applies the [`Fallback`]. With [`Fallback::Local`] the algorithm itself decides in
+//!    memory (`local.rs`).
 //!
 //! # Features
 //!

@@ -102,8 +102,8 @@ impl Link {
         matches!(self.0.to, To::Cluster(_))
     }
 
-    /// Sends commands with one write, and waits so long for the replies, which are in the order of the commands. To a
-    /// cluster, one command. `late` has those that may still come.
+    /// Sends commands with one write, and waits for `limit`. The replies are in the order of the commands. A cluster takes
+    /// one command. Without replies in time, `late` waits for them.
     ///
     /// # Errors
     /// There is no connection, it broke, the breaker is open, or there is no reply in time.
@@ -134,8 +134,8 @@ fn value(mut replies: Replies) -> Result<Value, Error> {
     replies.pop().unwrap_or(Err(Error::UnknownReply))
 }
 
-/// Sends commands to one server. Those of which the reply says that the master is elsewhere are sent again, over another
-/// connection.
+/// Sends commands to one server. If a reply is READONLY, the command was not executed: it is sent again over a new connection,
+/// which may reach the master.
 async fn request(
     server: &Server,
     commands: &Arc<Commands>,
@@ -161,13 +161,13 @@ async fn request(
     Ok(replies)
 }
 
-/// A longer timeout could not be added to the time of now.
+/// At most a year: a longer timeout could not be added to the current time.
 pub fn at_most_a_year(timeout: Duration) -> Duration {
     timeout.min(Duration::from_secs(365 * 86_400))
 }
 
-/// Waits so long. What has come by then counts, also if this process was stopped and has not read it yet. `None` if there
-/// is nothing.
+/// Waits for `limit`. A reply that has come by then counts, even if this process was stopped and has not read it yet. `None`
+/// without a reply.
 pub async fn within<T>(limit: Duration, future: impl Future<Output = T>) -> Option<T> {
     let mut future = pin!(future);
     if let Ok(output) = timeout(limit, &mut future).await {
@@ -177,7 +177,7 @@ pub async fn within<T>(limit: Duration, future: impl Future<Output = T>) -> Opti
     future.now_or_never()
 }
 
-/// Lets the runtime read what has come, and those run that wait for it.
+/// Lets the runtime read what has come, and run the tasks that wait for it.
 async fn give_turns() {
     for _ in 0..3 {
         yield_now().await;

@@ -34,10 +34,10 @@ impl BreakerSettings {
 
 /// How often [`Silence::look`] is to be called while requests wait.
 pub const LOOKS_APART: Duration = Duration::from_millis(25);
-/// How much silence one look can find. More has passed if this process was stopped, or did not run in time: then the
-/// replies that came meanwhile are not read yet.
+/// The most silence that one look counts. If more time has passed, this process was stopped or did not run in time, and may
+/// not have read the replies that came meanwhile.
 const LOOK: Duration = Duration::from_millis(50);
-/// A request tries no sooner than this after the breaker opened, or after the one that tried before.
+/// How long after the breaker opened, or after the last trial, the next request tries.
 const TRIALS_APART: Duration = Duration::from_millis(100);
 
 /// How long the server is silent, and what follows from it.
@@ -100,13 +100,13 @@ impl Silence {
         Some(Permit { tries })
     }
 
-    /// It has a reply, of whatever kind.
+    /// A request has a reply, of whatever kind.
     pub fn replied(&mut self, now: Instant) {
         self.waiting = self.waiting.saturating_sub(1);
         (self.silent, self.looked, self.open) = (Duration::ZERO, now, None);
     }
 
-    /// It waits for no reply any more: its caller has left, it took too long, or the connection is lost.
+    /// A request waits for no reply any more: its caller has left, the reply took too long, or the connection is lost.
     pub const fn left(&mut self, permit: Permit) {
         self.waiting = self.waiting.saturating_sub(1);
         if let (true, Some((_, tries))) = (permit.tries, &mut self.open) {

@@ -14,7 +14,7 @@ use crate::error::Error;
 #[cfg(feature = "tls")]
 pub(crate) use trust::Trust;
 
-/// Whom a connection trusts. Without TLS there is nothing to say.
+/// The certificates that a connection trusts: none without TLS.
 #[cfg(not(feature = "tls"))]
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Trust();

@@ -13,8 +13,8 @@ pub fn slot(key: &[u8]) -> u64 {
     u64::from(crc16::State::<crc16::XMODEM>::calculate(hashed) % SLOTS)
 }
 
-/// The error after several redirections. They lead to a node that is away, or the nodes do not agree: then the cluster
-/// cannot decide. MOVED and ASK alone would say that the call is wrong.
+/// The error after the last redirection. The nodes name one that is away, or do not agree, so the cluster cannot decide now:
+/// CLUSTERDOWN says so. MOVED and ASK would say that the call is wrong.
 pub fn given_up(error: RedisError) -> RedisError {
     if [ServerErrorKind::Moved, ServerErrorKind::Ask].into_iter().any(|kind| error.kind() == kind.into()) {
         return RedisError::from((ServerErrorKind::ClusterDown.into(), "redirected too often", error.to_string()));
@@ -33,7 +33,7 @@ pub struct Range {
     pub node: Node,
 }
 
-/// Who has a slot.
+/// The node that has a slot.
 pub fn owner(ranges: &[Range], slot: u64) -> Option<&Node> {
     let at = ranges.partition_point(|range| range.last < slot);
     ranges.get(at).filter(|range| range.first <= slot).map(|range| &range.node)

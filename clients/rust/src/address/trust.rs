@@ -1,4 +1,4 @@
-//! Whom a connection with TLS trusts, and how it shows who it is.
+//! The certificates that a connection with TLS trusts, and those that it shows.
 
 use std::fmt::Display;
 use std::sync::{Arc, OnceLock};
@@ -8,7 +8,7 @@ use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::{ClientConfig, RootCertStore};
 
-/// The certificates of a URL, and what becomes of them: those of the system are read once.
+/// The certificates of a URL, and the settings made of them. The certificates of the system are read once.
 #[derive(Clone, Debug, Default)]
 pub struct Trust {
     pub certificates: Option<TlsCertificates>,

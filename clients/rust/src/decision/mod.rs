@@ -114,8 +114,6 @@ impl Decision {
 
     /// A decision without the server.
     pub(crate) fn of_fallback(policy: &Policy, allowed: bool, charged: u64, retry_after: RetryAfter) -> Self {
-        let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        let now_ms = u64::try_from(since_1970.as_millis()).unwrap_or(u64::MAX);
         Self {
             allowed,
             charged,
@@ -126,7 +124,7 @@ impl Decision {
             next: retry_after.duration(),
             reset_after: None,
             delay: Duration::ZERO,
-            now_ms,
+            now_ms: wall_ms(),
             shadow: false,
             source: Source::Fallback,
             policy: *policy,
@@ -163,6 +161,12 @@ impl Decision {
             ..self
         }
     }
+}
+
+/// The clock of this machine, in milliseconds since 1970.
+pub(crate) fn wall_ms() -> u64 {
+    let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since_1970.as_millis()).unwrap_or(u64::MAX)
 }
 
 /// What a request under several limits gets.

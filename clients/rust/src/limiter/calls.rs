@@ -309,10 +309,10 @@ impl Limiter {
         self.ask(request, None).await
     }
 
-    /// Decides on requests that do not depend on each other, whose commands are sent together.
+    /// Decides on requests that do not depend on each other. Their commands are sent together.
     async fn decide_together(&self, requests: &[Request<'_>]) -> Vec<Result<Decision, Error>> {
         let core = &self.core;
-        // Those of one key are decided in their order.
+        // Requests of one key are decided in their order, so they share no command.
         let mut keys: Vec<_> = requests.iter().map(Request::key).collect();
         keys.sort_unstable();
         let is_twice = |key: &[u8]| keys.get(keys.partition_point(|other| *other < key) + 1) == Some(&key);
@@ -340,8 +340,8 @@ impl Limiter {
             .collect()
     }
 
-    /// Sends a call that may give units back. What is remembered of the key is forgotten then, also if this future is
-    /// dropped before the reply.
+    /// Sends a call that may give units back, and forgets the remembered denial of the key, also if this future is dropped
+    /// before the reply.
     async fn correct(&self, verb: Verb<'_>, request: &Request<'_>) -> Result<Value, Error> {
         let forget = |key| self.core.accounts.forget(request.policy, &key);
         let _forgets = scopeguard::guard(request.bounded_key(), forget);
@@ -368,17 +368,17 @@ impl Limiter {
         replies.into_iter().map(|reply| reply.map_err(|error| self.failed(error))).collect()
     }
 
-    /// Counts how a call failed, also one that did not begin.
+    /// Counts how a call failed, also a call that was not sent.
     pub(super) fn failed(&self, error: Error) -> Error {
         match self.core.failed(error) {
-            // The connection was given what was left of it.
+            // The error has the time limit of this call, not what was left of it.
             Error::Timeout(_) => Error::Timeout(self.timeout),
             other => other,
         }
     }
 
-    /// Sends calls that do not depend on each other together, for which the server may take so long. Their keys have one
-    /// slot. `late` has the replies that may still come to those that have none in time, in their order.
+    /// Sends calls that do not depend on each other with one write, and waits for `limit`. In a cluster, their keys have one
+    /// slot. Without replies in time, `late` waits for them.
     pub(super) async fn converse(
         &self,
         calls: &[Call<'_>],

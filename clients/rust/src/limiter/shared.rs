@@ -1,5 +1,5 @@
-//! Sends the commands of accounts. A request whose command nobody shares is sent by its caller. Any other command is a task
-//! of its own and carries those who wait for it, so that no caller's end stops it or leaves a key without a next command.
+//! Sends the commands of accounts. A caller sends the request that shares no command. Any other command is a task of its own
+//! and carries the requests that wait for it, so that no caller's end stops it or leaves a key without a next command.
 
 use std::time::{Duration, Instant};
 
@@ -19,7 +19,7 @@ use crate::link::{Late, within};
 use crate::policy::Request;
 use crate::protocol::{Call, Verb, reply};
 
-/// How often it is looked whether what is under way has brought something to give back.
+/// The pause before a look at whether a command under way has brought units to give back.
 const PAUSE: Duration = Duration::from_millis(5);
 
 /// A request that has begun.
@@ -30,15 +30,15 @@ pub(super) enum Asking<'a> {
     Alone(Begun<'a>),
 }
 
-/// A request whose command has others to carry too.
+/// A request that waits for a shared command.
 pub(super) struct Waiting {
     answer: oneshot::Receiver<Result<Decision, Error>>,
-    /// Its command is not sent yet.
+    /// Whether its command is not sent yet.
     is_next: bool,
     is_granted: bool,
 }
 
-/// A request that its caller sends by itself, until it has a reply, or until nobody waits for it.
+/// A request that its caller sends, until it has a reply or the caller leaves.
 pub(super) struct Begun<'a> {
     limiter: &'a Limiter,
     request: &'a Request<'a>,
@@ -46,7 +46,8 @@ pub(super) struct Begun<'a> {
 }
 
 impl Begun<'_> {
-    /// Takes its reply in. If it has none in time, a later one still says what is denied: `overdue` has who waits for it.
+    /// Takes the reply in. Without a reply in time, a task waits for the late one, which may be a denial to remember: it is
+    /// added to `overdue`.
     pub(super) fn decide(
         self,
         reply: Result<Value, Error>,
@@ -73,7 +74,7 @@ impl Begun<'_> {
         }
     }
 
-    /// Its time limit is over.
+    /// Ends the time limit. Returns the command that takes the late reply in, if that is of use.
     fn overdue(mut self) -> Option<Flight> {
         let form = Form::of(self.request)?;
         let mut sent = self.sent.take_if(|sent| sent.is_flying())?;
@@ -92,7 +93,7 @@ impl Drop for Begun<'_> {
     }
 }
 
-/// A command under way. Its callers get an error where its task ends without a reply.
+/// A command under way. Its callers get an error if its task ends without a reply.
 pub(super) struct Flight {
     limiter: Limiter,
     state: State<'static>,
@@ -107,7 +108,7 @@ impl Flight {
     /// Sends it in a task, if the runtime has not ended.
     fn fly(self) {
         if let Ok(runtime) = Handle::try_current() {
-            // In a box: the runtime moves what it is given several times.
+            // In a box: the runtime moves the future several times.
             drop(runtime.spawn(Box::pin(self.run())));
         }
     }
@@ -130,7 +131,7 @@ impl Flight {
         }
     }
 
-    /// Its time limit is over.
+    /// Ends the time limit.
     fn late(&mut self) {
         let Some(command) = &mut self.command else { return };
         let (core, now) = (&self.limiter.core, Instant::now());
@@ -139,7 +140,7 @@ impl Flight {
         self.follow(next);
     }
 
-    /// It has a reply, or will never have one.
+    /// Takes the reply in; `None` if there is none and none can come.
     fn ends(mut self, reply: Option<Result<Value, Error>>) {
         let Some(command) = &self.command else { return };
         let request = command.form.joined(self.state.key(), command.units);
@@ -163,7 +164,7 @@ impl Flight {
             core.decided(reply.allowed);
         }
         core.server.set_clock(reply.now_ms);
-        // Who has left gets its units too.
+        // A request whose caller has left uses its units too, so a failure to send means nothing.
         answers.into_iter().for_each(|(Answer(answer), decision)| _ = answer.send(Ok(decision)));
         self.follow(next);
         if keeps && let (Some(alive), Some(ahead)) = (&self.limiter.granted, form.ahead) {
@@ -191,7 +192,7 @@ impl Flight {
 
 impl Drop for Flight {
     fn drop(&mut self) {
-        // Nobody wants it any more, or the runtime ends: those that wait get errors too.
+        // All callers have left, or the runtime ends. Requests that wait for the next command get an error then.
         self.lost(&Error::CircuitOpen);
     }
 }
@@ -200,7 +201,7 @@ fn answer(callers: Vec<Answer>, error: &Error) {
     callers.into_iter().for_each(|Answer(answer)| _ = answer.send(Err(error.clone())));
 }
 
-/// Takes in what comes after the time limits of these.
+/// Takes in the late replies to these commands.
 async fn land(flights: Vec<Option<Flight>>, late: Late) {
     let mut replies = late.replies().await.into_iter();
     for flight in flights {
@@ -219,7 +220,7 @@ pub(super) fn land_later(flights: Vec<Option<Flight>>, late: Option<Late>) {
 }
 
 impl Limiter {
-    /// Begins a request: what is known of it, or what it waits for.
+    /// Begins a request. Returns the decision, if this process knows it; else what the request waits for.
     pub(super) fn begin<'a>(&'a self, request: &'a Request<'a>, form: Option<&Form>) -> Asking<'a> {
         let (key, now) = (request.bounded_key(), Instant::now());
         let (state, mut waiting) = (State::new(request.policy, &key), None);
@@ -255,11 +256,10 @@ impl Limiter {
         Begun { limiter: self, request, sent: Some(sent) }
     }
 
-    /// Begins a request under several limits, unless remembered denials deny it: if one denies, all do. They are asked about
-    /// together.
+    /// Begins a request under several limits. Remembered denials are rechecked together.
     ///
     /// # Errors
-    /// It is denied.
+    /// A remembered denial of one of the limits denies the request.
     fn begin_all<'a>(&'a self, requests: &'a [Request<'a>]) -> Result<Vec<Begun<'a>>, Decisions> {
         let (accounts, now) = (&self.core.accounts, Instant::now());
         let known = |request: &Request<'_>| accounts.of(request, now, |entry| entry.account.known(request, now));
@@ -323,11 +323,10 @@ impl Limiter {
         let (core, Waiting { mut answer, is_next, is_granted }) = (&self.core, waiting);
         let unended = core.unended(1);
         let answered = if is_next {
-            // A part of the time limit is for its command.
+            // After this part of the time limit, a further command is sent beside the others.
             if let Ok(answered) = timeout(self.timeout / PART, &mut answer).await {
                 Some(answered)
             } else {
-                // It is sent beside the others.
                 self.note(request, |entry, now| entry.account.overdue(now));
                 within(self.timeout - self.timeout / PART, answer).await
             }
@@ -336,7 +335,7 @@ impl Limiter {
         };
         ScopeGuard::into_inner(unended);
         let answered = match answered {
-            // The command has answered, or its task has ended with the runtime.
+            // If the task was dropped, the runtime has ended.
             Some(answered) => answered.unwrap_or(Err(Error::CircuitOpen)),
             None => Err(Error::Timeout(self.timeout)),
         };
@@ -362,7 +361,7 @@ impl Limiter {
         }
     }
 
-    /// Gives back what is left of a grant when it was kept for long enough, or when nobody can use it any more.
+    /// Gives back what is left of a grant, once its units were kept for long enough, or the last `Grants` is dropped.
     async fn keep(self, state: State<'static>, form: Form, hold: Duration, mut alive: watch::Receiver<()>) {
         loop {
             let now = Instant::now();
@@ -375,7 +374,7 @@ impl Limiter {
             self.give_back(&state, &form, left).await;
             match at.filter(|at| *at > now) {
                 None => return,
-                // Nothing is ever sent: this ends when the last sender is dropped, or in time.
+                // The channel carries nothing. It ends when the last sender is dropped.
                 Some(at) if tokio::time::timeout_at(at.into(), alive.changed()).await.is_ok() => break,
                 Some(_) => {}
             }
@@ -383,7 +382,7 @@ impl Limiter {
         self.give_up(&state, &form).await;
     }
 
-    /// Gives back what is left of a grant, also what a command brings that is under way.
+    /// Gives back what is left of a grant, including the units that a command under way brings.
     pub(crate) async fn give_up(&self, state: &State<'_>, form: &Form) {
         loop {
             let now = Instant::now();
@@ -399,7 +398,7 @@ impl Limiter {
         }
     }
 
-    /// Gives units back that were charged at a time of the server. If this fails, they stay charged.
+    /// Refunds units, with the server's time at which they were charged. If this fails, they stay charged.
     async fn give_back(&self, state: &State<'_>, form: &Form, left: Option<(u64, u64)>) {
         if let Some((units, at)) = left {
             let request = Request::for_bounded(&form.policy, state.key()).cost(units).at(at);

@@ -43,7 +43,7 @@ struct Shared {
 struct State {
     silence: Option<Duration>,
     servers: HashMap<Node, Arc<Server>>,
-    /// Who has which slots, by the first of them.
+    /// Which node has which slots, sorted by the first slot.
     ranges: Vec<Range>,
 }
 
@@ -91,7 +91,7 @@ impl Nodes {
         Some(self.server(&node))
     }
 
-    /// The connection to the node of a key. The map is read first, if nobody has the slot.
+    /// The connection to the node of a key. Reads the map first, if it has no node for the slot.
     async fn route(&self, key: &[u8], limit: Duration) -> Result<Arc<Server>, Error> {
         let slot = routing::slot(key);
         if let Some(server) = self.owner(slot) {
@@ -105,7 +105,7 @@ impl Nodes {
         self.owner(slot).ok_or_else(|| unserved().into())
     }
 
-    /// Reads the map of the slots, unless somebody did meanwhile.
+    /// Reads the map of the slots, unless another task did meanwhile.
     async fn read(&self, is_done: impl Fn(&Self) -> bool) -> Result<(), Error> {
         let mut read = self.0.read.lock().await;
         if is_done(self) {
@@ -115,7 +115,7 @@ impl Nodes {
         let ranges = self.read_slots().await?;
         let mut state = self.0.state.lock();
         state.ranges = ranges;
-        // Those that are no part of the cluster any more.
+        // Forgets the nodes that have left the cluster.
         let State { servers, ranges, .. } = &mut *state;
         servers.retain(|node, _| ranges.iter().any(|range| range.node == *node) || self.0.seeds.contains(node));
         Ok(())

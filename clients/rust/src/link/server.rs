@@ -20,13 +20,13 @@ use crate::error::{Error, is_connection_error};
 use crate::silence::{LOOKS_APART, Permit, Silence};
 use crate::stats::Gauge;
 
-/// How long no other attempt is made after one that failed. The requests in that time get its error at once.
+/// The pause after a failed attempt to connect. Requests in that time get the error of the attempt at once.
 const ATTEMPTS_APART: Duration = Duration::from_millis(100);
 /// A connection that is silent for so long is replaced: the address may belong to another server by now.
 const REPLACED_AFTER: Duration = Duration::from_secs(1);
 /// How long a late reply is waited for.
 const LATE: Duration = Duration::from_secs(1);
-/// Before a request that comes after so long, the runtime notes whether the server has closed the connection.
+/// After so long without a request, the runtime looks whether the server has closed the connection.
 const IDLE: Duration = Duration::from_millis(2);
 
 /// Where a connection leads to.
@@ -85,7 +85,7 @@ impl State {
     }
 }
 
-/// An attempt to connect, for all who wait for it. It goes on without them.
+/// An attempt to connect, which all requests share that wait for it. It goes on without them.
 type Opening = Shared<BoxFuture<'static, RedisResult<Connection>>>;
 
 /// Commands that are sent with one write.
@@ -132,12 +132,11 @@ impl Commands {
 /// The reply to each command: an error is one of the server.
 pub type Replies = Vec<Result<Value, Error>>;
 
-/// Replies that have not come in time. They are waited for also if nobody wants them: a late one says that the server is
-/// there.
+/// Waits for replies that have not come in time, also if it is dropped: a late reply says that the server is not silent.
 pub struct Late(Option<BoxFuture<'static, Result<Replies, Error>>>);
 
 impl Late {
-    /// Waits for them; there are none if they do not come.
+    /// The late replies; none if they do not come.
     pub async fn replies(mut self) -> Replies {
         let Some(replies) = self.0.take() else { return Vec::new() };
         timeout(LATE, replies).await.ok().and_then(Result::ok).unwrap_or_default()
@@ -171,8 +170,8 @@ impl Server {
         self.0.state.lock().silence.set_limit(silence);
     }
 
-    /// Sends commands with one write, and waits so long for the replies, which may still come late. If this is dropped before
-    /// they are written, they are not sent. Also returns when the connection was opened that they came over.
+    /// Sends commands with one write, and waits for `limit`. Without replies in time, `late` waits for them. If this future is
+    /// dropped before the commands are written, they are not sent. Also returns when the connection was opened.
     ///
     /// # Errors
     /// There is no reply in time, no connection, or the breaker is open.
@@ -268,7 +267,7 @@ impl Inner {
             {
                 return Err(error.clone());
             }
-            // If its runtime has ended, it has too.
+            // If the runtime has ended, the attempt has ended without a connection.
             state.opening.take_if(|opening| opening.peek().is_some());
             state.opening.get_or_insert_with(|| self.open()).clone()
         };
@@ -322,7 +321,7 @@ impl Waiting {
         Ok(values.into_iter().map(|value| value.extract_error().map_err(Error::Redis)).collect())
     }
 
-    /// It ends with this error, which may be a reply of the server.
+    /// Ends the wait with this error, which may be a reply of the server.
     fn ends(self, error: &RedisError) -> RedisError {
         if !is_connection_error(error) {
             self.replied();

@@ -134,16 +134,15 @@ impl<'a> Request<'a> {
         Self { reserve: Some((id.as_ref(), ttl)), ..self }
     }
 
-    /// How requests like it share a command, and at most how many; `None` if they do not: where the answer of one could
-    /// change that of another. A delay is that of one request, who has an id must be known to the server, and a limit in
-    /// shadow mode denies nobody.
+    /// How requests like this one share a command, and at most how many do. `None` if the decision on one could change that on
+    /// another. So requests with an id or a delay, and those of limits in shadow mode, share no command.
     pub(crate) fn joins(&self) -> Option<(Join, u64)> {
         let traits = self.policy.algorithm().traits();
         let has_id = self.id.is_some() || self.reserve.is_some() || traits.id;
         if self.cost != 1 || has_id || traits.delays || self.policy.is_shadow() {
             return None;
         }
-        // Special: it rounds its count down, so that does not say which of them were allowed.
+        // Special: COUNTER rounds its count down, so the count does not say which requests were allowed.
         if self.always && self.policy.algorithm() == Algorithm::Counter {
             return None;
         }
@@ -156,7 +155,7 @@ impl<'a> Request<'a> {
         } else {
             return None;
         };
-        // More than the capacity is never allowed at once, also where the server has no memory to charge it.
+        // More than the capacity is never allowed at once, also if the server has no memory to charge it.
         let limit = if join == Join::Partial { u64::MAX } else { self.policy.capacity() };
         Some((join, traits.most.unwrap_or(MOST_JOINED).min(limit)))
     }

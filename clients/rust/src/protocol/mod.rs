@@ -6,13 +6,14 @@ pub mod reply;
 mod scripts;
 
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::Instant;
 
 use redis::{Cmd, RedisError, Value};
 use redis_rl_algorithm::Micros;
 
 pub use command::{Call, Verb};
 
+use crate::decision::wall_ms;
 use crate::error::Error;
 
 /// How often a request looks for the module on a server that had none.
@@ -72,12 +73,6 @@ impl Server {
         now.saturating_sub(missed_at) >= PROBE_EVERY_MS
             && self.missed_at.compare_exchange(missed_at, now, Ordering::Relaxed, Ordering::Relaxed).is_ok()
     }
-}
-
-/// The clock of this machine, in ms since the epoch.
-fn wall_ms() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]

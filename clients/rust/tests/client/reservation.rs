@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use redis_rl_client::{BreakerSettings, Error, Fallback, Limiter, Policy, Request, Reservation, ReservedAll};
 
-use crate::setup::{Way, at_port, block_on, connected, eventually_is, for_each_way, limiter, on_one_server};
+use crate::setup::{Way, at_port, block_on, connected, eventually_is, for_each_way, limiter};
 use crate::support::*;
 
 const TTL: Duration = Duration::from_secs(60);
@@ -212,83 +212,5 @@ fn what_a_fallback_allows_without_sending_it_is_not_settled() {
         tokio::time::sleep(Duration::from_millis(100)).await;
         let stats = limiter.stats();
         assert_eq!((stats.circuit_open, stats.unsettled), (8, 0), "{stats:?}");
-    });
-}
-
-/// The code of docs/language-models.md, and what it uses.
-mod page {
-    use std::time::Duration;
-
-    use redis_rl_client::{Error, InvalidPolicy, Limiter, Policy, ReservedAll};
-
-    #[derive(Debug, thiserror::Error)]
-    pub enum Failed {
-        #[error(transparent)]
-        Limiter(#[from] Error),
-        #[error(transparent)]
-        Policy(#[from] InvalidPolicy),
-        #[error("too many requests")]
-        TooManyRequests(Vec<(&'static str, String)>),
-    }
-
-    pub struct Prompt {
-        pub tokens: u64,
-    }
-
-    pub struct Part {
-        tokens: u64,
-        text: String,
-    }
-
-    /// A model that replies so many words.
-    pub struct Model(pub u64);
-
-    impl Model {
-        fn stream(&self, _: &Prompt, longest: u64) -> Self {
-            Self(self.0.min(longest))
-        }
-
-        async fn next(&mut self) -> Option<Part> {
-            self.0 = self.0.checked_sub(1)?;
-            Some(Part { tokens: 10, text: "word ".to_owned() })
-        }
-    }
-
-    // The page begins here.
-    pub async fn complete(limiter: &Limiter, model: &Model, prompt: &Prompt, longest: u64) -> Result<String, Failed> {
-        let requests: Policy = "ROLLING 1m 60 AS requests".parse()?;
-        let tokens: Policy = "ROLLING 1m 9000 AS tokens".parse()?;
-        let all = [requests.request("{acme}:requests"), tokens.request("{acme}:tokens").cost(prompt.tokens + longest)];
-        let mut reservations = match limiter.reserve_all(&all, Duration::from_secs(600)).await? {
-            ReservedAll::Held(reservations) => reservations,
-            ReservedAll::Denied(decisions) => return Err(Failed::TooManyRequests(decisions.headers())),
-        };
-        let (mut text, mut used) = (String::new(), prompt.tokens);
-        let mut stream = model.stream(prompt, longest);
-        while let Some(part) = stream.next().await {
-            used += part.tokens;
-            reservations[1].report(used); // settled when the guards are dropped
-            text += &part.text;
-        }
-        Ok(text)
-    }
-}
-
-#[test]
-fn the_gateway_of_the_page() {
-    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let shown = include_str!("../../../../docs/language-models.md").split("```rust,ignore").nth(1).unwrap();
-    let shown = words(shown.split("```").next().unwrap());
-    let own = include_str!("reservation.rs").split("// The page begins here.").nth(1).unwrap();
-    assert!(words(own).contains(&shown), "docs/language-models.md shows other code than this test runs");
-    on_one_server(async |limiter, _| {
-        let prompt = page::Prompt { tokens: 100 };
-        assert_eq!(page::complete(&limiter, &page::Model(30), &prompt, 1_000).await.ok().unwrap().len(), 150);
-        // What was used is settled when the guards are dropped: 400 of 1,100.
-        let tokens: Policy = "ROLLING 1m 9000".parse().unwrap();
-        let request = tokens.request("{acme}:tokens").cost(0);
-        assert!(eventually_is(8_600, async || limiter.peek(&request).await.unwrap().remaining).await);
-        let denied = page::complete(&limiter, &page::Model(1), &prompt, 9_000).await;
-        assert!(matches!(denied, Err(page::Failed::TooManyRequests(headers)) if !headers.is_empty()));
     });
 }
