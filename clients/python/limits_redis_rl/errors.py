@@ -13,7 +13,7 @@ from redis.exceptions import AuthorizationError, ClusterError, RedisClusterExcep
 CANNOT_DECIDE = {"BUSY", "CLUSTERDOWN", "LOADING", "MASTERDOWN", "MISCONF", "NOREPLICAS", "OOM", "READONLY", "TRYAGAIN"}
 TOO_MANY_CLIENTS = "max number of clients"
 
-# redis-py before 6 takes the code from the text of these errors, and does not keep it.
+# redis-py takes the code from the text of these errors. Version 7.1 and older ones do not keep it.
 CODES: list[tuple[type[Exception], str]] = [
     (redis.AuthenticationError, "WRONGPASS"),
     (redis.OutOfMemoryError, "OOM"),
@@ -30,7 +30,7 @@ CODES: list[tuple[type[Exception], str]] = [
 # What a server without the module replies to a command of it. A client of a cluster asks the server for the keys.
 NO_MODULE = re.compile(r"^(ERR )?unknown command *['`]?RL\.|^RL\.\w+ command doesn't exist", re.I)
 
-# What the pools of redis-py raise if all connections are in use, before version 6 and if they wait for one.
+# What some pools of redis-py raise in place of MaxConnectionsError, if all connections are in use.
 POOL_IS_FULL = ("Too many connections", "No connection available.")
 
 
