@@ -249,7 +249,7 @@ export class Limiter {
     }
   }
 
-  /** @type {(error: unknown, verb: string, limits: Limit[], allowsErrors: boolean) => Decisions} */
+  /** @type {(error: unknown, verb: import('./link.js').Call['verb'], limits: Limit[], allowsErrors: boolean) => Decisions} */
   #withoutServer(error, verb, limits, allowsErrors) {
     const isLocal = this.#local !== undefined && isUnavailable(error)
     // The caller of a refund sees the error, and the request has its response.
@@ -262,13 +262,9 @@ export class Limiter {
     }
     this.#isAway = true
     if (this.#local) {
-      const now = performance.now()
-      if (verb === 'REFUND') this.#local.refund(limits[0])
-      else this.counters.local += 1
+      if (verb !== 'REFUND') this.counters.local += 1
       this.log.limited('warn', 'no decision, the limit of this process decides', error)
-      if (verb === 'SHARE') return this.#local.share(limits, now)
-      const found = this.#local.decide(limits, now, verb === 'CHECK' || verb === 'MULTI')
-      return decisions(found.every(({ allowed }) => allowed), found)
+      return this.#local.decide(verb, limits, performance.now())
     }
     const isError = this.#unavailable === 'error'
     const allowed = isError ? allowsErrors : this.#unavailable === 'allow'

@@ -1,6 +1,6 @@
 // @ts-check
 // The limit of this process while the server cannot decide: a plain counter for each key.
-import { decision, shared } from './decision.js'
+import { decision, decisions, shared } from './decision.js'
 
 const MOST_KEYS = 10_000
 
@@ -23,29 +23,28 @@ export class Local {
   }
 
   /**
-   * Charges all limits, or none. Time is an argument, in milliseconds that never go back.
-   * @type {(limits: Limit[], now: number, charges?: boolean) => import('./decision.js').Decision[]}
+   * The decisions on a call: all limits are charged, or none; of SHARE the first limit that allows, and each one after it.
+   * A refund gives back what was counted here. Time is an argument, in milliseconds that never go back.
+   * @type {(verb: import('./link.js').Call['verb'], limits: Limit[], now: number) => import('./decision.js').Decisions}
    */
-  decide(limits, now, charges = true) {
+  decide(verb, limits, now) {
+    const counted = this.#counts.get(limits[0].key)
+    if (verb === 'REFUND' && counted) counted.used = Math.max(counted.used - limits[0].cost, 0)
     const asked = limits.map((limit) => this.#look(limit, now))
-    const charged = charges && asked.every(({ limit, allowed }) => allowed || limit.policy.isShadow)
-    return asked.map((found) => this.#charge(found, charged && found.allowed ? found.limit.cost : 0, now))
+    if (verb === 'SHARE') {
+      const payer = asked.findIndex(({ allowed }) => allowed)
+      const found = asked.map((each, at) => this.#decision(each, payer >= 0 && payer <= at, now))
+      return shared(payer < 0 && found[found.length - 1].isShadow ? found.length : payer + 1, found)
+    }
+    const charges = verb !== 'PEEK' && verb !== 'REFUND' && asked.every(({ limit, allowed }) => allowed || limit.policy.isShadow)
+    const found = asked.map((each) => this.#decision(each, charges && each.allowed, now))
+    return decisions(found.every(({ allowed }) => allowed), found)
   }
 
-  /**
-   * The first limit that allows pays, and those after it are charged too.
-   * @type {(limits: Limit[], now: number) => import('./index.js').Shared}
-   */
-  share(limits, now) {
-    const asked = limits.map((limit) => this.#look(limit, now))
-    const payer = asked.findIndex(({ allowed }) => allowed)
-    const found = asked.map((each, at) => this.#charge(each, payer >= 0 && payer <= at ? each.limit.cost : 0, now))
-    const widest = found.length - 1
-    return shared(payer < 0 && found[widest].isShadow ? widest + 1 : payer + 1, found)
-  }
-
-  /** @type {(found: Found, units: number, now: number) => import('./decision.js').Decision} */
-  #charge({ limit, allowed, most, used, end }, units, now) {
+  /** @type {(found: Found, isCharged: boolean, now: number) => import('./decision.js').Decision} */
+  #decision({ limit, allowed, most, used, end }, isCharged, now) {
+    // A wider limit of SHARE may be charged though it denies, but not without a place in the table.
+    const units = isCharged && (allowed || this.#counts.has(limit.key)) ? limit.cost : 0
     if (units > 0) this.#counts.set(limit.key, { used: used + units, end })
     const wait = Math.ceil(end - now)
     return decision({
@@ -53,15 +52,6 @@ export class Local {
       retryAfterMs: allowed ? 0 : limit.cost > most ? undefined : wait, nextMs: wait, resetMs: wait, delayMs: 0, at: Date.now(),
       isShadow: !allowed && limit.policy.isShadow, charged: units, source: 'local', policy: limit.policy,
     })
-  }
-
-  /**
-   * Gives back what was counted here.
-   * @param {Limit} limit
-   */
-  refund({ key, cost }) {
-    const found = this.#counts.get(key)
-    if (found) found.used = Math.max(found.used - cost, 0)
   }
 
   /** @type {(limit: Limit, now: number) => Found} */
@@ -73,7 +63,7 @@ export class Local {
       this.#counts.delete(key)
       found = undefined
     }
-    // Who holds a lease, and who is locked, only the server knows.
+    // Only the server knows who holds a lease and who is locked.
     const isCounted = policy.algorithm !== 'LEASE' && policy.algorithm !== 'LOCKOUT'
     const end = now + policy.windowMs
     if (!isCounted || (!found && !this.#hasPlace(now))) return { limit, allowed: false, most, used: most, end }

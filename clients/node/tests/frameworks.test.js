@@ -185,24 +185,6 @@ for (const [name, { remaining, retryAfter = () => 'retry-after', error }] of Obj
   })
 }
 
-test('@fastify/rate-limit: the contract of a store, method by method', async () => {
-  for (const algorithm of ['FIXED', 'WINDOW', 'SLIDING', 'ROLLING', 'COUNTER', 'TOKEN', 'GCRA']) {
-    const store = new (redisRlStore({ client, algorithm, timeout: 10_000, prefix: `${(number += 1)}:` }))({})
-    const call = (store, method) =>
-      new Promise((resolve, reject) =>
-        store[method]('a', (error, found) => (error ? reject(error) : resolve(found)), DAY, 2),
-      )
-    assert.deepEqual(await call(store, 'read'), { current: 0, ttl: 0 })
-    for (const [method, current] of [['incr', 1], ['read', 1], ['incr', 2], ['read', 2], ['read', 2], ['incr', 3]]) {
-      const found = await call(store, method)
-      assert.equal(found.current, current, `${algorithm}: ${method}`)
-      assert.ok(found.ttl > 0 && found.ttl <= 2 * DAY, `${algorithm}: ${found.ttl}`)
-    }
-    const child = store.child({ routeInfo: { method: 'GET', url: '/' } })
-    assert.deepEqual(await call(child, 'read'), { current: 0, ttl: 0 })
-  }
-})
-
 test('@fastify/rate-limit: createRateLimit counts, and looks', async () => {
   for (const [store, skipOnError, found] of [
     [{}, false, [true, 2, 2, 1, 0, 0]],

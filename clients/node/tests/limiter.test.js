@@ -67,7 +67,7 @@ for (const module of [true, false]) {
       assert.deepEqual(found[1].limits.map(({ charged }) => charged), [0, 2])
       assert.match(found[2].headers().RateLimit, /^"model";r=0/)
       assert.ok(found[2].retryAfterMs > 0 && found[2].retryAfterMs <= 900_000)
-      // Whoever is within its own part is allowed, whatever others have borrowed.
+      // A request within the team's own part is allowed, whatever other teams have borrowed.
       assert.deepEqual([(await share('b', 2)).paid, (await share('b', 1)).paid], [1, 0])
       await assert.rejects(limiter.share([['TOKEN 1h 4', 'm']]), TypeError)
     })
