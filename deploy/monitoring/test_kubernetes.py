@@ -191,24 +191,6 @@ class Kubernetes(unittest.TestCase):
         [client] = self.all["NetworkPolicy", "redis-rl"]["spec"]["ingress"][0]["from"]
         self.assertLessEqual(client["podSelector"]["matchLabels"].items(), pod["metadata"]["labels"].items())
 
-    def test_without_the_module_its_commands_end_the_start(self):
-        """The page of the downgrade says so."""
-        path = next(path for path in servers())
-        with tempfile.TemporaryDirectory(prefix="rl-kubernetes-") as name:
-            for text, starts in [((MANIFESTS / "users.acl.example").read_text(), False), ("user default on nopass\n", True)]:
-                (pathlib.Path(name) / "users.acl").write_text(text)
-                [port] = free_ports(1)
-                server = spawn([path, "--port", port, "--bind", "127.0.0.1", "--aclfile", f"{name}/users.acl"], name, "log")
-                try:
-                    if starts:
-                        log = pathlib.Path(name) / "log"
-                        wait_for(server, log, lambda: "eady to accept" in log.read_text())
-                    else:
-                        self.assertNotEqual(server.wait(timeout=20), 0)
-                finally:
-                    server.kill()
-                    server.wait()
-
     def test_the_memory_fits_the_limit(self):
         maxmemory = bytes_of(re.search(r"^maxmemory (\w+)$", self.config, re.MULTILINE)[1])
         self.assertLessEqual(maxmemory, 0.6 * bytes_of(self.container["resources"]["limits"]["memory"]))

@@ -4,22 +4,25 @@ use redis::{Connection, FromRedisValue, Value};
 
 use super::{bytes, ok};
 
-/// The figures of a FULL reply. A reply must have all of them, in this order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Full {
-    pub allowed: i64,
-    pub count: i64,
-    pub ttl: i64,
-    pub limit: i64,
-    pub remaining: i64,
-    pub retry_after_ms: i64,
-    pub next_ms: i64,
-    pub reset_ms: i64,
-    pub delay_ms: i64,
-    pub now_ms: i64,
-    pub shadow: i64,
-    pub charged: i64,
+/// Makes `Full` and `FIGURES` from one list of names.
+macro_rules! figures {
+    ($($name:ident),*) => {
+        /// The figures of a FULL reply. A reply must have all of them, in this order.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub struct Full { $(pub $name: i64),* }
+
+        /// The names in a FULL reply, in order.
+        pub const FIGURES: [&str; 12] = [$(stringify!($name)),*];
+
+        impl Full {
+            fn of([$($name),*]: [i64; 12]) -> Self {
+                Self { $($name),* }
+            }
+        }
+    };
 }
+
+figures!(allowed, count, ttl, limit, remaining, retry_after_ms, next_ms, reset_ms, delay_ms, now_ms, shadow, charged);
 
 impl Full {
     /// The reply to the same request without FULL.
@@ -27,22 +30,6 @@ impl Full {
         [self.allowed, self.count, self.ttl]
     }
 }
-
-/// The names in a FULL reply, in order.
-pub const FIGURES: [&str; 12] = [
-    "allowed",
-    "count",
-    "ttl",
-    "limit",
-    "remaining",
-    "retry_after_ms",
-    "next_ms",
-    "reset_ms",
-    "delay_ms",
-    "now_ms",
-    "shadow",
-    "charged",
-];
 
 /// Reads a FULL reply: a map on RESP3, a flat array on RESP2 and from a script.
 #[track_caller]
@@ -55,12 +42,7 @@ pub fn full(reply: Value) -> Full {
     let names: Vec<&Value> = flat.iter().step_by(2).collect();
     assert_eq!(names, FIGURES.map(bytes).iter().collect::<Vec<_>>());
     let figures: Vec<i64> = flat.into_iter().skip(1).step_by(2).map(read).collect();
-    let &[allowed, count, ttl, limit, remaining, retry_after_ms, next_ms, reset_ms, delay_ms, now_ms, shadow, charged] =
-        figures.as_slice()
-    else {
-        panic!("{figures:?}");
-    };
-    Full { allowed, count, ttl, limit, remaining, retry_after_ms, next_ms, reset_ms, delay_ms, now_ms, shadow, charged }
+    Full::of(figures.try_into().expect("as many as names"))
 }
 
 /// Reads a LINE reply: the figures of FULL without their names, with a blank between them.

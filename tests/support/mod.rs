@@ -51,7 +51,7 @@ pub use random::{Random, randoms};
 pub use sentinel::Sentinel;
 pub use server::{Options, Server};
 pub use stepped_clock::SteppedClock;
-pub use topology::{Cluster, wait_for_replica};
+pub use topology::{Cluster, come_together, comes_in_step, wait_for_replica};
 pub use traffic::{Effects, LONG, assert_plain, everything, keys, now_ms, only_key};
 
 /// Sets it when dropped: what other threads wait for comes also when this one fails.

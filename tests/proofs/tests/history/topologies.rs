@@ -17,7 +17,9 @@ use crate::client::COUNTERS;
 use crate::faults::peek;
 use crate::network::Network;
 use crate::route::connect_to;
-use crate::support::{Done, Options, PATIENCE, Server, ServerBin, call, eventually, for_each_server, info};
+use crate::support::{
+    Done, Options, PATIENCE, Server, ServerBin, call, come_together, comes_in_step, eventually, for_each_server,
+};
 
 /// Requests a second of one client, when all is well.
 const RATE: f64 = 100.0;
@@ -28,7 +30,6 @@ const AWAY: Duration = Duration::from_secs(1);
 const PARTITION: Duration = Duration::from_secs(4);
 /// After a failover, Sentinels look at the old primary now and then only.
 const PATIENT: Duration = Duration::from_secs(40);
-const SLOTS: usize = 16_384;
 /// The hash tag of all keys: its slot is 3300, which is one of the first master's of three.
 const TAG: &str = "{b}";
 
@@ -246,25 +247,9 @@ impl<'n> Machines<'n> {
     fn start_cluster(network: &'n Network, options: impl Fn() -> Options) -> Self {
         let mut masters: Vec<_> = (0..3).map(|machine| Node::start(network, machine, options())).collect();
         let replica = Node::start(network, 1, options());
-        for (at, master) in masters.iter().enumerate() {
-            master.send(&format!("CLUSTER ADDSLOTSRANGE {} {}", at * SLOTS / 3, (at + 1) * SLOTS / 3 - 1));
-            master.send(&format!("CLUSTER SET-CONFIG-EPOCH {}", at + 1));
-        }
-        let meet = format!("CLUSTER MEET {} {}", network.address(0), masters[0].server.port());
-        let meet = format!("{meet} {}", masters[0].server.bus_port());
-        let mut last_met: Option<Instant> = None;
-        let known = || {
-            // A server forgets a handshake that takes longer than the node timeout.
-            if last_met.is_none_or(|at| at.elapsed() > Duration::from_secs(3)) {
-                last_met = Some(Instant::now());
-                masters[1..].iter().chain([&replica]).for_each(|node| node.send(&meet));
-            }
-            masters.iter().chain([&replica]).all(|node| {
-                let info = node.text("CLUSTER INFO");
-                info.contains("cluster_state:ok") && info.contains("cluster_known_nodes:4\r")
-            })
-        };
-        assert!(eventually(PATIENCE, known), "the cluster does not come together:\n{}", masters[0].server.log());
+        let address = format!("{} {} {}", network.address(0), masters[0].server.port(), masters[0].server.bus_port());
+        let together = come_together(3, 4, &address, |at| masters.get(at).unwrap_or(&replica).con());
+        assert!(together, "the cluster does not come together:\n{}", masters[0].server.log());
         replica.send(&format!("CLUSTER REPLICATE {}", masters[0].text("CLUSTER MYID")));
         let known = || masters.iter().all(|node| node.text("CLUSTER NODES").contains("slave"));
         assert!(eventually(PATIENCE, known), "no master knows the replica");
@@ -300,12 +285,7 @@ impl<'n> Machines<'n> {
     /// Waits until the replica, if there is one, has what the primary has now.
     fn wait_for_replica(&self) {
         let Some(replica) = &self.new else { return };
-        let number = |con: &mut Connection, field: &str| info(con, field).parse::<u64>().expect("an offset");
-        let sent = number(&mut self.old.con(), "master_repl_offset");
-        let in_step = eventually(PATIENCE, || {
-            let mut con = replica.con();
-            info(&mut con, "master_link_status") == "up" && number(&mut con, "slave_repl_offset") >= sent
-        });
+        let in_step = comes_in_step(&mut self.old.con(), &mut replica.con());
         assert!(in_step, "the replica is not in step:\n{}", replica.server.log());
     }
 
