@@ -216,6 +216,13 @@ async def test_cluster(kind: str, strategy: str, ports: list[int], prefix: str) 
         assert not it.storage.counters.errors
 
 
+async def test_a_cluster_that_is_away() -> None:
+    """A client without asyncio connects when it is made."""
+    async with limited(CLUSTERS[1], free_port(), "moving-window", "RL", unavailable="allow") as it:
+        assert await it.hit(parse("1/day"))
+        assert (it.storage.counters.failed_open, it.storage.counters.faults) == (1, 0)
+
+
 @pytest.mark.parametrize("kind", CLUSTERS)
 async def test_a_node_that_hangs(kind: str, ports: list[int], prefix: str) -> None:
     # As short as it may be on a machine with other work.

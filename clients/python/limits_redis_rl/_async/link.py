@@ -110,6 +110,8 @@ class AsyncLink:
             if what == "READONLY" and pool is not None:
                 # After a failover the address may lead to another server, but the connections still lead to this one.
                 await pool.disconnect(inuse_connections=False)
+            if error is raised:
+                raise  # with its cause, which says whether a cluster is away
             raise error from None
         breaker.reply()
         return reply
