@@ -11,7 +11,7 @@ do
     local text = redis.call('GET', r.key)
     if text then
       local micros, nanos = string.match(text, '^([1-9]%d*)(%d%d%d)$')
-      if text == '0' or string.find(text, '^[1-9]%d?%d?$') then
+      if not micros and (text == '0' or string.find(text, '^[1-9]%d?%d?$')) then
         micros, nanos = '0', text
       end
       if not micros or text + 0 >= 2 ^ 64 then

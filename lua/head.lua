@@ -82,7 +82,8 @@ local plain
 if what == 'CHECK' and (is_line or not ARGV[4]) and KEYS[1] and string.find(ARGV[3] or '', '^[1-9]%d*$') then
   local window, limit = milliseconds(ARGV[2]), ARGV[3] + 0
   if window and limit < 2 ^ 53 and not string.find(KEYS[1], ':reserved', 1, true) then
-    plain = { key = KEYS[1], window = window, limit = limit, letter = nil }
+    -- With room for what an algorithm adds: a table that grows takes long.
+    plain = { key = KEYS[1], window = window, limit = limit, starts = nil, ends = nil }
   end
 end
 local may_correct = not plain and what ~= 'MULTI' -- whether the call may need `refund` and `overcharge`
@@ -132,8 +133,7 @@ end
 local request, decide, answer
 
 if plain then
-  function answer(word)
-    local algorithm, r = algorithms[word], plain
+  function answer(algorithm, word, r)
     if algorithm.prepare then
       algorithm.prepare(r, nil, word)
     end
@@ -252,8 +252,8 @@ else
   end
 
   -- What a call with one limit does, and its reply.
-  function answer(word)
-    local algorithm, key, words = algorithms[word], KEYS[1], ARGV
+  function answer(algorithm, word)
+    local key, words = KEYS[1], ARGV
     if algorithm[what] then
       return algorithm[what](key, words) -- RENEW, RELEASE, MULTI and SHARE
     elseif not string.find(' CHECK PEEK REFUND SETTLE RESET ', ' ' .. (what or '') .. ' ', 1, true) then
@@ -296,7 +296,7 @@ end
 
 -- Runs an algorithm, by the word of the module's command. An error ends the call, as the reply.
 local function run(word)
-  local done, result = pcall(answer, word)
+  local done, result = pcall(answer, algorithms[word], word, plain)
   if done then
     return result
   end

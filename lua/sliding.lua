@@ -8,6 +8,7 @@
 do
   local load_set, score = shared('set')
   local is_read = what == 'PEEK' or what == 'RESET'
+  local now_text = string.format('%d', now_ms)
   local movable = 1000 -- the first log of a call may move the half of it, each other one the half of the rest
 
   local function prepare(r)
@@ -29,7 +30,7 @@ do
       movable = (movable - movable % 2) / 2
     end
     if len and len + gone > 0 then
-      local newest = redis.call('ZCOUNT', r.key, string.format('%d', now_ms), '+inf') > 0 and score(r.key, '-1') or 0
+      local newest = redis.call('ZCOUNT', r.key, now_text, '+inf') > 0 and score(r.key, '-1') or 0
       local moves = is_read and 500 or movable
       return { len = len, gone = gone, oldest = oldest, newest = newest, held = expiry(r.key), movable = moves, adds = 0 }
     end
@@ -83,7 +84,7 @@ do
           local later = made_at(r, log, rank - adds)
           at = later and later > now_ms and later or now_ms
         end
-        local moved = log.moves and redis.call('ZCOUNT', key, '-inf', string.format('%d', now_ms)) + log.movable or 0
+        local moved = log.moves and redis.call('ZCOUNT', key, '-inf', now_text) + log.movable or 0
         at = rank < moved and math.min(at, now_ms) or at
       end
     end
@@ -103,7 +104,7 @@ do
   end
 
   local function commit(r, log, change, after)
-    local key, set, at = r.key, new_expiry(r, log), string.format('%d', now_ms)
+    local key, set, at = r.key, new_expiry(r, log), now_text
     if change == 'charge' then
       -- Members of one millisecond are `<ms>-0.<n>`. A name can be taken: by a unit of the same time, or by a client.
       at = after.at and string.format('%d', after.at) or at

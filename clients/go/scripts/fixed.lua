@@ -13,7 +13,8 @@ do
     local length, DAY, floor = r.window, 86400000, math.floor
     if length and not r.ANCHOR then
       r.starts = now_ms - now_ms % length
-      r.key, r.ends, r.expires_at = string.format('%s:%d', r.key, r.starts / length), r.starts + length, now_ms + length
+      r.key, r.ends = r.key .. string.format(':%d', r.starts / length), r.starts + length
+      r.expires_at = now_ms + length
       return
     end
     local word, anchor = length and string.format('%dms', length) or string.lower(window), (r.ANCHOR or 0) * 1000
@@ -61,20 +62,6 @@ do
     r.key = string.format('%s:%s:%d', r.key, word, r.starts)
   end
 
-  -- A denied request is counted too. One that costs more than 1 is counted only if the window was full already, since a
-  -- smaller request could still be allowed otherwise.
-  local function decide(r, counter, cost)
-    local limit, before, needed = r.limit, counter and counter.value or 0, cost == 0 and 1 or cost
-    local allowed = needed <= limit and before + needed <= limit
-    local counted = (allowed or before >= limit) and cost or 0
-    if counted > 0 or counter and not counter.expires_at then
-      -- As in the script, a counter that becomes 1 gets a new expiry.
-      local expires_at = counter and (before ~= 0 or counted == 0) and counter.expires_at or r.expires_at
-      return allowed, 0, 'charge', { value = before + counted, expires_at = expires_at }
-    end
-    return allowed, 0
-  end
-
   -- All units come back together, when the window ends. `ttl` and `count` are what the script replies: what the command TTL
   -- says of the counter, and the counter after the request.
   local function figures(r, counter, needed)
@@ -107,6 +94,21 @@ do
     algorithms.FIXED = { prepare = prepare, load = load, decide = decide_counted, figures = figures }
   else
     local load, commit = shared('counter')
+
+    -- A denied request is counted too. One that costs more than 1 is counted only if the window was full already, since a
+    -- smaller request could still be allowed otherwise.
+    local function decide(r, counter, cost)
+      local limit, before, needed = r.limit, counter and counter.value or 0, cost == 0 and 1 or cost
+      local allowed = needed <= limit and before + needed <= limit
+      local counted = (allowed or before >= limit) and cost or 0
+      if counted > 0 or counter and not counter.expires_at then
+        -- As in the script, a counter that becomes 1 gets a new expiry.
+        local expires_at = counter and (before ~= 0 or counted == 0) and counter.expires_at or r.expires_at
+        return allowed, 0, 'charge', { value = before + counted, expires_at = expires_at }
+      end
+      return allowed, 0
+    end
+
     algorithms.FIXED = {
       takes = 'COST PARTIAL ALWAYS ANCHOR', has_calendar = true, prepare = prepare, load = load, decide = decide,
       figures = figures, commit = commit,
