@@ -69,7 +69,7 @@ impl Form {
 
     /// A request of this form.
     pub fn request<'a>(&'a self, key: &'a [u8], cost: u64) -> Request<'a> {
-        let request = Request::for_bounded(&self.policy, key).cost(cost);
+        let request = Request::new(&self.policy, key).with_key_as_it_is().cost(cost);
         if self.is_always() { request.always() } else { request }
     }
 
@@ -191,13 +191,6 @@ struct Stock {
     window_ends: Option<Instant>,
 }
 
-/// A remembered denial, and how many requests it has denied.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Denied {
-    pub(crate) denial: Denial,
-    pub(crate) count: u64,
-}
-
 /// What a request gets at once.
 #[derive(Clone, Debug)]
 #[expect(clippy::large_enum_variant, reason = "it is used at once")]
@@ -217,7 +210,7 @@ pub type Ended<T, C> = (Vec<T>, Option<Command<C>>);
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Account<C> {
     stock: Option<Box<Stock>>,
-    denied: Option<Box<Denied>>,
+    denied: Option<Box<Denial>>,
     /// Whether a request rechecks the denial. Other requests are denied meanwhile.
     is_asked: bool,
     /// How often units were given back.
@@ -468,10 +461,13 @@ impl<C: Caller> Account<C> {
         // If units were given back since, the decision may be older than that.
         if sent.given_back == self.given_back {
             match (Denial::new(request, sent.at, decision, recheck), &mut self.denied) {
-                (Some(denial), Some(denied)) if denied.denial.goes_on_at(sent.at) => denied.denial = denial,
-                (Some(denial), _) => self.denied = Some(Box::new(Denied { denial, count: 0 })),
+                (Some(mut denial), Some(denied)) if denied.goes_on_at(sent.at) => {
+                    denial.count = denied.count;
+                    **denied = denial;
+                }
+                (Some(denial), _) => self.denied = Some(Box::new(denial)),
                 // The denial that this request rechecks is over, unless another denial has taken its place since.
-                (None, Some(denied)) if sent.asks == Some(denied.denial.sent) => self.denied = None,
+                (None, Some(denied)) if sent.asks == Some(denied.sent) => self.denied = None,
                 (None, _) => {}
             }
         }
@@ -504,7 +500,7 @@ impl<C> Account<C> {
     /// The remembered denial of a request. Also returns when the denied request was sent, if this request is to recheck the
     /// denial: one request at a time does, once it is due.
     pub fn known(&mut self, request: &Request<'_>, now: Instant) -> Option<(Decision, Option<Instant>)> {
-        let Denied { denial, .. } = self.denied.as_deref()?;
+        let denial = self.denied.as_deref()?;
         // If the reservation is open already, the server allows the request.
         let decision = denial.recall(request, now).filter(|_| request.reserve.is_none())?;
         let asks = denial.is_due(now) && !self.is_asked && self.flying(now) == 0 && self.waiting.is_empty();
@@ -517,7 +513,7 @@ impl<C> Account<C> {
 
     /// The remembered denial of a request that the server cannot decide. It holds until its own end, without a recheck.
     pub fn held(&mut self, request: &Request<'_>, now: Instant) -> Option<Decision> {
-        let decision = self.denied.as_deref()?.denial.recall(request, now)?;
+        let decision = self.denied.as_deref()?.recall(request, now)?;
         self.count();
         Some(decision)
     }
@@ -540,7 +536,7 @@ impl<C> Account<C> {
     }
 
     /// The denial that is remembered.
-    pub fn denied(&self) -> Option<&Denied> {
+    pub fn denied(&self) -> Option<&Denial> {
         self.denied.as_deref()
     }
 

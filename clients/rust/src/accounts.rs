@@ -290,11 +290,10 @@ impl Accounts {
         for part in &self.parts {
             for (state, entry) in &part.lock().keys {
                 let Some(denied) = entry.account.denied().filter(|denied| denied.count > 0) else { continue };
-                let Some(ends_in) = denied.denial.until.checked_duration_since(now).filter(|rest| !rest.is_zero())
-                else {
+                let Some(ends_in) = denied.until.checked_duration_since(now).filter(|rest| !rest.is_zero()) else {
                     continue;
                 };
-                let (policy, count) = (denied.denial.decision.policy, denied.count);
+                let (policy, count) = (denied.decision.policy, denied.count);
                 all.push(TopDenial { key: state.key().to_vec(), policy, count, ends_in });
             }
         }

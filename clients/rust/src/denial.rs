@@ -26,6 +26,8 @@ pub struct Denial {
     /// From when on a request is sent again. `None` if that is later than any time that can be represented.
     due: Option<Instant>,
     pub(crate) until: Instant,
+    /// How many requests it has denied.
+    pub(crate) count: u64,
 }
 
 impl Denial {
@@ -40,18 +42,14 @@ impl Denial {
         }
         // A request that it denies later is charged nothing.
         let decision = Decision { charged: 0, ..*decision };
-        Self::of(decision, request.least_cost(), request.always, sent, recheck)
-    }
-
-    /// `None` if it is over at once.
-    pub fn of(decision: Decision, cost: u64, always: bool, sent: Instant, recheck: Duration) -> Option<Self> {
         let wait = match decision.retry_after {
             RetryAfter::Now => return None,
             RetryAfter::After(wait) => wait.saturating_sub(Duration::from_millis(1)).min(LONGEST),
             RetryAfter::Never => LONGEST,
         };
         let (until, due) = (sent + wait, sent.checked_add(recheck));
-        (!wait.is_zero()).then_some(Self { decision, cost, always, sent, due, until })
+        let (cost, always) = (request.least_cost(), request.always);
+        (!wait.is_zero()).then_some(Self { decision, cost, always, sent, due, until, count: 0 })
     }
 
     /// The decision at `now` on another request for the same key, if this denial denies it.

@@ -12,7 +12,6 @@ use crate::Request;
 use crate::account::{Ahead, Form};
 use crate::decision::Decision;
 use crate::error::Error;
-use crate::key::Bounded;
 use crate::policy::Policy;
 
 /// How many keys are given back at once when this ends.
@@ -112,8 +111,9 @@ impl Grants {
         Self { keys_as_they_are: true, ..self }
     }
 
-    fn name<'k>(&self, key: &'k [u8]) -> Bounded<'k> {
-        if self.keys_as_they_are { Bounded::known(key) } else { Bounded::new(key) }
+    fn request<'r>(&'r self, key: &'r [u8], cost: u64) -> Request<'r> {
+        let request = Request::new(&self.form.policy, key).cost(cost);
+        if self.keys_as_they_are { request.with_key_as_it_is() } else { request }
     }
 
     /// The same grants with another timeout, for example what is left of a caller's deadline: how long a request waits for
@@ -136,8 +136,7 @@ impl Grants {
     /// # Errors
     /// As [`Limiter::check`].
     pub async fn check_cost(&self, key: impl AsRef<[u8]>, cost: u64) -> Result<Decision, Error> {
-        let name = self.name(key.as_ref());
-        let request = Request::for_bounded(&self.form.policy, &name).cost(cost);
+        let request = self.request(key.as_ref(), cost);
         let form = (1..=self.units).contains(&cost).then_some(&self.form);
         let decision = self.limiter.ask(&request, form).await;
         decision.or_else(|error| self.limiter.core.fall_back(&request, self.limiter.fallback, error))
@@ -154,8 +153,7 @@ impl Grants {
         cost: u64,
         fallback: Fallback,
     ) -> Result<Decision, Error> {
-        let (core, name) = (&self.limiter.core, self.name(key.as_ref()));
-        let request = Request::for_bounded(&self.form.policy, &name).cost(cost);
+        let (core, request) = (&self.limiter.core, self.request(key.as_ref(), cost));
         match core.known(&request, (cost > 0).then_some(&self.form)) {
             Some(decision) => Ok(decision),
             None => core.fall_back(&request, fallback, Error::Overloaded),

@@ -141,7 +141,8 @@ impl Charge {
         let holder = self.holder.as_deref();
         // The server rejects what excludes RESERVE.
         // Without the module the guard settles by amount and time, which `at` says; the module does not look at it.
-        Request { cost, partial, always, id: holder, at: Some(0), ..Request::for_bounded(policy, key) }.reserve(id, ttl)
+        Request { cost, partial, always, id: holder, at: Some(0), ..Request::new(policy, key).with_key_as_it_is() }
+            .reserve(id, ttl)
     }
 }
 
@@ -150,7 +151,7 @@ impl Charge {
     async fn send(&self, actual: u64) -> Result<Decision, Error> {
         let mut retry = Retry::new(self.ttl);
         loop {
-            let request = Request::for_bounded(&self.policy, &self.key);
+            let request = Request::new(&self.policy, &self.key).with_key_as_it_is();
             let request = self.charged.map_or(request, |(cost, at)| request.cost(cost).at(at));
             let result = self.limiter.settle_request(&request, &self.id, actual).await;
             match retry.pause(&result) {

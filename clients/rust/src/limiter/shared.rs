@@ -401,7 +401,7 @@ impl Limiter {
     /// Refunds units, with the server's time at which they were charged. If this fails, they stay charged.
     async fn give_back(&self, state: &State<'_>, form: &Form, left: Option<(u64, u64)>) {
         if let Some((units, at)) = left {
-            let request = Request::for_bounded(&form.policy, state.key()).cost(units).at(at);
+            let request = Request::new(&form.policy, state.key()).with_key_as_it_is().cost(units).at(at);
             _ = self.with_timeout(self.core.timeout).refund(&request).await;
         }
     }

@@ -63,11 +63,6 @@ impl<'a> Request<'a> {
         Request { key, is_bounded: true, ..*self }
     }
 
-    /// A request for a key that is bounded already.
-    pub(crate) const fn for_bounded(policy: &'a Policy, key: &'a [u8]) -> Self {
-        Self { is_bounded: true, ..Self::new(policy, key) }
-    }
-
     /// The policy.
     pub const fn policy(&self) -> &'a Policy {
         self.policy
