@@ -228,7 +228,7 @@ fn window(reporter: &mut Reporter<'_>, at: Mark, fields: &Entries<'_>) -> Option
     read
 }
 
-/// A number without a unit would be seconds, but nothing says so in a file.
+/// A number without a unit would be seconds, but a file does not show that.
 fn span(node: &Node<'_>) -> Option<Window> {
     let text = node.text().filter(|text| !text.ends_with(|c: char| c.is_ascii_digit()))?;
     text.parse().ok().filter(|window| !matches!(window, Window::Length(length) if *length > LONGEST))

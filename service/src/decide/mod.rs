@@ -1,4 +1,4 @@
-//! Decides on requests, and says so over gRPC.
+//! Decides on requests, and replies over gRPC.
 
 mod ask;
 mod call;

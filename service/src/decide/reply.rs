@@ -19,7 +19,7 @@ use super::plan::{Check, Hits, Plan, Slot};
 /// What the replies have besides the decision.
 #[derive(Clone, Debug, Default)]
 pub struct ReplySettings {
-    /// Every request is allowed: only the overall code says so.
+    /// Every request is allowed. Only the overall code shows it.
     pub shadow: bool,
     /// Every limit has `quota_mode`.
     pub quota: bool,

@@ -23,7 +23,7 @@ const MAX_BYTES: usize = 100;
 /// How often there is a line of the log, for each of the two.
 const LINES_APART: Duration = Duration::from_secs(60);
 
-/// Counts them, and says so once a minute; of requests without descriptors once a second.
+/// Counts them, and logs them once a minute; requests without descriptors once a second.
 #[derive(Debug)]
 pub struct Unmatched {
     domains: IntCounterVec,
@@ -78,7 +78,7 @@ impl Unmatched {
         }
     }
 
-    /// Says that a request had no descriptors. It is rejected, which a proxy that fails open shows to nobody.
+    /// Logs that a request had no descriptors. It is rejected, but a proxy that fails open does not show the rejection.
     pub fn say_empty(&self, domain: &str, now: Instant) {
         if let Some(left_out) = self.empty_lines.next(now) {
             let domain = Printable(cut(domain));

@@ -29,18 +29,17 @@ use super::tls::Tls;
 use crate::decide::{Deadline, Service, grpc_timeout};
 use crate::http::{Held, Message, Messages};
 
-/// How long a client may send nothing at first. One that has sent nothing for so long later is asked whether it is still
-/// there.
+/// How long a client may send nothing at first. If it sends nothing for this time later, it gets a ping.
 pub const SILENCE: Duration = Duration::from_secs(10);
-/// How long it may take to say so. A pause of this process is shorter.
+/// How long a client may take to reply to a ping. A pause of this process is shorter.
 const STILL_THERE: Duration = Duration::from_secs(20);
-/// The label of one that was closed for that.
+/// The label of a connection that was closed because its client sent nothing.
 const SILENT: &str = "silent";
 /// What a client of HTTP/2 sends first.
 const PREFACE: &[u8; 24] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 /// How long the header of a request may be.
 const MAX_HEADER: u32 = 16 * 1024;
-/// How many requests may be cancelled before they were looked at. Envoy gives up after 20 ms, so a pause of this process
+/// How many requests of a connection may be cancelled before rlaas has seen them. Envoy gives up after 20 ms, so a pause of this process
 /// cancels as many as there are streams 50 times a second.
 const CANCELLED: usize = 1_000;
 /// How much of a message may be on its way before it is read. A connection has this for each stream: a message that waits
@@ -50,7 +49,7 @@ const STREAM_WINDOW: u32 = 16 * 1024;
 /// The bounds of connections of gRPC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bounds {
-    /// How many streams a client is told that a connection may have; `None` for any number.
+    /// How many streams a connection may have, as the settings that a client gets say; `None` for any number.
     pub streams: Option<u32>,
     /// How long a request may take from its header, unless its deadline is shorter.
     pub request: Duration,

@@ -1,4 +1,4 @@
-//! How many streams a client of HTTP/2 may open, and what it is told.
+//! How many streams a connection of HTTP/2 may have, and which number the client gets in the settings.
 
 use std::io::{self, IoSlice};
 use std::pin::Pin;
@@ -7,8 +7,8 @@ use std::task::{Context, Poll, ready};
 use tokio::io::AsyncWrite;
 
 /// How many streams h2 takes at least. Envoy learns from the first frame how many a connection may have, and has sent
-/// requests by then: as many as wait for a connection, of which its circuit breaker allows 1,024. Those that h2 refuses it
-/// lets pass.
+/// requests by then: as many as wait for a connection, of which its circuit breaker allows 1,024. Envoy lets a request
+/// pass that h2 refuses.
 pub const TAKEN: u32 = 1_024;
 
 /// What is before the settings in their frame.
@@ -19,12 +19,12 @@ const MAX_CONCURRENT_STREAMS: [u8; 2] = [0, 3];
 /// The side of a connection that writes. Its first frame, that of the settings, says a number of streams of its own.
 pub struct Announce<W> {
     io: W,
-    /// `None` once it is said.
+    /// The number for the settings; `None` once they are written.
     streams: Option<u32>,
 }
 
 impl<W> Announce<W> {
-    /// Says so many streams; `None` for what h2 says.
+    /// Announces this number of streams; `None` keeps the number of h2.
     pub const fn new(io: W, streams: Option<u32>) -> Self {
         Self { io, streams }
     }

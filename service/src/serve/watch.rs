@@ -83,12 +83,12 @@ impl Watch {
         Self { paths, ignore_dot_files, overrides, settings, last: None, changed: None, left_out: Vec::new() }
     }
 
-    /// The rules, if the files have changed, and nobody writes them any more.
+    /// The rules, if the files have changed and no process still writes them.
     pub fn look(&mut self, now: Instant, time: SystemTime) -> Option<Outcome> {
         self.changed(now, time).map(|texts| self.load(texts))
     }
 
-    /// The rules, whether the files have changed or not: somebody says that they are complete.
+    /// The rules, also if the files have not changed. For SIGHUP, which says that they are complete.
     pub fn read_now(&mut self) -> Outcome {
         let texts = self.read_at_once();
         self.load(texts)
@@ -213,7 +213,7 @@ impl Fingerprint {
         files.into_iter().map(of).collect::<Option<_>>().map(Self)
     }
 
-    /// Whether nobody has written a file for so long.
+    /// Whether no file was written for this time.
     fn is_older_than(&self, age: Duration, time: SystemTime) -> bool {
         let limit = time.checked_sub(age).and_then(|time| time.duration_since(SystemTime::UNIX_EPOCH).ok());
         let limit =

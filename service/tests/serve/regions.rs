@@ -48,7 +48,7 @@ impl Link {
     }
 
     /// While it is cut, what was sent waits.
-    fn cut(&self, is_cut: bool) {
+    pub fn cut(&self, is_cut: bool) {
         self.cut.store(is_cut, Ordering::Relaxed);
     }
 }
@@ -143,8 +143,8 @@ descriptors:
             assert!(first[0].1 >= 2 * DELAY, "{first:?}");
             let (half, most) = (quantile(rest, 0.5), quantile(rest, 0.99));
             println!("with room: p50 {half:?}, p99 {most:?}");
-            // Floods of other tests may have the cores.
-            assert!(half < DELAY, "{half:?} {most:?}");
+            // Who waits for the server takes at least this time. On a busy machine others may take it too, but not most.
+            assert!(half < 2 * DELAY, "{half:?} {most:?}");
         }
         links[1].cut(true);
         let (one, other) = join(ask(near, "room=a", requests), ask(far, "room=a", requests)).await;
