@@ -324,6 +324,11 @@ fn a_server_with_all_connections_taken_is_alive_and_not_ready() {
 
         let without = Server::options(bin).without_module().start();
         assert_eq!(checks(&without, None), [0, 1, 1, 1, 1]);
+        let with = Server::options(bin).start();
+        for (server, expected) in [(&without, [0, 1, 1, 1, 1]), (&with, [0, 0, 0, 1, 1])] {
+            ok(cmd!(server.con(), "ACL", "SETUSER", "default", "-@all", "+ping"));
+            assert_eq!(checks(server, None), expected, "a user who may not list modules");
+        }
 
         // All connections but one are in use. That one is closed, and the next client takes its place.
         let taken: Vec<_> =
