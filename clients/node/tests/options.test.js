@@ -134,3 +134,15 @@ test('many stores add one listener to their client', () => {
   for (let i = 0; i < 20; i++) new RedisRlStore({ client, prefix: `${i}:` })
   assert.deepEqual([client.listenerCount('error'), client.listenerCount('ready')], [1, 1])
 })
+
+test('a call that waits keeps no process alive for longer', () => {
+  const status = run(`
+    import { RedisRlStore } from '../index.js'
+    const store = new RedisRlStore({ client: () => new Promise(() => {}), timeout: 1, logger: { warn() {}, error() {} } })
+    store.init({ windowMs: 1000, limit: 1 })
+    for (let i = 0; i < 3; i += 1) store.increment('k').catch(() => {})
+    const end = ({ cause }) => (process.exitCode = cause.name === 'CircuitOpen' ? 7 : 1)
+    const two = () => Promise.all([store.increment('k').catch(() => {}), store.increment('k').catch(end)])
+    setTimeout(() => store.increment('k').catch(two), 400)`)
+  assert.equal(status, 7)
+})
