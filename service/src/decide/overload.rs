@@ -22,6 +22,8 @@ pub struct Load {
     max_lag: Duration,
     requests: AtomicUsize,
     began: Instant,
+    /// When more than [`FEW`] requests were under way the last time, in microseconds since `began`.
+    high: AtomicU64,
     /// Whether there was a request since the timer ran.
     asked: AtomicBool,
     /// In microseconds since `began`: when the timer is to run, and how late it ran the last time.
@@ -38,6 +40,7 @@ impl Load {
             max_lag,
             requests: AtomicUsize::new(0),
             began: Instant::now(),
+            high: AtomicU64::new(0),
             asked: AtomicBool::new(false),
             due: AtomicU64::new(u64::MAX),
             late: AtomicU64::new(0),
@@ -47,8 +50,15 @@ impl Load {
 
     /// A request is under way from its header to its reply: until the value is dropped.
     pub fn begin(self: &Arc<Self>) -> UnderWay {
-        self.requests.fetch_add(1, Ordering::Relaxed);
+        self.note_high(self.requests.fetch_add(1, Ordering::Relaxed).saturating_add(1));
         UnderWay(self.clone())
+    }
+
+    fn note_high(&self, requests: usize) {
+        if requests > FEW {
+            // Rounded up: not before the moment.
+            self.high.store(self.micros().saturating_add(1), Ordering::Relaxed);
+        }
     }
 
     /// How many requests are under way.
@@ -67,9 +77,10 @@ impl Load {
         }
     }
 
-    /// Whether so many requests are under way that they may be why a reply is late.
-    pub fn is_high(&self) -> bool {
-        self.requests() > FEW
+    /// Whether so many requests were under way since a moment that they may be why a reply is late. (The last ones of many
+    /// that end together are few.)
+    pub fn was_high_since(&self, moment: Instant) -> bool {
+        self.began + Duration::from_micros(self.high.load(Ordering::Relaxed)) >= moment || self.requests() > FEW
     }
 
     /// How late the timer is now, or was the last time.
@@ -114,6 +125,24 @@ pub struct UnderWay(Arc<Load>);
 
 impl Drop for UnderWay {
     fn drop(&mut self) {
-        self.0.requests.fetch_sub(1, Ordering::Relaxed);
+        self.0.note_high(self.0.requests.fetch_sub(1, Ordering::Relaxed));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_of_many_that_end_together_waited_beside_them() {
+        let load = Load::new(1_000, Duration::ZERO);
+        let began = Instant::now();
+        let few: Vec<_> = (0..FEW).map(|_| load.begin()).collect();
+        assert!(!load.was_high_since(began));
+        drop(load.begin());
+        assert!(load.was_high_since(began));
+        drop(few);
+        assert!(load.was_high_since(began) && load.requests() == 0);
+        assert!(!load.was_high_since(Instant::now() + Duration::from_millis(1)));
     }
 }

@@ -196,9 +196,11 @@ impl Service {
         let is_left = decided_before.is_some() || plan.checks().any(|(_, check)| check.policy.algorithm().traits().id);
         let fallback = if is_left { Fallback::Error } else { says };
         let mut how = How { overloaded: overload.is_some(), fallback, timeout };
+        let asked = Instant::now();
         ask(plan, &mut outcomes, limiter, snapshot, how).await;
         if is_left && has_no_decision(&outcomes) {
-            let replies = |before| self.load.is_high() && is_late(&outcomes) && limiter.stats().decided > before;
+            let was_high = self.load.was_high_since(asked);
+            let replies = |before| was_high && is_late(&outcomes) && limiter.stats().decided > before;
             let is_late = decided_before.is_some_and(replies);
             overload = overload.or(is_late.then_some("timeout"));
             (how.overloaded, how.fallback) = (true, if is_late { on_overload } else { says });
