@@ -200,8 +200,8 @@ export class Link {
   }
 
   /**
-   * One timer for all calls, which goes on while some wait: one for each call takes 0.8 µs more, of 40. What the sockets have by then is read first: a process that was
-   * busy for longer finds the replies.
+   * One timer for all calls, which goes on while some wait: one for each call takes 0.8 µs more, of 40. What the sockets
+   * have by then is read first: a process that was busy for longer finds the replies.
    * @param {number} ms
    */
   #tick(ms) {
