@@ -239,7 +239,7 @@ impl Schedule {
     }
 }
 
-/// `<window>`, and with an anchor `<window>:<anchor>` in Unix seconds: what tells the schedules of a key apart.
+/// `<window>`, and with an anchor `<window>:<anchor>` in Unix seconds. Distinguishes the schedules of a key.
 ///
 /// ```
 /// use redis_rl_algorithm::Window;

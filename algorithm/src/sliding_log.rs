@@ -64,8 +64,8 @@ impl SlidingLog {
         now.millis().checked_sub(self.window.millis())
     }
 
-    /// Decides on a request. `len` is how many entries count; `ahead` tells whether any of them is later than now. `count` is `len`, `ttl`
-    /// is the window, as in the script.
+    /// Decides on a request. `len` is how many entries count; `ahead` returns whether any of them is later than now.
+    /// `count` is `len`, `ttl` is the window, as in the script.
     #[inline]
     pub fn decide_on_len(&self, len: u64, ahead: impl FnOnce() -> bool, cost: Cost) -> Decision<LogChange> {
         let allowed = len.checked_add(cost.needed()).is_some_and(|after| after <= self.limit);

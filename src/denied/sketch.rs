@@ -104,7 +104,7 @@ fn table_for(capacity: usize) -> HashTable<usize> {
     HashTable::with_capacity(capacity.saturating_add(1).saturating_mul(2))
 }
 
-/// What tells the table the hash of the key in a slot.
+/// Returns the hash of the key in a slot, for the table.
 fn hash_of(slots: &[Counted]) -> impl Fn(&usize) -> u64 {
     |&slot| slots.get(slot).map_or(0, |counted| counted.hash)
 }

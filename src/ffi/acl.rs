@@ -51,7 +51,7 @@ impl Ctx<'_> {
     /// Whether the client of this call has a user.
     ///
     /// The server finds the client of a connection by its id. A call from a script or another module has a client
-    /// without a connection: RM_Call of a command that does not exist then tells whether it has a user, and runs nothing.
+    /// without a connection: the error of RM_Call of a command that does not exist then shows whether it has a user.
     #[cold]
     fn has_user(self, id: u64) -> bool {
         // SAFETY: a live context; the string is owned, and freed here.

@@ -78,7 +78,7 @@ impl<'c> Key<'c> {
         self.closed
     }
 
-    /// Closes a changed key, and thereby tells WATCH and client-side caching that it has changed. (Redis 8.6 and later
+    /// Closes a changed key, which signals the change to WATCH and client-side caching. (Redis 8.6 and later
     /// look the key up again for RM_SignalModifiedKey, in 410 instructions.)
     pub fn close_changed(self) -> ClosedKey<'c> {
         load::set_signal_at_closing(self.closed.ctx, true);

@@ -6,6 +6,7 @@ use std::process::Command;
 
 use comrak::nodes::NodeValue;
 
+use crate::support::algorithm_words;
 use crate::{Page, pages, root};
 
 /// The text that is for copying: blocks of the shell, and code in a sentence.
@@ -51,6 +52,26 @@ fn each_algorithm_has_its_place() {
             let place = place.replace("LETTER", can["letter"].as_str().unwrap_or_default());
             missing.extend((!text.contains(&place)).then(|| format!("{path}: {place}")));
         }
+    }
+    assert!(missing.is_empty(), "these are missing:\n{}", missing.join("\n"));
+}
+
+/// Tables of the pages with a row for each algorithm. The first cell of a row names one algorithm, or several.
+#[test]
+fn each_algorithm_has_its_row() {
+    let tables = [
+        ("docs/commands.md", "| algorithm | count | ttl"),
+        ("docs/operations.md", "| algorithm | a key lives |"),
+        ("docs/operations.md", "| algorithm | in the state |"),
+    ];
+    let mut missing = Vec::new();
+    for (path, head) in tables {
+        let text = fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"));
+        let rows = text.lines().skip_while(|line| !line.starts_with(head)).take_while(|line| line.starts_with('|'));
+        let named: Vec<&str> =
+            rows.filter_map(|row| row.split('|').nth(1)).flat_map(|cell| cell.trim().split(", ")).collect();
+        let absent = algorithm_words().filter(|word| !named.contains(word));
+        missing.extend(absent.map(|word| format!("{path}: {word} in the table \"{head}\"")));
     }
     assert!(missing.is_empty(), "these are missing:\n{}", missing.join("\n"));
 }

@@ -318,7 +318,7 @@ fn any_content_is_survived<A: TestAlgorithm>(words: [u64; 4], policy: &Policy, t
         charged += if reply.verdict.allowed { u128::from(cost.units()) } else { 0 };
         figures_hold(&Requested { policy: *policy, algorithm, now, cost, reply, before: &before, after: &key })?;
     }
-    // A counter below 0 gives room for more: somebody used DECR.
+    // A counter below 0, which DECR makes, gives room for more.
     prop_assert!(A::TRAITS.key_per_window || charged <= u128::from(capacity));
     let mut key = A::found(words).unwrap_or_default();
     for Call { policy, now, cost, refund } in trace.calls() {
@@ -524,7 +524,7 @@ fn expires_when_nothing_is_left<A: RecordAlgorithm>(trace: &Trace) -> TestCaseRe
     Ok(())
 }
 
-/// A record that somebody else wrote is read as written, or not at all. All that a command does survives it.
+/// A record that another program wrote is read as written, or not at all. Each operation on it works or is an error.
 fn any_record_is_survived<A: RecordAlgorithm>(
     words: [u64; 4],
     policy: &Policy,

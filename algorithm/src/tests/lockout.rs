@@ -148,7 +148,7 @@ fn the_longest_lock_need_not_be_a_doubling_of_the_first() {
     assert_eq!(login.exhaust(), (1, 400), "one level lower after a whole MAX of quiet");
 }
 
-/// The most attempts before `span`, whatever somebody does at whatever moment: all of it is tried.
+/// The most attempts before `span` that any sequence of attempts and pauses makes. Tries every sequence.
 fn most_of_all(lockout: &Lockout, span: u64) -> u64 {
     fn from(lockout: &Lockout, state: Option<Attempts>, at: u64, span: u64, known: &mut Known) -> u64 {
         if at == span {
@@ -220,7 +220,7 @@ fn the_moves_that_are_worth_it_are_as_good_as_all() {
 fn the_most_guesses_are_those_that_the_page_states() {
     // In minutes.
     let found = [1_440, 365 * 1_440].map(|span| most([1_440, 5, 1, 1_440], span));
-    // 5 in 15 minutes: somebody makes 4 in each window, and is never locked.
+    // 5 in 15 minutes: a client that makes 4 in each window is never locked.
     let short = most([15, 5, 1, 1_440], 1_440);
     let page = include_str!("../../../docs/algorithms.md");
     let stated = format!("{} guesses on the first day and {} in a year", found[0], found[1]);

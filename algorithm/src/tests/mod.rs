@@ -92,7 +92,7 @@ pub trait TestAlgorithm: InMemory {
         Self::with_policy(policy).ok()
     }
 
-    /// A key that somebody else wrote; `None` if the algorithm replies an error to it.
+    /// A key that another program wrote; `None` if the algorithm replies an error to it.
     fn found(words: [u64; 4]) -> Option<Self::Key>;
 
     /// Whether the figures of a reply hold. They need not if the key holds something ahead of the clock.

@@ -108,8 +108,9 @@ proptest! {
         }
     }
 
-    /// Whoever asks besides: what a team's own bucket allows is allowed. Over any span the common bucket is charged at most
-    /// its rate, its burst, and the bursts of the parts. A window after the last request, it lends again.
+    /// A request that a team's own bucket allows is allowed, whatever the other team requests. Over any span the common
+    /// bucket is charged at most its rate, its burst, and the bursts of the parts. A window after the last request, it
+    /// lends again.
     #[test]
     fn a_part_is_never_denied_and_the_whole_is_bounded(
         teams in teams(), units in 1..4_u64, requests in prop::collection::vec((pause(), 0..2_usize), 1..80),
