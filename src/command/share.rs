@@ -1,8 +1,9 @@
-//! `RL.SHARE numlimits <ALGO> key window limit [options] <ALGO> key window limit [options] […] [FULL | LINE | HEADERS]`: a part
-//! of one's own, and what is idle of the whole.
+//! `RL.SHARE numlimits <ALGO> key window limit [options] <ALGO> key window limit [options] […] [FULL | LINE | HEADERS]`: a
+//! limit of the caller's own, and beyond it what is idle of the limits that it shares with others.
 //!
-//! The limits go from the narrowest to the widest. The first that allows pays: it is charged, and each one after it is charged
-//! whatever it says. Those before it are not. If none allows, the widest says what happens, and nothing is charged.
+//! The limits go from the narrowest to the widest. The first that allows pays: it is charged, and each one after it is
+//! charged even if it denies. Those before it are not charged. If none allows, nothing is charged, and the reply is that
+//! of the widest.
 
 use arrayvec::ArrayVec;
 use redis_rl_algorithm::Micros;

@@ -78,8 +78,8 @@ impl<'c> Key<'c> {
         self.closed
     }
 
-    /// Closes a changed key, which signals the change to WATCH and client-side caching. (Redis 8.6 and later
-    /// look the key up again for RM_SignalModifiedKey, in 410 instructions.)
+    /// Closes a changed key, which signals the change to WATCH and client-side caching. (Redis 8.6 and
+    /// later look the key up again for RM_SignalModifiedKey, in 410 instructions.)
     pub fn close_changed(self) -> ClosedKey<'c> {
         load::set_signal_at_closing(self.closed.ctx, true);
         drop(self.handle);

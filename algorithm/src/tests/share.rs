@@ -1,5 +1,5 @@
-//! RL.SHARE: the first limit that allows pays, and each one after it is charged whatever it says. Against the oracle of the
-//! algorithms, and what is promised where all are token buckets.
+//! RL.SHARE: the first limit that allows pays, and each one after it is charged even if it denies. Compared with the
+//! oracle of the algorithms; and the guarantees for limits that are all token buckets.
 
 use proptest::prelude::*;
 
