@@ -2,8 +2,8 @@
 //! limit of the caller's own, and beyond it what is idle of the limits that it shares with others.
 //!
 //! The limits go from the narrowest to the widest. The first that allows pays: it is charged, and each one after it is
-//! charged even if it denies. Those before it are not charged. If none allows, nothing is charged, and the reply is that
-//! of the widest.
+//! charged even if it denies. Those before it are not charged. If none allows, nothing is charged, and the denial
+//! counts for the algorithm of the widest.
 
 use arrayvec::ArrayVec;
 use redis_rl_algorithm::Micros;
