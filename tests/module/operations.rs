@@ -186,15 +186,17 @@ fn a_user_by_category_may_do_too_much_on_redis_7_0() {
     });
 }
 
-/// The rows of the page's table of bytes: algorithm, what the state holds, bytes on Redis 7.0, on Valkey.
-fn sizes(page: &str) -> Vec<(String, u64, [f64; 2])> {
+/// The rows of the page's table of bytes: algorithm, how many requests, under which limit, bytes on Redis 7.0, on Valkey.
+fn sizes(page: &str) -> Vec<(String, u64, u64, [f64; 2])> {
     let (_, table) = page.split_once("| algorithm | in the state | Redis 7.0 |").expect("the table of bytes");
     let rows = table.lines().skip(2).take_while(|line| line.starts_with('|'));
-    rows.map(|row| {
+    rows.flat_map(|row| {
         let cells: Vec<&str> = row.split('|').map(str::trim).collect();
         let number = |cell: &str| cell.parse().expect("bytes");
         let entries = cells[2].split(' ').next().and_then(|word| word.parse().ok()).unwrap_or(5);
-        (cells[1].to_owned(), entries, [number(cells[3]), number(cells[4])])
+        let limit = if cells[2] == "locked" { 3 } else { 10_000 };
+        let bytes = [number(cells[3]), number(cells[4])];
+        cells[1].split(", ").map(move |algorithm| (algorithm.to_owned(), entries, limit, bytes)).collect::<Vec<_>>()
     })
     .collect()
 }
@@ -209,11 +211,11 @@ fn a_key_takes_the_memory_that_the_page_says() {
             if ARGV[2] == 'LEASE' then
                 redis.call('RL.LEASE', key, 1000, 10000, 'ID', '12345678-1234-1234-1234-12345678900' .. ARGV[3])
             else
-                redis.call('RL.' .. ARGV[2], key, ARGV[2] == 'ROLLING' and 100 or 86400, 10000)
+                redis.call('RL.' .. ARGV[2], key, ARGV[2] == 'ROLLING' and 100 or 86400, ARGV[4])
             end
         end";
     let sizes = sizes(&page());
-    assert_eq!(sizes.len(), 11);
+    assert_eq!(sizes.len(), 14);
     for_each_server(|bin| {
         let column = match (bin.is_valkey(), bin.version) {
             (true, _) => 1,
@@ -223,11 +225,11 @@ fn a_key_takes_the_memory_that_the_page_says() {
         let server = Server::start(bin);
         let mut con = server.con();
         let used = |con: &mut Connection| info(con, "used_memory").parse::<f64>().expect("bytes");
-        for (algorithm, entries, stated) in &sizes {
+        for (algorithm, entries, limit, stated) in &sizes {
             ok(cmd!(con, "FLUSHALL", "SYNC"));
             let before = used(&mut con);
             for entry in 0..*entries {
-                ok(cmd!(con, "EVAL", FILL, 0, KEYS, algorithm, entry));
+                ok(cmd!(con, "EVAL", FILL, 0, KEYS, algorithm, entry, limit));
                 // A moment of ROLLING, for a window of 100 s.
                 thread::sleep(Duration::from_millis(25));
             }
