@@ -93,9 +93,8 @@ class AsyncLink:
         try:
             if self._is_cluster:
                 await self._shared.initialized(self.client)
-            reply = await self._decided(call)
-        except BaseException as raised:
-            error = await self._of_primary(raised)
+            reply = await self._of_primary(call)
+        except BaseException as error:
             what = kind(error)
             # A call ends from outside at its time limit, or if its caller has left.
             if what == "timeout" or not isinstance(error, Exception):
@@ -110,24 +109,25 @@ class AsyncLink:
             if what == "READONLY" and pool is not None:
                 # After a failover the address may lead to another server, but the connections still lead to this one.
                 await pool.disconnect(inuse_connections=False)
-            if error is raised:
-                raise  # with its cause, which says whether a cluster is away
-            raise error from None
+            raise
         breaker.reply()
         return reply
 
-    async def _of_primary(self, error: BaseException) -> BaseException:
-        """What an error says of the primary: redis-py has one error for a primary that is away and for a wrong name."""
-        if not isinstance(error, redis.asyncio.sentinel.MasterNotFoundError):
-            return error
-        pool: Any = self.client.connection_pool
-        known: list[bool] = []
-        for sentinel in pool.sentinel_manager.sentinels:
-            try:
-                known.append(pool.service_name in await sentinel.sentinel_masters())
-            except (redis.ConnectionError, redis.TimeoutError):
-                continue
-        return UnknownPrimary(pool.service_name) if known and not any(known) else error
+    async def _of_primary(self, call: Call) -> tuple[Any, bool]:
+        """The reply to a call. redis-py raises one error for a primary that is away and for a wrong name, a fault."""
+        try:
+            return await self._decided(call)
+        except redis.asyncio.sentinel.MasterNotFoundError:
+            pool: Any = self.client.connection_pool
+            known: list[bool] = []
+            for sentinel in pool.sentinel_manager.sentinels:
+                try:
+                    known.append(pool.service_name in await sentinel.sentinel_masters())
+                except (redis.ConnectionError, redis.TimeoutError):
+                    continue
+            if known and not any(known):
+                raise UnknownPrimary(pool.service_name) from None
+            raise
 
     async def _decided(self, call: Call) -> tuple[Any, bool]:
         if time.monotonic() >= self._scripts_until:

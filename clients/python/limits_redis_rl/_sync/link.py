@@ -94,9 +94,8 @@ class Link:
         try:
             if self._is_cluster:
                 self._shared.initialized(self.client)
-            reply = self._decided(call)
-        except BaseException as raised:
-            error = self._of_primary(raised)
+            reply = self._of_primary(call)
+        except BaseException as error:
             what = kind(error)
             # A call ends from outside at its time limit, or if its caller has left.
             if what == "timeout" or not isinstance(error, Exception):
@@ -111,24 +110,25 @@ class Link:
             if what == "READONLY" and pool is not None:
                 # After a failover the address may lead to another server, but the connections still lead to this one.
                 pool.disconnect(inuse_connections=False)
-            if error is raised:
-                raise  # with its cause, which says whether a cluster is away
-            raise error from None
+            raise
         breaker.reply()
         return reply
 
-    def _of_primary(self, error: BaseException) -> BaseException:
-        """What an error says of the primary: redis-py has one error for a primary that is away and for a wrong name."""
-        if not isinstance(error, redis.sentinel.MasterNotFoundError):
-            return error
-        pool: Any = self.client.connection_pool
-        known: list[bool] = []
-        for sentinel in pool.sentinel_manager.sentinels:
-            try:
-                known.append(pool.service_name in sentinel.sentinel_masters())
-            except (redis.ConnectionError, redis.TimeoutError):
-                continue
-        return UnknownPrimary(pool.service_name) if known and not any(known) else error
+    def _of_primary(self, call: Call) -> tuple[Any, bool]:
+        """The reply to a call. redis-py raises one error for a primary that is away and for a wrong name, a fault."""
+        try:
+            return self._decided(call)
+        except redis.sentinel.MasterNotFoundError:
+            pool: Any = self.client.connection_pool
+            known: list[bool] = []
+            for sentinel in pool.sentinel_manager.sentinels:
+                try:
+                    known.append(pool.service_name in sentinel.sentinel_masters())
+                except (redis.ConnectionError, redis.TimeoutError):
+                    continue
+            if known and not any(known):
+                raise UnknownPrimary(pool.service_name) from None
+            raise
 
     def _decided(self, call: Call) -> tuple[Any, bool]:
         if time.monotonic() >= self._scripts_until:
