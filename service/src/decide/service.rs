@@ -168,7 +168,7 @@ impl Service {
         let mut plan = plan.inspect_err(|_| self.metrics.count_service_error())?;
         self.metrics.unmatched.count(request, domain, &plan, began);
         let timeout = self.timeout(deadline);
-        let (outcomes, overload) = self.outcomes(&mut plan, domain, snapshot, timeout).await;
+        let (outcomes, overload) = self.outcomes(&mut plan, domain, snapshot, (began, timeout)).await;
         overload.inspect(|why| self.metrics.count_overload(why));
         self.metrics.count(&request.domain, &plan, &outcomes, overload.is_some(), &snapshot.counters);
         log(request, &plan, &outcomes, overload.is_some(), began.elapsed());
@@ -184,7 +184,7 @@ impl Service {
         plan: &mut Plan,
         domain: Option<&Domain>,
         snapshot: &Snapshot,
-        timeout: Duration,
+        (began, timeout): (Instant, Duration),
     ) -> (Outcomes, Option<&'static str>) {
         let options = domain.map(|domain| &domain.options);
         let [on_overload, on_unavailable] =
@@ -196,10 +196,9 @@ impl Service {
         let is_left = decided_before.is_some() || plan.checks().any(|(_, check)| check.policy.algorithm().traits().id);
         let fallback = if is_left { Fallback::Error } else { says };
         let mut how = How { overloaded: overload.is_some(), fallback, timeout };
-        let asked = Instant::now();
         ask(plan, &mut outcomes, limiter, snapshot, how).await;
         if is_left && has_no_decision(&outcomes) {
-            let was_high = self.load.was_high_since(asked);
+            let was_high = self.load.was_high_since(began);
             let replies = |before| was_high && is_late(&outcomes) && limiter.stats().decided > before;
             let is_late = decided_before.is_some_and(replies);
             overload = overload.or(is_late.then_some("timeout"));

@@ -80,10 +80,6 @@ impl<'a> Call<'a> {
         // With room for what a command takes as a rule.
         let mut command = Cmd::with_capacity(8, 96);
         command.arg(self.name());
-        if let (Verb::HasReservation(id), [request]) = (self.verb, self.requests) {
-            command.arg(reservations(request, in_cluster)).arg(id);
-            return command;
-        }
         if self.is_of_several() {
             command.arg(self.requests.len());
         }
@@ -92,7 +88,10 @@ impl<'a> Call<'a> {
             if !matches!(self.verb, Verb::Check) {
                 self.algorithm(&mut command, request);
             }
-            command.arg(&*request.bounded_key());
+            match self.verb {
+                Verb::HasReservation(_) => command.arg(reservations(request, in_cluster)),
+                _ => command.arg(&*request.bounded_key()),
+            };
             self.words(&mut command, request);
         }
         self.end(&mut command);
@@ -116,10 +115,10 @@ impl<'a> Call<'a> {
     /// # Errors
     /// In a cluster FIXED has no counter in the slot of a key. A reservation needs the module, unless its guard settles it.
     pub fn scripted(&self, name: &str, script: &str, in_cluster: bool) -> Result<Cmd, Error> {
-        let names_id = matches!(self.verb, Verb::SettleReservation { .. } | Verb::HasReservation(_));
-        let by_id = |one: &Request<'_>| one.reserve.is_some() || names_id;
-        // Who will settle by amount and time says so by `at`.
-        if self.requests.iter().any(|one| by_id(one) && one.at.is_none()) {
+        let by_id = |one: &Request<'_>| one.reserve.is_some() || matches!(self.verb, Verb::SettleReservation { .. });
+        // A caller that will settle by amount and time names the time: `at`.
+        let needs_module = |one: &Request<'_>| by_id(one) && one.at.is_none();
+        if matches!(self.verb, Verb::HasReservation(_)) || self.requests.iter().any(needs_module) {
             return Err(Error::NeedsModule);
         }
         let mut keys = Vec::new();
@@ -171,9 +170,9 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// Only LEASE has leases, so their words do not name it.
+    /// Only LEASE has leases, so their words do not name it. HEXISTS is a command of the server.
     fn algorithm(&self, command: &mut Cmd, request: &Request<'_>) {
-        if !matches!(self.verb, Verb::Renew(_) | Verb::Release(_)) {
+        if !matches!(self.verb, Verb::Renew(_) | Verb::Release(_) | Verb::HasReservation(_)) {
             command.arg(request.policy.algorithm().word());
         }
     }
@@ -212,7 +211,7 @@ impl<'a> Call<'a> {
     }
 
     fn end(&self, command: &mut Cmd) {
-        if !matches!(self.verb, Verb::Reset | Verb::Renew(_) | Verb::Release(_)) {
+        if !matches!(self.verb, Verb::Reset | Verb::Renew(_) | Verb::Release(_) | Verb::HasReservation(_)) {
             command.arg(LINE);
         }
     }
