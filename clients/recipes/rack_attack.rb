@@ -1,11 +1,17 @@
-# Prints what each of two requests gets: ruby rack_attack.rb <file of the recipe>.
-load ARGV[0]
-require "rack/mock"
+# Rack::Attack in Rails, in config/initializers/, with redis 4.8 or 5.
+require "rack/attack"
+require "redis"
 
-application = Rack::Attack.new(->(_) { [200, {}, ["hello"]] })
-2.times do
-  response = Rack::MockRequest.new(application).get("/", "REMOTE_ADDR" => "192.0.2.1")
-  puts [response.status, response["Retry-After"]].compact.join(" ")
-rescue Redis::CommandError => error
-  puts "500 #{error.message}"
+# A command that is sent again may be charged twice.
+REDIS = Redis.new(timeout: 0.1, reconnect_attempts: 0)
+
+Rack::Attack.blocklist("100 a minute") do |request|
+  allowed, _, ttl = REDIS.call("RL.ROLLING", "attack:#{request.ip}", "1m", 100)
+  request.env["retry_after"] = ttl.to_s
+  allowed.zero?
+rescue Redis::BaseConnectionError
+  false # the server cannot decide
+end
+Rack::Attack.blocklisted_responder = lambda do |request|
+  [429, { "retry-after" => request.env["retry_after"] }, ["Too many requests\n"]]
 end

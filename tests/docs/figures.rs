@@ -17,10 +17,6 @@ const SENTENCES: &[(&str, &str, &[&str])] = &[
     ("README.md", "| `RL.WINDOW` | {} | {} |", &["RL.WINDOW allowed", "RL.WINDOW denied"]),
     ("README.md", "| `RL.COUNTER` | {} | {} |", &["RL.COUNTER allowed", "RL.COUNTER denied"]),
     ("README.md", "| `RL.TOKEN` | {} | {} |", &["RL.TOKEN allowed", "RL.TOKEN denied"]),
-    ("docs/hosted.md", "| FIXED | {} | {} |", &["RL.FIXED allowed", "Lua FIXED"]),
-    ("docs/hosted.md", "| TOKEN | {} | {} |", &["RL.TOKEN allowed", "Lua TOKEN"]),
-    ("docs/hosted.md", "| ROLLING | {} | {} |", &["RL.ROLLING allowed @10", "Lua ROLLING @10"]),
-    ("docs/hosted.md", "| LEASE | {} | {} |", &["RL.LEASE renewed", "Lua LEASE"]),
     (
         "docs/comparison.md",
         "| redis-rl, scripts | {} | {} | {} | {} | {} |",

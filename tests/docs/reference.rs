@@ -76,8 +76,19 @@ fn list_of(abouts: &[About]) -> String {
     let words = abouts.iter().filter_map(|about| about.syntax.split(' ').next()?.strip_prefix("RL."));
     let words: Vec<&str> = words.filter(|word| algorithm_words().any(|known| known == *word)).collect();
     let algorithms = format!("<{}>", words.join(" | "));
-    let lines: Vec<String> = abouts.iter().map(|about| about.syntax.replace(&algorithms, "<ALGO>") + "\n").collect();
+    let line = |about: &About| without_repeats(&about.syntax.replace(&algorithms, "<ALGO>")) + "\n";
+    let lines: Vec<String> = abouts.iter().map(line).collect();
     format!("```text\n{}```\n", lines.concat())
+}
+
+/// Says the limit of a call of several once: `limit [limit ...]` becomes `limit [...]`.
+fn without_repeats(syntax: &str) -> String {
+    let Some((before, after)) = syntax.split_once(" ...]") else { return syntax.to_owned() };
+    let repeats = before.match_indices(" [").find(|(at, open)| before[..*at].ends_with(&before[at + open.len()..]));
+    match repeats {
+        Some((at, open)) if before.len() - at > 100 => format!("{}{open}...]{after}", &before[..at]),
+        _ => syntax.to_owned(),
+    }
 }
 
 /// With single blanks.

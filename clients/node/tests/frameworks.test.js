@@ -1,7 +1,8 @@
 // The stores in their frameworks, each with its own guard, headers and errors; and the recipes for Node.js of
-// docs/clients.md as they stand there.
+// clients/recipes.
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
 import { after, before, mock, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import fastifyRateLimit from '@fastify/rate-limit'
@@ -263,8 +264,10 @@ test('express-rate-limit: the headers of draft 8, and problem.denied', async () 
   assert.deepEqual(await statuses(1, 'bug'), [418]) // problem.error hands it on
 })
 
+const recipe = (name) => new URL(`../../recipes/${name}`, import.meta.url)
+
 test('the recipe for rate-limiter-flexible', async () => {
-  const code = await codeOf('docs/clients.md', 'customIncrTtlLuaScript')
+  const code = await readFile(recipe('rate-limiter-flexible.js'), 'utf8')
   const limiterOf = (client) => run(code, { client, RateLimiterMemory, RateLimiterRedis }, 'limiter')
   const denied = (limiter, key, points) => limiter.consume(key, points).then(assert.fail, (found) => found)
   const limiter = await limiterOf(server.client)
@@ -287,7 +290,7 @@ test('the recipe for better-auth', async (context) => {
   const env = { BETTER_AUTH_URL: 'http://localhost', BETTER_AUTH_SECRET: randomBytes(32).toString('hex') }
   Object.assign(process.env, env)
   const [send] = /const isReply.*?\n}\n/s.exec(await codeOf('docs/clients.md', 'from "ioredis"'))
-  const code = send + (await codeOf('docs/clients.md', 'customStorage'))
+  const code = send + (await readFile(recipe('better-auth.js'), 'utf8'))
   const body = JSON.stringify({ currentPassword: 'a wrong one', newPassword: 'another one' })
   const authenticating = async (client) => {
     const auth = await run(code, { client, betterAuth }, 'auth')

@@ -1,4 +1,4 @@
-"""The recipe of docs/clients.md with a worker."""
+"""The recipe for Celery with a worker."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import subprocess
 import sys
 
 import redis
-from faults import example, replaced
-from server import eventually, spawn
+from faults import replaced
+from server import ROOT, eventually, spawn
 
 from .conftest import needs_module
 
@@ -30,7 +30,7 @@ def test_tasks_run_at_their_rate_and_are_charged_once(port: int, raw: redis.Redi
         '"1m", 60': '"1s", 5',
         "timeout=0.1": "timeout=30",
     }
-    (tmp_path / "tasks.py").write_text(replaced(example("docs/clients.md", "python", "class Limited"), changes) + TASK)
+    (tmp_path / "tasks.py").write_text(replaced((ROOT / "clients/recipes/celery_tasks.py").read_text(), changes) + TASK)
     raw.execute_command("CONFIG", "RESETSTAT")
     subprocess.run([sys.executable, "-c", "from tasks import *; [call.delay(n) for n in (0, 0, 0, 1)]"], cwd=tmp_path)
     options = ["--pool", "solo", "--without-mingle", "--without-gossip"]

@@ -48,11 +48,9 @@ fn is_limited(proxy: &Front) {
     assert_eq!(proxy.status("/free", &[("X-Api-Key", "other")]), 200);
 }
 
-/// The configuration of nginx that docs/service.md prints, with addresses of the test, and what is around it.
+/// The configuration of nginx in service/examples, with addresses of the test, and what is around it.
 fn nginx(service: &Rlaas, changes: &[(&str, &str)]) -> Front {
-    let page = include_str!("../../../docs/service.md");
-    let (_, text) = page.split_once("```nginx\n").expect("a configuration");
-    let (text, _) = text.split_once("```").expect("its end");
+    let text = include_str!("../../examples/nginx/nginx.conf");
     let site = format!("127.0.0.1:{}", free_port());
     let addresses = [
         ("127.0.0.1:3000", site.as_str()),
@@ -60,7 +58,7 @@ fn nginx(service: &Rlaas, changes: &[(&str, &str)]) -> Front {
         ("127.0.0.1:8080", "<RLAAS>"),
         // The rules trust this address, and the client has another one.
         ("internal;", "internal; proxy_bind 127.0.0.9;"),
-        // The limits of the page are too short for a busy machine.
+        // Its time limits are too short for a busy machine.
         ("proxy_connect_timeout 100ms;", "proxy_connect_timeout 10s;"),
         ("proxy_read_timeout 100ms;", "proxy_read_timeout 10s;"),
     ];

@@ -1,5 +1,5 @@
 <?php
-// Prints what each of two requests gets: php laravel.php <file of the recipe> <port of the server>.
+// Prints what each of two requests gets: php run.php <file of the recipe> <port of the server>.
 error_reporting(E_ALL & ~E_DEPRECATED); // Debian's Laravel is older than its PHP
 foreach (['Container', 'Http', 'Redis', 'Support'] as $part) {
     require_once "Illuminate/$part/autoload.php";
