@@ -1,50 +1,26 @@
 //! Which limits apply to a request.
 
-use std::time::Instant;
-
-use crate::Lease;
-use crate::Limiter;
 use crate::Request;
 use crate::error::Error;
 use crate::limiter::new_id;
-use crate::policy::Policy;
+use crate::policy::{Owned, Policy};
 
 /// A policy, the key that it counts, and what the request takes.
 #[derive(Clone, Debug)]
-pub struct Limit {
-    policy: Policy,
-    key: Vec<u8>,
-    cost: u64,
-    /// The holder, with LEASE.
-    id: Option<String>,
-}
+pub struct Limit(pub(super) Owned);
 
 impl Limit {
     /// A limit that the request takes 1 of. With LEASE, the request holds a lease until the body of its response ends.
-    pub fn new(policy: &Policy, key: impl Into<Vec<u8>>) -> Self {
-        let id = policy.algorithm().traits().id.then(new_id);
-        Self { policy: *policy, key: key.into(), cost: 1, id }
+    pub fn new(policy: &Policy, key: impl AsRef<[u8]>) -> Self {
+        let (request, id) = (Request::new(policy, key.as_ref()), new_id());
+        Self(Owned::of(&if policy.algorithm().traits().id { request.id(&id) } else { request }))
     }
 
     /// How many units the request takes.
     #[must_use]
-    pub fn cost(self, cost: u64) -> Self {
-        Self { cost, ..self }
-    }
-
-    pub(super) fn is_lease(&self) -> bool {
-        self.id.is_some()
-    }
-
-    pub(super) fn request(&self) -> Request<'_> {
-        let request = self.policy.request(&self.key).cost(self.cost);
-        self.id.as_ref().map_or(request, |id| request.id(id))
-    }
-
-    /// The lease that an allowed request holds.
-    pub(super) fn lease(&self, limiter: &Limiter, sent: Instant) -> Option<Lease> {
-        let id = self.id.clone()?;
-        Some(Lease::keep(limiter.clone(), self.policy, self.key.clone(), id, sent))
+    pub fn cost(mut self, cost: u64) -> Self {
+        self.0.cost = cost;
+        self
     }
 }
 

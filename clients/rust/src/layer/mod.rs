@@ -48,7 +48,7 @@ use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use http::{Request, Response};
-use tokio::time::{Instant, sleep};
+use tokio::time::sleep;
 use tower_layer::Layer;
 use tower_service::Service;
 
@@ -61,7 +61,7 @@ use crate::Lease;
 use crate::Limiter;
 use crate::decision::Decisions;
 use crate::error::Error;
-use crate::limiter::took_lease;
+use crate::policy::Owned;
 
 type LimitsOf = dyn Fn(&Parts) -> Limits + Send + Sync;
 type ResponseTo = dyn Fn(&Rejection, Response<Bytes>) -> Response<Bytes> + Send + Sync;
@@ -185,33 +185,13 @@ impl RateLimitLayer {
 
     /// Checks the limits, and takes their leases.
     async fn check(&self, limits: Vec<Limit>) -> Result<(Decisions, Vec<Lease>), Error> {
-        if !limits.iter().any(Limit::is_lease) {
-            return Ok((check_on(&self.limiter, &limits).await?, Vec::new()));
+        let limits: Vec<_> = limits.into_iter().map(|Limit(request)| request).collect();
+        if limits.iter().any(|request| request.id.is_some()) {
+            return self.limiter.take_leases(limits).await;
         }
-        // A task of its own: if the caller is gone when the reply comes, the guards are dropped, which releases the leases.
-        let limiter = self.limiter.clone();
-        let task = tokio::spawn(async move {
-            let sent = Instant::now().into_std();
-            let result = check_on(&limiter, &limits).await;
-            if result.as_ref().is_err_and(Error::is_failure) {
-                // The server may have taken the leases all the same.
-                limits.iter().for_each(|limit| drop(limit.lease(&limiter, sent)));
-            }
-            let decisions = result?;
-            let taken = limits.iter().zip(&decisions.limits);
-            let taken = taken.filter(|(_, decision)| decisions.allowed && took_lease(decision));
-            let leases = taken.filter_map(|(limit, _)| limit.lease(&limiter, sent)).collect();
-            Ok((decisions, leases))
-        });
-        // The task neither panics nor is it aborted, unless the runtime ends.
-        task.await.unwrap_or(Err(Error::CircuitOpen))
-    }
-}
-
-async fn check_on(limiter: &Limiter, limits: &[Limit]) -> Result<Decisions, Error> {
-    let requests: Vec<_> = limits.iter().map(Limit::request).collect();
-    match requests.as_slice() {
-        [request] => limiter.check_request(request).await.map(Decisions::from),
-        requests => limiter.check_all(requests).await,
+        let requests: Vec<_> = limits.iter().map(Owned::request).collect();
+        let decisions = self.limiter.check_together(&requests).await;
+        let fallback = |error| self.limiter.core.fall_back_all(&requests, self.limiter.fallback, error);
+        Ok((decisions.or_else(fallback)?, Vec::new()))
     }
 }

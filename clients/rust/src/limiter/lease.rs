@@ -1,18 +1,16 @@
 //! Leases that renew themselves.
 
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use parking_lot::Mutex;
 use tokio::runtime::Handle;
-use tokio::sync::{Notify, oneshot};
+use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio::time::{timeout, timeout_at};
 
 use super::{Limiter, Outcome, apart, new_id};
-use crate::decision::Decision;
+use crate::decision::{Decision, Decisions};
 use crate::error::Error;
-use crate::policy::{Policy, Request};
+use crate::policy::{Owned, Policy, Request};
 use crate::protocol::{Call, Verb, reply};
 
 /// The shortest pause before a renewal.
@@ -37,27 +35,19 @@ pub struct Lease {
 
 #[derive(Debug)]
 struct Kept {
-    known: Arc<Known>,
-    /// Dropping it makes the keeper release the lease.
-    held: oneshot::Sender<()>,
+    /// When the lease ends at the earliest, if it is not renewed; `None` once it is lost. The keeper releases the lease when
+    /// this is dropped.
+    ends: watch::Receiver<Option<Instant>>,
     keeper: JoinHandle<Result<bool, Error>>,
 }
 
-/// What guard and keeper know of the lease.
-#[derive(Debug)]
-struct Known {
-    term: Mutex<Term>,
-    changed: Notify,
-}
-
 impl Lease {
-    /// Renews a lease that was taken after `sent` until the guard is dropped.
-    pub(crate) fn keep(limiter: Limiter, policy: Policy, key: Vec<u8>, id: String, sent: Instant) -> Self {
-        let term = Mutex::new(Term::new(policy.longest_window(), sent));
-        let known = Arc::new(Known { term, changed: Notify::new() });
-        let (held, dropped) = oneshot::channel();
-        let keeper = tokio::spawn(renew_until(dropped, limiter, policy, key, id.clone(), Arc::clone(&known)));
-        Self { id, kept: Some(Kept { known, held, keeper }) }
+    /// Renews a lease that a request took which was sent at `sent`, until the guard is dropped.
+    fn keep(limiter: &Limiter, request: Owned, sent: Instant) -> Self {
+        let id = holder(&request);
+        let (sender, ends) = watch::channel(Some(sent + request.policy.longest_window()));
+        let keeper = tokio::spawn(renew_until_dropped(limiter.clone(), request, sender, sent));
+        Self { id, kept: Some(Kept { ends, keeper }) }
     }
 
     /// The id of the holder: a random UUID.
@@ -68,20 +58,15 @@ impl Lease {
     /// Whether the lease has ended although it was not released: it was not renewed for a window, or somebody else
     /// released it or reset the key. Another holder may have been allowed since.
     pub fn is_lost(&self) -> bool {
-        self.known().is_some_and(|known| known.term.lock().is_lost(now()))
-    }
-
-    fn known(&self) -> Option<&Known> {
-        self.kept.as_ref().map(|kept| &*kept.known)
+        self.kept.as_ref().is_some_and(|kept| kept.ends.borrow().is_none_or(|ends| now() >= ends))
     }
 
     /// Waits until the lease is lost. Never returns if that does not happen.
     pub async fn lost(&mut self) {
-        let Some(known) = self.known() else { return std::future::pending().await };
+        let Some(Kept { ends, .. }) = &mut self.kept else { return std::future::pending().await };
         loop {
-            let changed = known.changed.notified();
-            let Some(ends) = known.term.lock().ends() else { return };
-            if timeout_at(ends.into(), changed).await.is_err() {
+            let Some(end) = *ends.borrow_and_update() else { return };
+            if !matches!(timeout_at(end.into(), ends.changed()).await, Ok(Ok(()))) {
                 return;
             }
         }
@@ -92,46 +77,60 @@ impl Lease {
     /// # Errors
     /// See [`Error`]. The lease then ends by itself.
     pub async fn release(self) -> Result<bool, Error> {
-        let Some(Kept { held, keeper, .. }) = self.kept else { return Ok(false) };
-        drop(held);
+        let Some(Kept { ends, keeper }) = self.kept else { return Ok(false) };
+        drop(ends);
         // The task ends without a result only if the runtime ends.
         keeper.await.unwrap_or(Ok(false))
     }
 }
 
-/// Renews a lease until the guard is dropped, and releases it then.
-async fn renew_until(
-    mut dropped: oneshot::Receiver<()>,
+/// Renews a lease until its guard, which has the receiver, is dropped, and releases it then.
+async fn renew_until_dropped(
     limiter: Limiter,
-    policy: Policy,
-    key: Vec<u8>,
-    id: String,
-    known: Arc<Known>,
+    request: Owned,
+    guard: watch::Sender<Option<Instant>>,
+    sent: Instant,
 ) -> Result<bool, Error> {
-    let request = Request::new(&policy, &key).id(&id);
-    let mut pause = known.term.lock().first_pause(now());
-    // Nothing is ever sent: the channel ends when the guard is dropped.
-    while timeout(pause, &mut dropped).await.is_err() {
-        let (sent, ends) = (now(), known.term.lock().ends());
-        let renewed = timeout_at(ends.unwrap_or(sent).into(), limiter.renew(&request)).await;
-        let renewal = renewed.as_ref().map_or(Renewal::Unknown, Renewal::of);
-        let next = known.term.lock().renewed(sent, renewal, now());
-        known.changed.notify_waiters();
-        match next {
-            Some(next) => pause = next,
-            None => {
-                limiter.core.lease_lost();
-                return Ok(false);
-            }
-        }
+    let (request, window) = (request.request(), request.policy.longest_window());
+    let (mut ends, mut pause) = (sent + window, window / 3);
+    while timeout(pause, guard.closed()).await.is_err() {
+        let sent = now();
+        let renewed = timeout_at(ends.into(), limiter.renew(&request)).await;
+        let next = next_renewal(window, ends, sent, renewed.ok().and_then(Result::ok), now());
+        guard.send_replace(next.map(|(ends, _)| ends));
+        let Some(next) = next else {
+            limiter.core.lease_lost();
+            return Ok(false);
+        };
+        (ends, pause) = next;
     }
     limiter.release_request(&request).await
 }
 
-/// Whether the server has taken a lease for a new holder. It takes none for a request that only shadow mode allows, and none
-/// at `maxmemory`.
-pub const fn took_lease(decision: &Decision) -> bool {
-    !decision.shadow && decision.charged > 0
+/// What follows from an attempt at `sent` to renew a lease that ends at `ends`: when the lease ends then, and the pause before
+/// the next attempt. `None` if the lease is lost. `renewed` is the reply: whether there is still such a lease. It is `None`
+/// without a reply.
+fn next_renewal(
+    window: Duration,
+    ends: Instant,
+    sent: Instant,
+    renewed: Option<bool>,
+    now: Instant,
+) -> Option<(Instant, Duration)> {
+    let (next, pause) = match renewed {
+        // A late reply does not undo that the lease was lost: its holder may have acted on it.
+        _ if now >= ends => return None,
+        Some(false) => return None,
+        // The server counts the window from a moment after `sent`.
+        Some(true) => (sent + window, window / 3),
+        None => (ends, window / 10),
+    };
+    Some((next, pause.min(next.saturating_duration_since(now)).max(SHORTEST)))
+}
+
+/// The id of the holder of a lease.
+fn holder(request: &Owned) -> String {
+    String::from_utf8_lossy(request.id.as_deref().unwrap_or_default()).into_owned()
 }
 
 /// Rejects a policy of another algorithm.
@@ -151,7 +150,19 @@ impl Limiter {
     /// other fallback applies, since only the server can hold a lease.
     pub async fn lease(&self, policy: &Policy, key: impl AsRef<[u8]>) -> Result<Leased, Error> {
         require_lease(policy)?;
-        apart(&Handle::current(), take(self.clone(), *policy, key.as_ref().to_vec())).await?
+        let request = Owned::of(&Request::new(policy, key.as_ref()).id(&new_id()));
+        let id = holder(&request);
+        let (decisions, leases) = self.take_leases(vec![request]).await?;
+        match (decisions.allowed, leases.into_iter().next()) {
+            (true, lease) => Ok(Leased::Held(lease.unwrap_or(Lease { id, kept: None }))),
+            (false, _) => decisions.limits.into_iter().next().map(Leased::Denied).ok_or(Error::UnknownReply),
+        }
+    }
+
+    /// Checks requests together, and takes the leases of those of LEASE, whose ids nobody else has. If the caller is gone when
+    /// the reply comes, the guards are dropped, which releases the leases.
+    pub(crate) async fn take_leases(&self, requests: Vec<Owned>) -> Result<(Decisions, Vec<Lease>), Error> {
+        apart(&Handle::current(), take(self.clone(), requests)).await?
     }
 
     async fn renew(&self, request: &Request<'_>) -> Result<bool, Error> {
@@ -168,24 +179,22 @@ impl Limiter {
     }
 }
 
-/// Takes a lease. If the caller is gone by then, the guard is dropped, which releases the lease.
-async fn take(limiter: Limiter, policy: Policy, key: Vec<u8>) -> Result<Leased, Error> {
-    let (id, sent) = (new_id(), now());
-    let request = Request::new(&policy, &key).id(&id);
-    let decision = limiter.check_on_server(&request).await;
-    if decision.as_ref().is_err_and(Error::is_failure) {
-        // The server may have taken the lease all the same. No other holder has this id.
-        let (limiter, key, id) = (limiter.clone(), key.clone(), id.clone());
-        drop(tokio::spawn(async move { limiter.release_request(&Request::new(&policy, &key).id(&id)).await }));
+async fn take(limiter: Limiter, requests: Vec<Owned>) -> Result<(Decisions, Vec<Lease>), Error> {
+    let sent = now();
+    let all: Vec<_> = requests.iter().map(Owned::request).collect();
+    let result = limiter.check_together(&all).await;
+    let is_lease = |request: &&Owned| request.policy.algorithm().traits().id;
+    if result.as_ref().is_err_and(Error::is_failure) {
+        // The server may have taken the leases all the same. Dropping a guard releases its lease.
+        requests.iter().filter(is_lease).for_each(|request| drop(Lease::keep(&limiter, request.clone(), sent)));
     }
-    let decision = decision.or_else(|error| limiter.core.fall_back(&request, limiter.fallback, error))?;
-    if !decision.allowed {
-        return Ok(Leased::Denied(decision));
-    }
-    if !took_lease(&decision) {
-        return Ok(Leased::Held(Lease { id, kept: None }));
-    }
-    Ok(Leased::Held(Lease::keep(limiter, policy, key, id, sent)))
+    let decisions = result.or_else(|error| limiter.core.fall_back_all(&all, limiter.fallback, error))?;
+    // The server takes no lease for a request that only shadow mode allows, and none at `maxmemory`.
+    let takes = |decision: &Decision| decisions.allowed && !decision.shadow && decision.charged > 0;
+    let taken = requests.iter().zip(&decisions.limits).filter(|(_, decision)| takes(decision));
+    let taken = taken.map(|(request, _)| request).filter(is_lease);
+    let leases = taken.map(|request| Lease::keep(&limiter, request.clone(), sent)).collect();
+    Ok((decisions, leases))
 }
 
 /// The clock of the timers.
@@ -193,97 +202,20 @@ fn now() -> Instant {
     tokio::time::Instant::now().into_std()
 }
 
-/// When a lease ends at the earliest. It reads no clock: time is an argument.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct Term {
-    window: Duration,
-    /// `None` once the lease is lost.
-    ends: Option<Instant>,
-}
-
-/// How an attempt to renew ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Renewal {
-    /// The server renewed the lease.
-    Held,
-    /// The server has no such lease any more.
-    Gone,
-    /// No reply, or an error: nobody knows.
-    Unknown,
-}
-
-impl Renewal {
-    const fn of(renewed: &Result<bool, Error>) -> Self {
-        match renewed {
-            Ok(true) => Self::Held,
-            Ok(false) => Self::Gone,
-            Err(_) => Self::Unknown,
-        }
-    }
-}
-
-impl Term {
-    /// A lease that was taken by a request sent at `sent`. The server counted the window from a later moment.
-    fn new(window: Duration, sent: Instant) -> Self {
-        Self { window, ends: Some(sent + window) }
-    }
-
-    /// When the lease ends at the earliest, if it is not renewed; `None` once it is lost.
-    const fn ends(&self) -> Option<Instant> {
-        self.ends
-    }
-
-    /// Whether the lease may have ended: another holder may have been allowed since.
-    fn is_lost(&self, now: Instant) -> bool {
-        self.ends.is_none_or(|ends| now >= ends)
-    }
-
-    /// How long to wait from `now` until the first renewal.
-    fn first_pause(&self, now: Instant) -> Duration {
-        self.pause(self.window / 3, now)
-    }
-
-    /// Takes in how a renewal ended that was sent at `sent`. Returns how long to wait until the next one; `None` if the
-    /// lease is lost.
-    fn renewed(&mut self, sent: Instant, renewal: Renewal, now: Instant) -> Option<Duration> {
-        // A late reply does not undo that the lease was lost: its holder may have acted on it.
-        if self.is_lost(now) || renewal == Renewal::Gone {
-            self.ends = None;
-            return None;
-        }
-        if renewal == Renewal::Unknown {
-            return Some(self.pause(self.window / 10, now));
-        }
-        self.ends = Some(sent + self.window);
-        Some(self.pause(self.window / 3, now))
-    }
-
-    /// At most what is left of the lease.
-    fn pause(&self, longest: Duration, now: Instant) -> Duration {
-        let rest = self.ends.map_or(Duration::ZERO, |ends| ends.saturating_duration_since(now));
-        longest.min(rest).max(SHORTEST)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const WINDOW: Duration = Duration::from_secs(30);
-
     #[test]
     fn a_lease_that_was_lost_stays_lost() {
+        const WINDOW: Duration = Duration::from_secs(30);
         let taken = Instant::now();
         let after = |seconds| taken + Duration::from_secs(seconds);
-        let mut term = Term::new(WINDOW, taken);
-        assert_eq!(term.first_pause(after(0)), WINDOW / 3);
-        assert_eq!(term.renewed(after(10), Renewal::Held, after(11)), Some(WINDOW / 3));
-        assert_eq!(term.ends(), Some(after(40)), "from the time at which the renewal was sent");
-        assert_eq!(term.renewed(after(21), Renewal::Unknown, after(39)), Some(Duration::from_secs(1)));
-        assert!(!term.is_lost(after(39)) && term.is_lost(after(40)));
-        assert_eq!(term.renewed(after(39), Renewal::Held, after(40)), None, "the reply is late");
-        assert!(term.is_lost(after(39)));
-        let mut gone = Term::new(WINDOW, taken);
-        assert_eq!((gone.renewed(taken, Renewal::Gone, taken), gone.ends()), (None, None));
+        let next = |sent, renewed, now| next_renewal(WINDOW, after(30), after(sent), renewed, after(now));
+        assert_eq!(next(10, Some(true), 11), Some((after(40), WINDOW / 3)), "from the time at which it was sent");
+        assert_eq!(next(10, None, 11), Some((after(30), WINDOW / 10)));
+        assert_eq!(next(20, None, 29), Some((after(30), Duration::from_secs(1))), "at most what is left");
+        assert_eq!(next(29, Some(true), 30), None, "the reply is late");
+        assert_eq!(next(1, Some(false), 1), None);
     }
 }

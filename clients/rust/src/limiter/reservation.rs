@@ -1,6 +1,5 @@
 //! Reservations that settle themselves.
 
-use std::fmt;
 use std::time::{Duration, Instant};
 
 use tokio::runtime::Handle;
@@ -9,7 +8,7 @@ use tokio::time::sleep;
 use super::{Limiter, Outcome, apart, new_id};
 use crate::decision::{Decision, Decisions, Source};
 use crate::error::Error;
-use crate::policy::{Policy, Request};
+use crate::policy::{Owned, Request};
 
 /// The pause before a settlement is sent again that had no reply, and the longest.
 const PAUSE: Duration = Duration::from_millis(50);
@@ -24,29 +23,22 @@ pub type ReservedAll = Outcome<Vec<Reservation>, Decisions>;
 
 /// An estimate that is charged. It is settled once: by [`settle`](Self::settle), or when this guard is dropped.
 ///
-/// A guard that is dropped, also because the future that holds it is cancelled, settles with the
-/// usage reported so far. If nothing was reported, the whole estimate stays charged, since the upstream may have worked
-/// all the same; unless the caller said that it was not [called](Self::called). So hanging up makes nothing free.
+/// A guard that is dropped, also because the future that holds it is cancelled, settles with the usage reported so far. If
+/// nothing was reported, the whole estimate stays charged, since the upstream may have worked all the same; unless the caller
+/// said that it was not [called](Self::called). So hanging up makes nothing free.
 ///
-/// Dropping does not wait: a task settles. A settlement without a reply is sent again until the reservation can no longer be settled. If the process ends first, the estimate comes back when the
-/// reservation ends. What a [`Fallback`](crate::Fallback) allows is not settled if the server cannot have charged it.
+/// Dropping does not wait: a task settles. A settlement without a reply is sent again until the reservation can no longer be
+/// settled. If the process ends first, the estimate comes back when the reservation ends. What a
+/// [`Fallback`](crate::Fallback) allows is not settled if the server cannot have charged it.
+#[derive(Debug)]
 pub struct Reservation {
     id: String,
     decision: Decision,
-    usage: Usage,
+    /// What the caller reported, and whether the upstream was called.
+    reported: Option<u64>,
+    called: bool,
     /// `None` if there is nothing to settle.
     charge: Option<Charge>,
-}
-
-impl fmt::Debug for Reservation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { id, decision, usage, .. } = self;
-        f.debug_struct("Reservation")
-            .field("id", id)
-            .field("decision", decision)
-            .field("usage", usage)
-            .finish_non_exhaustive()
-    }
 }
 
 impl Reservation {
@@ -63,12 +55,12 @@ impl Reservation {
     /// Says whether the upstream was called, or is called next. A guard counts as called. A guard that is not, and to
     /// which nothing was reported, is cancelled when it is dropped: it charges nothing.
     pub const fn called(&mut self, called: bool) {
-        self.usage.called = called;
+        self.called = called;
     }
 
     /// Says that so many units were used in all so far: tokens that were streamed, for example.
     pub const fn report(&mut self, used: u64) {
-        self.usage.reported = Some(used);
+        self.reported = Some(used);
     }
 
     /// Settles with what the request has cost, and waits for the reply. If the server cannot have charged it, returns the
@@ -96,68 +88,46 @@ impl Reservation {
 impl Drop for Reservation {
     fn drop(&mut self) {
         let Some(charge) = self.charge.take() else { return };
-        drop(charge.runtime.clone().spawn(charge.end(self.usage.units())));
+        let used = self.reported.unwrap_or(if self.called { self.decision.charged } else { 0 });
+        drop(charge.runtime.clone().spawn(charge.end(used)));
     }
 }
 
 /// What is reserved, or may be, with the request for it.
+#[derive(Debug)]
 struct Charge {
     limiter: Limiter,
     /// The runtime in which this was made: a guard may be dropped outside of it.
     runtime: Handle,
-    policy: Policy,
-    /// Of a bounded length already.
-    key: Vec<u8>,
+    request: Owned,
     id: String,
     ttl: Duration,
-    cost: u64,
-    partial: bool,
-    always: bool,
-    holder: Option<Vec<u8>>,
     /// What the server has charged, and its time then: without the module there is no other reservation.
     charged: Option<(u64, u64)>,
 }
 
 impl Charge {
-    fn of(limiter: &Limiter, request: &Request<'_>, id: &str, ttl: Duration) -> Self {
-        let &Request { policy, cost, partial, always, id: holder, .. } = request;
-        Self {
-            limiter: limiter.clone(),
-            runtime: Handle::current(),
-            policy: *policy,
-            key: request.bounded_key().to_vec(),
-            id: id.to_owned(),
-            ttl,
-            cost,
-            partial,
-            always,
-            holder: holder.map(<[u8]>::to_vec),
-            charged: None,
-        }
-    }
-
     fn request(&self) -> Request<'_> {
-        let &Self { ref policy, ref key, ref id, ttl, cost, partial, always, .. } = self;
-        let holder = self.holder.as_deref();
-        // The server rejects what excludes RESERVE.
         // Without the module the guard settles by amount and time, which `at` says; the module does not look at it.
-        Request { cost, partial, always, id: holder, at: Some(0), ..Request::new(policy, key).with_key_as_it_is() }
-            .reserve(id, ttl)
+        self.request.request().at(0).reserve(&self.id, self.ttl)
     }
-}
 
-impl Charge {
     /// Settles, again and again while the server does not reply and the reservation can be settled.
     async fn send(&self, actual: u64) -> Result<Decision, Error> {
-        let mut retry = Retry::new(self.ttl);
+        // A reservation that has ended can be settled for one further TTL. `None` if that is later than any time that can be
+        // represented.
+        let until = Instant::now().checked_add(self.ttl.saturating_mul(2));
+        let mut pause = PAUSE;
         loop {
-            let request = Request::new(&self.policy, &self.key).with_key_as_it_is();
+            let request = self.request.request();
             let request = self.charged.map_or(request, |(cost, at)| request.cost(cost).at(at));
             let result = self.limiter.settle_request(&request, &self.id, actual).await;
-            match retry.pause(&result) {
-                Some(pause) => sleep(pause).await,
-                None => return result,
+            let is_in_time = until.is_none_or(|until| Instant::now() + pause < until);
+            if !is_in_time || !result.as_ref().is_err_and(Error::is_unavailable) {
+                return result;
             }
+            sleep(pause).await;
+            pause = (2 * pause).min(LONGEST_PAUSE);
         }
     }
 
@@ -174,9 +144,8 @@ impl Charge {
     /// The guard. Until the caller has it, nobody can have called the upstream.
     fn guard(mut self, decision: Decision, is_settled: bool) -> Reservation {
         self.charged = Some((decision.charged, decision.now_ms)).filter(|_| decision.source == Source::Server);
-        let usage = Usage { reserved: decision.charged, reported: None, called: false };
         let id = self.id.clone();
-        Reservation { id, decision, usage, charge: is_settled.then_some(self) }
+        Reservation { id, decision, reported: None, called: false, charge: is_settled.then_some(self) }
     }
 }
 
@@ -205,7 +174,15 @@ impl Limiter {
     /// As [`check`](Self::check).
     pub async fn reserve_all(&self, requests: &[Request<'_>], ttl: Duration) -> Result<ReservedAll, Error> {
         let id = new_id();
-        let all: Vec<_> = requests.iter().map(|request| Charge::of(self, request, &id, ttl)).collect();
+        let charge = |request| Charge {
+            limiter: self.clone(),
+            runtime: Handle::current(),
+            request: Owned::of(request),
+            id: id.clone(),
+            ttl,
+            charged: None,
+        };
+        let all: Vec<_> = requests.iter().map(charge).collect();
         let mut reserved = apart(&Handle::current(), hold(self.clone(), all)).await?;
         if let Ok(ReservedAll::Held(reservations)) = &mut reserved {
             reservations.iter_mut().for_each(|reservation| reservation.called(true));
@@ -217,10 +194,7 @@ impl Limiter {
 /// Reserves although the caller may be gone by then: the guards are dropped, which cancels.
 async fn hold(limiter: Limiter, charges: Vec<Charge>) -> Result<ReservedAll, Error> {
     let requests: Vec<_> = charges.iter().map(Charge::request).collect();
-    let result = match requests.as_slice() {
-        [request] => limiter.check_on_server(request).await.map(Decisions::from),
-        requests => limiter.check_all_on_server(requests).await,
-    };
+    let result = limiter.check_together(&requests).await;
     let may_be_charged = result.as_ref().is_err_and(Error::may_be_charged);
     let is_settled = may_be_charged || result.is_ok();
     let result = result.or_else(|error| limiter.core.fall_back_all(&requests, limiter.fallback, error));
@@ -236,59 +210,5 @@ async fn hold(limiter: Limiter, charges: Vec<Charge>) -> Result<ReservedAll, Err
             }
             result.map(ReservedAll::Denied)
         }
-    }
-}
-
-/// What the guard of a reservation knows of the work that it pays for.
-#[derive(Clone, Copy, Debug)]
-struct Usage {
-    reserved: u64,
-    reported: Option<u64>,
-    /// Whether the upstream was called.
-    called: bool,
-}
-
-impl Usage {
-    /// What to settle with: what was reported; else the whole estimate, if the upstream was called.
-    fn units(self) -> u64 {
-        self.reported.unwrap_or(if self.called { self.reserved } else { 0 })
-    }
-}
-
-/// When a settlement without a reply is sent again.
-struct Retry {
-    /// `None` if it is later than any time that can be represented.
-    until: Option<Instant>,
-    pause: Duration,
-}
-
-impl Retry {
-    /// A reservation that lasts `ttl`. After it has ended, it can be settled for one further `ttl`.
-    fn new(ttl: Duration) -> Self {
-        Self { until: Instant::now().checked_add(ttl.saturating_mul(2)), pause: PAUSE }
-    }
-
-    /// The pause before it is sent again; `None` if this result is the last.
-    fn pause(&mut self, result: &Result<Decision, Error>) -> Option<Duration> {
-        let pause = self.pause;
-        self.pause = (pause * 2).min(LONGEST_PAUSE);
-        let in_time = self.until.is_none_or(|until| Instant::now() + pause < until);
-        (result.as_ref().is_err_and(Error::is_unavailable) && in_time).then_some(pause)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_settlement_is_sent_again_until_it_can_no_longer_be_settled() {
-        let no_reply = || Err(Error::Timeout(PAUSE));
-        let mut longest = Retry::new(Duration::MAX);
-        assert_eq!([longest.pause(&no_reply()), longest.pause(&no_reply())], [Some(PAUSE), Some(PAUSE * 2)]);
-        assert_eq!(longest.pause(&Err(Error::UnknownReply)), None);
-        assert_eq!(Retry::new(PAUSE / 2).pause(&no_reply()), None);
-        // It can be settled for one ttl, and then for one more.
-        assert_eq!(Retry::new(PAUSE).pause(&no_reply()), Some(PAUSE));
     }
 }

@@ -286,6 +286,14 @@ impl Limiter {
         Ok(decisions)
     }
 
+    /// Checks a request under one limit or several, without a fallback.
+    pub(crate) async fn check_together(&self, requests: &[Request<'_>]) -> Result<Decisions, Error> {
+        match requests {
+            [request] => self.check_on_server(request).await.map(Decisions::from),
+            requests => self.check_all_on_server(requests).await,
+        }
+    }
+
     /// Checks a request, without a fallback. `granted` is the form of a grant.
     pub(crate) async fn ask(&self, request: &Request<'_>, granted: Option<&Form>) -> Result<Decision, Error> {
         let key = request.bounded_key();

@@ -11,9 +11,9 @@ use redis_rl_algorithm::{MAX_COUNT, Micros, Policy as Terms, Schedule, Window as
 pub use redis_rl_algorithm::{Name as Algorithm, Traits};
 use tinystr::TinyAsciiStr;
 
-#[cfg(feature = "async")]
-pub use request::Join;
 pub use request::Request;
+#[cfg(feature = "async")]
+pub use request::{Join, Owned};
 
 /// The longest name.
 const MAX_NAME: usize = 64;

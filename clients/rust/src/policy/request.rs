@@ -160,3 +160,28 @@ impl<'a> Request<'a> {
         if self.partial || self.cost == 0 { 1 } else { self.cost }
     }
 }
+
+/// A request that owns its policy, its key and its id.
+#[derive(Clone, Debug)]
+pub struct Owned {
+    pub policy: Policy,
+    /// Of a bounded length.
+    key: Vec<u8>,
+    pub cost: u64,
+    partial: bool,
+    always: bool,
+    pub id: Option<Vec<u8>>,
+}
+
+impl Owned {
+    pub fn of(request: &Request<'_>) -> Self {
+        let &Request { policy, cost, partial, always, id, .. } = request;
+        let key = request.bounded_key().to_vec();
+        Self { policy: *policy, key, cost, partial, always, id: id.map(<[u8]>::to_vec) }
+    }
+
+    pub fn request(&self) -> Request<'_> {
+        let &Self { ref policy, ref key, cost, partial, always, ref id } = self;
+        Request { cost, partial, always, id: id.as_deref(), ..Request::new(policy, key).with_key_as_it_is() }
+    }
+}
