@@ -41,7 +41,7 @@ test-adapters: $(own_module) $(if $(SERVERS),,servers) ## test what is in client
 
 .PHONY: bench-node
 bench-node: $(own_module) $(if $(SERVERS),,servers) ## compare the store of Node.js with rate-limit-redis; CHECK=1 fails above the goals
-	@cd clients/node && SERVERS="$${SERVERS:-$$(ls $(CURDIR)/target/servers/valkey-9.*/*-server | head -n 1)}" node tests/bench.js
+	@cd clients/node && node_modules/.bin/tsc && SERVERS="$${SERVERS:-$$(ls $(CURDIR)/target/servers/valkey-9.*/*-server | head -n 1)}" node tests/bench.js
 
 .PHONY: bench-python
 bench-python: $(own_module) $(if $(SERVERS),,servers) ## compare a route of FastAPI with slowapi; CHECK=1 fails above the goal

@@ -13,7 +13,7 @@ const SOURCES: [(&str, &str); 8] = [
     ("service/rules/src", "rs"),
     ("tests/proofs/src", "rs"),
     ("clients/python/limits_redis_rl", "py"),
-    ("clients/node", "js"),
+    ("clients/node/src", "ts"),
 ];
 
 /// The crates of this repository that each crate may use.

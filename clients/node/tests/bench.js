@@ -6,7 +6,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { RedisStore } from 'rate-limit-redis'
 import { createClient } from 'redis'
-import { RedisRlStore } from '../index.js'
+import { RedisRlStore } from '../dist/index.js'
 import { servers, startServer } from './servers.js'
 
 const ROUNDS = 9

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { after, before, describe, test } from 'node:test'
 import express from 'express'
 import supertest from 'supertest'
-import { Limiter, Policy, RateLimitError, RedisRlStore, limit, problem } from '../index.js'
+import { Limiter, Policy, RateLimitError, RedisRlStore, limit, problem } from '../dist/index.js'
 import { SINGLES, close, connected } from './connections.js'
 import { servers, startServer, waitFor } from './servers.js'
 

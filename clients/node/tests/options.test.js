@@ -6,8 +6,8 @@ import { test } from 'node:test'
 import * as ioredis from 'ioredis'
 import * as ioredis5 from 'ioredis5'
 import * as redis from 'redis'
-import { Limiter, RedisRlStore, isUnavailable } from '../index.js'
-import { kind } from '../errors.js'
+import { Limiter, RedisRlStore, isUnavailable } from '../dist/index.js'
+import { kind } from '../dist/errors.js'
 
 const client = async () => []
 
@@ -120,7 +120,7 @@ function run(code) {
 
 test('a delay that is longer than a timer of Node.js', () => {
   const code = `
-    import { RedisRlStore } from '../index.js'
+    import { RedisRlStore } from '../dist/index.js'
     const client = async () => '1 1 1 1 0 0 1 1 2147483648 0 0 1'
     const store = new RedisRlStore({ client, algorithm: 'LEAKY' })
     store.init({ windowMs: 1000, limit: 1 })
@@ -137,7 +137,7 @@ test('many stores add one listener to their client', () => {
 
 test('a call that waits keeps no process alive for longer', () => {
   const status = run(`
-    import { RedisRlStore } from '../index.js'
+    import { RedisRlStore } from '../dist/index.js'
     const store = new RedisRlStore({ client: () => new Promise(() => {}), timeout: 1, logger: { warn() {}, error() {} } })
     store.init({ windowMs: 1000, limit: 1 })
     for (let i = 0; i < 3; i += 1) store.increment('k').catch(() => {})

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { after, before, test } from 'node:test'
 import { Redis as Upstash } from '@upstash/redis'
-import { Limiter, RedisRlStore } from '../index.js'
+import { Limiter, RedisRlStore } from '../dist/index.js'
 import { SINGLES, close, connected } from './connections.js'
 import { servers, startServer } from './servers.js'
 

@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { Redis } from 'ioredis'
-import { scripted } from '../scripts.js'
+import { scripted } from '../dist/call.js'
 
 const { RL_MODULE: module, SERVERS = '', MODULE } = process.env
 /** MODULE=none: the servers have no module, and the Lua scripts decide. */

@@ -2,13 +2,12 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { Breaker } from '../breaker.js'
-import { decided, decisions } from '../decision.js'
-import { isUnavailable, kind } from '../errors.js'
-import { Limiter, Policy, addressKey } from '../index.js'
-import { slot } from '../keys.js'
-import { command } from '../link.js'
-import { scripted } from '../scripts.js'
+import { Breaker } from '../dist/breaker.js'
+import { command, scripted } from '../dist/call.js'
+import { decided, decisions } from '../dist/decision.js'
+import { isUnavailable, kind } from '../dist/errors.js'
+import { Limiter, Policy, addressKey } from '../dist/index.js'
+import { slot } from '../dist/keys.js'
 
 const read = (name) => JSON.parse(readFileSync(new URL(`../../../vectors/${name}.json`, import.meta.url), 'utf8'))
 
@@ -29,10 +28,9 @@ test('the breaker of vectors/breaker.json', () => {
 test('the keys and addresses of vectors/keys.json', () => {
   const { clients, addresses } = read('keys')
   for (const [prefix, name, who, key] of clients) {
-    const limiter = new Limiter({ client: async () => [], prefix })
-    assert.equal(limiter.key('TOKEN 1m 60', who, `${prefix}${name}:`), key)
+    const policy = { 'token:60000ms': 'TOKEN 1m 60', 'fixed:month': 'FIXED month 60' }[name] ?? `TOKEN 1m 60 AS ${name}`
+    assert.equal(new Limiter({ client: async () => [], prefix }).key(policy, who), key)
   }
-  assert.equal(new Limiter({ client: async () => [], prefix: 'app:' }).key('TOKEN 1m 60', 'user:42'), clients[0][3])
   for (const [address, key] of addresses) assert.equal(addressKey(address), key)
 })
 

@@ -1,0 +1,147 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { RateLimitError } from './errors.js'
+import type { Limiter } from './limiter.js'
+import type { Logger } from './log.js'
+import type { AnyPolicy } from './policy.js'
+import { type Asked, Store, type StoreCounters, type StoreOptions } from './store.js'
+
+// No type of express or express-rate-limit is named, which an application with a Limiter only does not have.
+
+/** What this package uses of a response of Express. */
+export type Response = {
+  headersSent: boolean
+  getHeader(name: string): unknown
+  set(headers: Record<string, string>): unknown
+  status(code: number): { type(type: string): { send(body: string): unknown } }
+}
+
+/** One limit of a middleware: `policy` may be a function of the request, as `key` (whom to limit) and `cost` are. */
+export type RequestLimit<Request> = {
+  policy: AnyPolicy | ((request: Request) => AnyPolicy | Promise<AnyPolicy>)
+  key: (request: Request) => string | number | Promise<string | number>
+  cost?: (request: Request) => number | Promise<number>
+}
+
+/** The hits that are counted, and when more is available. */
+export type Hits = { totalHits: number; resetTime: Date | undefined }
+
+/** A middleware of Express: all limits are charged, or none. A denial is 429 with a body of the type problem+json. */
+export function limit<Request = any>(
+  limiter: Limiter,
+  limits: RequestLimit<Request>[],
+): (request: Request, response: Response, next: (error?: unknown) => void) => Promise<void> {
+  for (const { policy } of limits) if (typeof policy !== 'function') limiter.fixed(policy)
+  if (limits.length === 0) throw new TypeError('limits: expected at least one')
+  return async (request, response, next) => {
+    try {
+      const asked = limits.map(async ({ policy, key, cost }): Promise<[AnyPolicy, string | number, { cost?: number }]> => {
+        return [typeof policy === 'function' ? await policy(request) : policy, await key(request), { cost: await cost?.(request) }]
+      })
+      const found = await limiter.checkAll(await Promise.all(asked))
+      response.set(found.headers())
+      if (found.allowed) return next()
+      quotaExceeded(response, found.limits.flatMap(({ allowed, policy }) => (allowed ? [] : [policy.label])))
+    } catch (error) {
+      next(error)
+    }
+  }
+}
+
+/** Responses of the type `application/problem+json`, as the other clients of redis-rl write them. */
+export const problem = {
+  /** For the option `handler` of express-rate-limit. */
+  denied(_request: unknown, response: Response): void {
+    const policies = String(response.getHeader('RateLimit-Policy') ?? '')
+    quotaExceeded(response, Array.from(policies.matchAll(/"([^"]*)"; ?q=/g), ([, name]) => name))
+  },
+
+  /** For `app.use`, after the routes: a RateLimitError. It hands every other error on. */
+  error(error: unknown, _request: unknown, response: Response, next: (error: unknown) => void): void {
+    if (!(error instanceof RateLimitError) || response.headersSent) return next(error)
+    response.set(error.headers)
+    send(response, { type: 'about:blank', title: error.title, status: error.status })
+  },
+}
+
+function quotaExceeded(response: Response, violated: string[]): void {
+  const type = 'https://iana.org/assignments/http-problem-types#quota-exceeded'
+  send(response, { type, title: 'Quota exceeded', status: 429, 'violated-policies': violated })
+}
+
+function send(response: Response, body: { status: number; [name: string]: unknown }): void {
+  response.status(body.status).type('application/problem+json').send(JSON.stringify(body))
+}
+
+/** For the option `store` of express-rate-limit. */
+export class RedisRlStore {
+  /** The keys are those of a server that others use too. */
+  localKeys = false
+  prefix: string | undefined
+  readonly counters: StoreCounters
+  #store: Store
+  #windowMs = 0
+  #limit: unknown = 0
+  #wrong: unknown
+
+  /**
+   * What increment() charged for the request at hand, for decrement(), which is told the key only. One asynchronous
+   * function of express-rate-limit calls both, so what increment() enters here is there in decrement().
+   */
+  #charges = new AsyncLocalStorage<{ key: string; charged: boolean; at: number }>()
+
+  constructor(options: StoreOptions) {
+    this.#store = new Store(options)
+    this.counters = this.#store.counters
+    this.prefix = options.prefix
+  }
+
+  init({ windowMs, limit, passOnStoreError, logger }: { windowMs: number; limit: unknown; passOnStoreError?: boolean; logger?: Logger }): void {
+    this.#windowMs = windowMs
+    this.#limit = limit
+    this.#store.limiter.allowsErrors = passOnStoreError === true
+    if (logger) this.#store.limiter.log.logger = logger
+    try {
+      if (!Number.isSafeInteger(windowMs) || windowMs < 1) throw new TypeError('windowMs: expected a positive integer of milliseconds')
+      if (typeof limit === 'number') this.#store.register(this.#asked(''))
+    } catch (error) {
+      // express-rate-limit logs this and goes on. Each request is an error then.
+      this.#wrong = error
+      throw error
+    }
+  }
+
+  async increment(key: string): Promise<Hits> {
+    const charge = { key, charged: false, at: 0 }
+    // Before the first await: what is entered later is not seen by the caller.
+    this.#charges.enterWith(charge)
+    const { hits, ms, charged, at } = await this.#store.count(this.#asked(key))
+    Object.assign(charge, { charged, at })
+    return { totalHits: hits, resetTime: timeIn(ms) }
+  }
+
+  async decrement(key: string): Promise<void> {
+    const charge = this.#charges.getStore()
+    const own = charge?.key === key ? charge : undefined
+    // express-rate-limit also takes back a request that was denied. FIXED counted that one, the others did not.
+    if (own?.charged !== false) await this.#store.refund(this.#asked(key), own?.at)
+  }
+
+  async resetKey(key: string): Promise<void> {
+    await this.#store.reset(this.#asked(key))
+  }
+
+  /** Undefined if nothing is counted: also after everything was given back. */
+  async get(key: string): Promise<Hits | undefined> {
+    const found = await this.#store.peek(this.#asked(key))
+    return found && { totalHits: found.hits, resetTime: timeIn(found.ms) }
+  }
+
+  #asked(key: string): Asked {
+    return { who: key, windowMs: this.#windowMs, limit: this.#limit, wrong: this.#wrong }
+  }
+}
+
+/** `ms`: undefined for never. */
+function timeIn(ms: number | undefined): Date | undefined {
+  return ms === undefined ? undefined : new Date(Date.now() + ms)
+}
