@@ -103,6 +103,8 @@ mod denial;
 #[cfg(feature = "async")]
 mod error;
 #[cfg(feature = "async")]
+mod gather;
+#[cfg(feature = "async")]
 mod grants;
 #[cfg(feature = "async")]
 mod joined;
@@ -124,6 +126,9 @@ pub mod state_machines;
 #[cfg(feature = "async")]
 mod stats;
 
+#[cfg(feature = "async")]
+#[doc(hidden)]
+pub use gather::Gather;
 #[cfg(feature = "async")]
 pub use {
     accounts::TopDenial,

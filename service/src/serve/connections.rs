@@ -15,6 +15,7 @@ use hyper::server::conn::http2;
 use hyper::service::{Service as _, service_fn};
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
+use redis_rl_client::Gather;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, join, split};
 use tokio::net::TcpStream;
 use tokio::time::{sleep, timeout};
@@ -139,7 +140,7 @@ impl Grpc {
     async fn serve_begun<I: AsyncRead + AsyncWrite + Send + Unpin + 'static>(self: Arc<Self>, io: I) {
         let (read, write) = split(io);
         let service = service_fn(|request| self.reply(request));
-        let io = TokioIo::new(join(PREFACE.chain(read), Announce::new(write, self.bounds.streams)));
+        let io = TokioIo::new(join(PREFACE.chain(read), Announce::new(Gather::new(write), self.bounds.streams)));
         let mut connection = pin!(self.http2.serve_connection(io, service));
         let (why, grace) = tokio::select! {
             ended = connection.as_mut() => return self.ended(ended),

@@ -17,6 +17,7 @@ use tokio::time::timeout;
 
 use crate::address::{CONNECT_TIMEOUT, Trust};
 use crate::error::is_connection_error;
+use crate::gather::Gather;
 
 /// How many commands may wait for the connection to write them. With more, requests wait for room.
 const QUEUE: usize = 65_536;
@@ -79,7 +80,8 @@ where
     // The time limits are those of the callers.
     let config = AsyncConnectionConfig::new().set_response_timeout(None).set_pipeline_buffer_size(QUEUE);
     let says_nothing = RedisConnectionInfo::default().set_skip_set_lib_name();
-    let (multiplexed, driver) = MultiplexedConnection::new_with_config(&says_nothing, stream, config).await?;
+    let (multiplexed, driver) =
+        MultiplexedConnection::new_with_config(&says_nothing, Gather::new(stream), config).await?;
     let driver = tokio::spawn(driver).abort_handle();
     let commands = login(info.redis_settings());
     let sent = commands.iter().map(|command| {
