@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures_util::FutureExt as _;
+use futures_util::future::Either;
 use http::{Request, Response};
 use hyper::body::Incoming;
 use hyper::server::conn::http2;
@@ -27,7 +28,8 @@ use tracing::debug;
 
 use super::streams::{Announce, TAKEN};
 use super::tls::Tls;
-use crate::decide::{Deadline, Service, grpc_timeout};
+use crate::decide::proto::envoy::rate_limit_service_server::{RateLimitServiceServer, SERVICE_NAME};
+use crate::decide::{self, Deadline, Service, grpc_timeout};
 use crate::http::{Held, Message, Messages};
 
 /// How long a client may send nothing at first. If it sends nothing for this time later, it gets a ping.
@@ -65,6 +67,8 @@ pub struct Bounds {
 #[derive(Clone)]
 pub struct Grpc {
     http2: http2::Builder<TokioExecutor>,
+    /// The service that all proxies ask. Nothing chooses among routes for it: 5 % of what a request takes.
+    limits: TowerToHyperService<RateLimitServiceServer<decide::Grpc>>,
     routes: TowerToHyperService<Routes>,
     bounds: Bounds,
     messages: Messages,
@@ -95,7 +99,8 @@ impl Grpc {
             .max_concurrent_streams(streams)
             .max_pending_accept_reset_streams(CANCELLED);
         let routes = TowerToHyperService::new(routes.prepare());
-        Self { http2, routes, bounds, messages, service, stops }
+        let limits = TowerToHyperService::new(RateLimitServiceServer::new(decide::Grpc(service.clone())));
+        Self { http2, limits, routes, bounds, messages, service, stops }
     }
 
     /// Serves a connection of TCP until it ends; with certificates, an encrypted one.
@@ -170,7 +175,11 @@ impl Grpc {
         }
         let request = request.map(|body| Message::grpc(body, held.clone(), &self.messages));
         let late = || Ok(Status::deadline_exceeded("the request was not decided in time").into_http());
-        timeout(limit, self.routes.call(request)).map(move |replied| {
+        let replies = match request.uri().path().strip_prefix('/').and_then(|path| path.split_once('/')) {
+            Some((SERVICE_NAME, _)) => Either::Left(self.limits.call(request)),
+            _ => Either::Right(self.routes.call(request)),
+        };
+        timeout(limit, replies).map(move |replied| {
             drop(held);
             replied.unwrap_or_else(|_| late())
         })

@@ -30,7 +30,6 @@ use super::tls::{Tls, served};
 use super::watch::{LOOK_EVERY, Watch};
 use super::{redis, traces};
 use crate::control::Control;
-use crate::decide::proto::envoy::rate_limit_service_server::RateLimitServiceServer;
 use crate::decide::proto::rate_limit_service_server::RateLimitServiceServer as KuadrantServer;
 use crate::decide::{DESCRIPTORS, Grpc, Metrics, Service, Traces};
 use crate::http::{self, HttpLimits, Messages};
@@ -252,7 +251,7 @@ fn callers(max: usize) -> usize {
     max.min(left.max(1))
 }
 
-/// What gRPC is asked: limits, health, and what there is to ask.
+/// What gRPC is asked beside Envoy's limits: those of Kuadrant, health, and what there is to ask.
 fn routes(service: &Arc<Service>) -> io::Result<(Health, Routes)> {
     let (health, health_server) = tonic_health::server::health_reporter();
     let reflection = || {
@@ -266,7 +265,6 @@ fn routes(service: &Arc<Service>) -> io::Result<(Health, Routes)> {
         .add_service(reflection().build_v1().map_err(io::Error::other)?)
         // What older clients ask.
         .add_service(reflection().build_v1alpha().map_err(io::Error::other)?)
-        .add_service(RateLimitServiceServer::new(Grpc(service.clone())))
         .add_service(KuadrantServer::new(Grpc(service.clone())));
     Ok((Health(health), routes.routes()))
 }
