@@ -15,8 +15,10 @@ const nodeRedis =
   }
 const ioRedis =
   ({ Redis }, always) =>
-  (port, { noReconnection, ...options } = {}) =>
-    new Redis(port, '127.0.0.1', { ...(noReconnection && { retryStrategy: () => null }), ...always, ...options })
+  (port, { noReconnection, ...options } = {}) => {
+    const once = { maxRetriesPerRequest: 0, autoResendUnfulfilledCommands: false }
+    return new Redis(port, '127.0.0.1', { ...once, ...(noReconnection && { retryStrategy: () => null }), ...always, ...options })
+  }
 
 /**
  * Clients of one server, by its port.

@@ -5,16 +5,19 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import net from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { after, before, describe } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { Redis } from 'ioredis'
-import { scripted } from '../dist/call.js'
+import { SINGLES, close, connected } from './connections.js'
 
 const { RL_MODULE: module, SERVERS = '', MODULE } = process.env
 /** MODULE=none: the servers have no module, and the Lua scripts decide. */
 export const withoutModule = MODULE === 'none'
 export const servers = SERVERS.split(/[ :]/).filter(Boolean)
 if (!module || servers.length === 0) throw new Error('no RL_MODULE or SERVERS: run scripts/test-adapters node')
+/** The server that most tests start. */
+export const path = servers.at(-1)
 
 async function freePort() {
   const server = net.createServer().listen(0, '127.0.0.1')
@@ -35,12 +38,29 @@ export async function waitFor(what, check) {
   throw new Error(`waited for ${what} in vain`)
 }
 
-/** The call that these words of a command with one limit are. */
-export function callOf(command, words) {
-  const [, verb] = command.split('.')
-  const isCheck = !['PEEK', 'REFUND', 'SETTLE', 'RESET'].includes(verb)
-  const [algorithm, key, ...rest] = isCheck ? [verb, ...words] : words
-  return { verb: isCheck ? 'CHECK' : verb, limits: [{ policy: { algorithm }, key, words: rest }] }
+/** What the limiters of a test log. */
+export const logged = []
+export const logger = { warn: (line) => logged.push(line), error: (line) => logged.push(line) }
+
+let prefixes = 0
+export const nextPrefix = () => `${(prefixes += 1)}:`
+
+/** The tests of `work`, on a server with the module and on one without, where the Lua scripts decide. */
+export function onBoth(work) {
+  for (const module of [true, false]) {
+    describe(module ? 'with the module' : 'with the Lua scripts', () => {
+      const at = { module }
+      before(async () => {
+        at.server = await startServer(path, { module })
+        at.client = await connected(SINGLES['redis 6'](at.server.port))
+      })
+      after(async () => {
+        close(at.client)
+        await at.server.stop()
+      })
+      work(at)
+    })
+  }
 }
 
 export async function startServer(path, ...options) {
@@ -48,20 +68,12 @@ export async function startServer(path, ...options) {
   const loaded = own.module ? ['--loadmodule', module] : []
   const port = await freePort()
   const dir = mkdtempSync(join(tmpdir(), 'rl-node-'))
-  const words = ['--port', port, '--bind', '127.0.0.1', '--save', '', '--dir', dir, ...loaded, ...options]
+  const always = ['--bind', '127.0.0.1', '--save', '', '--enable-module-command', 'local']
+  const words = ['--port', port, '--dir', dir, ...always, ...loaded, ...options]
   let child, ended, exited
   let log = ''
   const client = new Redis(port, '127.0.0.1', { lazyConnect: true, retryStrategy: null, protocol: 2 })
   client.on('error', () => {})
-  if (withoutModule) {
-    // The tests look at what is counted by commands of the module.
-    const call = client.call.bind(client)
-    client.call = (command, ...words) => {
-      if (!command.startsWith('RL.')) return call(command, ...words)
-      const { source, words: sent } = scripted(callOf(command, words.map(String)))
-      return call('EVAL', source, ...sent)
-    }
-  }
   const kill = async () => {
     client.disconnect()
     child.kill('SIGKILL')

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
+import { TimeoutError } from 'redis'
 import { Breaker } from '../dist/breaker.js'
 import { command, scripted } from '../dist/call.js'
 import { decided, decisions } from '../dist/decision.js'
@@ -10,6 +11,7 @@ import { Limiter, Policy, addressKey } from '../dist/index.js'
 import { slot } from '../dist/keys.js'
 
 const read = (name) => JSON.parse(readFileSync(new URL(`../../../vectors/${name}.json`, import.meta.url), 'utf8'))
+const { algorithms } = read('capabilities')
 
 test('the breaker of vectors/breaker.json', () => {
   for (const { name, timeout = 100, steps } of read('breaker').cases) {
@@ -34,11 +36,16 @@ test('the keys and addresses of vectors/keys.json', () => {
   for (const [address, key] of addresses) assert.equal(addressKey(address), key)
 })
 
-test('the error replies of vectors/errors.json', () => {
+test('the error replies of vectors/errors.json, and errors without a reply', () => {
   const { cannot_decide, faults } = read('errors')
-  for (const text of [...cannot_decide, ...faults]) {
-    const found = [isUnavailable(new Error(text)), kind(new Error(text))]
-    assert.deepEqual(found, [cannot_decide.includes(text), text.split(' ')[0]], text)
+  for (const [error, isAway, name] of [
+    ...cannot_decide.map((text) => [new Error(text), true, text.split(' ')[0]]),
+    ...faults.map((text) => [new Error(text), false, text.split(' ')[0]]),
+    ...[new Error('Socket closed unexpectedly'), new AggregateError([])].map((error) => [error, true, 'connection']),
+    ...[new Error('Command timed out'), new TimeoutError()].map((error) => [error, true, 'timeout']),
+    [new TypeError('x is undefined'), false, 'bug'],
+  ]) {
+    assert.deepEqual([isUnavailable(error), kind(error)], [isAway, name], String(error))
   }
 })
 
@@ -48,7 +55,7 @@ function callOf([command, ...words]) {
   const limit = (algorithm, key, rest) => ({ policy: { algorithm }, key, words: rest })
   if (verb === 'MULTI' || verb === 'SHARE') {
     const [count, ...rest] = words.slice(0, -1)
-    const begins = rest.flatMap((word, at) => (/^[A-Z]{4,}$/.test(word) && read('capabilities').algorithms[word] ? [at] : []))
+    const begins = rest.flatMap((word, at) => (/^[A-Z]{4,}$/.test(word) && algorithms[word] ? [at] : []))
     assert.equal(begins.length, Number(count))
     const parts = begins.map((at, i) => rest.slice(at, begins[i + 1]))
     return { verb, limits: parts.map(([algorithm, key, ...own]) => limit(algorithm, key, own)) }
@@ -77,8 +84,8 @@ test('the calls of vectors/scripts.json', () => {
 })
 
 test('the replies of vectors/algorithms.json, and their headers', () => {
-  const { about, ...algorithms } = read('algorithms')
-  for (const [name, calls] of Object.entries(algorithms)) {
+  const { about, ...tables } = read('algorithms')
+  for (const [name, calls] of Object.entries(tables)) {
     for (const { call, reply } of calls) {
       const found = /^RL\.(?:PEEK )?(\w+) k 1m 5 COST (\d+)( PARTIAL)? LINE$/.exec(call)
       if (!found) continue
@@ -109,7 +116,7 @@ test('the options of vectors/capabilities.json, and what is wrong with a policy'
       return false
     }
   }
-  for (const [algorithm, can] of Object.entries(read('capabilities').algorithms)) {
+  for (const [algorithm, can] of Object.entries(algorithms)) {
     const found = {
       burst: takes(`${algorithm} 1m 5 BURST 2`),
       anchor: takes(`${algorithm} 1m 5 ANCHOR 0`),
