@@ -10,7 +10,6 @@ from dataclasses import replace
 
 from .calls import Call, Limit
 from .decision import Decisions
-from .errors import CircuitOpen, Overloaded
 from .policy import LARGEST, RESERVES, milliseconds
 
 # What was used: of all limits with a cost, or of some by the names of their policies or their keys.
@@ -19,6 +18,18 @@ Used = int | Mapping[str, int]
 
 class Charge:
     """The limits of a reservation, and its state."""
+
+    decisions: Decisions | None = None
+    """What the server said."""
+    is_scripted = False
+    """Whether scripts decided, which have no reservations."""
+    is_sent = True
+    """Whether the server may have charged it."""
+    is_over = False
+    ends = math.inf
+    """When the first lease ends, if it is not renewed. The server counts the window from a later moment."""
+    is_loss_noted = False
+    _is_lost = False
 
     def __init__(self, limits: Iterable[Limit], ttl: str | int) -> None:
         self.ttl = milliseconds("ttl", ttl)
@@ -31,20 +42,8 @@ class Charge:
             is_lease = limit.policy.algorithm == "LEASE"
             words = {"words": ("ID", self.id)} if is_lease else {"reserve": ("RESERVE", self.id, f"{self.ttl}ms")}
             self.limits.append(replace(limit, **words))
-        if not self.limits:
-            raise ValueError("limits: expected at least one")
         self.leases = [limit for limit in self.limits if limit.policy.algorithm == "LEASE"]
         self.window = min((lease.policy.window_ms for lease in self.leases), default=0) / 1000
-        # When the first lease ends, if it is not renewed. The server counts the window from a later moment.
-        self.ends = math.inf
-        self.decisions: Decisions | None = None
-        """What the server said."""
-        self.is_scripted = False
-        """Whether scripts decided, which have no reservations."""
-        self.is_sent = True
-        """Whether the server may have charged it."""
-        self.is_over = False
-        self._is_lost = self._is_counted = False
 
     def used(self, used: Used) -> dict[int, int]:
         """What was used of each limit with a cost that is named, by its place."""
@@ -78,12 +77,18 @@ class Charge:
                 calls.append(Call("SETTLE", [limit.correction(*words)]))
         return calls
 
-    def may_repeat(self, call: Call, error: Exception) -> bool:
-        """Whether a call of a settlement may be sent again after this error. One without an id would settle twice."""
-        return not self.is_scripted or call.verb == "RELEASE" or isinstance(error, (CircuitOpen, Overloaded))
-
-    def renew(self) -> list[Call]:
+    def renewals(self) -> list[Call]:
         return [Call("RENEW", [replace(lease, words=(lease.policy.window, self.id))]) for lease in self.leases]
+
+    def taken(self, sent: float, decisions: Decisions) -> None:
+        """The leases are held, unless shadow mode has allowed what takes none."""
+        shadowed = [limit for limit, each in zip(self.limits, decisions.limits, strict=True) if each.is_shadow]
+        self.leases = [lease for lease in self.leases if lease not in shadowed]
+        self.renewed(sent, True)
+
+    def renewed(self, sent: float, is_held: bool) -> None:
+        if self.leases and not self.is_lost:
+            self._is_lost, self.ends = not is_held, sent + self.window
 
     @property
     def is_lost(self) -> bool:
@@ -91,25 +96,6 @@ class Charge:
         if not self.is_over and time.monotonic() >= self.ends:
             self._is_lost = True
         return self._is_lost
-
-    def newly_lost(self) -> bool:
-        """Whether a lease is lost, the first time. False after that."""
-        is_new = self.is_lost and not self._is_counted
-        self._is_counted = self.is_lost
-        return is_new
-
-    def taken(self, sent: float, decisions: Decisions) -> None:
-        """The leases are held, unless shadow mode has allowed what takes none."""
-        for limit, decision in zip(self.limits, decisions.limits, strict=True):
-            if limit in self.leases and decision.is_shadow:
-                self.leases.remove(limit)
-        if self.leases:
-            self.ends = sent + self.window
-
-    def renewed(self, sent: float, replies: list[int]) -> None:
-        if not self.is_lost:
-            self._is_lost = 0 in replies
-            self.ends = sent + self.window
 
     def pause(self, part: int) -> float:
         """Until the next renewal: this part of a window, but not longer than the leases last."""

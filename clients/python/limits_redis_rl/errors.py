@@ -66,6 +66,11 @@ class UnknownPrimary(redis.RedisError):
         super().__init__(f"no Sentinel watches a primary with the name {name!r}")
 
 
+def was_not_sent(error: BaseException) -> bool:
+    """Whether the server has nothing of this call."""
+    return isinstance(error, (CircuitOpen, Overloaded))
+
+
 def is_pool_full(error: BaseException) -> bool:
     """Whether all connections of the client were in use, so nothing was sent."""
     if isinstance(error, redis.exceptions.MaxConnectionsError):
@@ -107,11 +112,6 @@ def is_unavailable(error: BaseException) -> bool:
         cause = error.__cause__
         return isinstance(error, SlotNotCoveredError) or (cause is not None and is_unavailable(cause))
     return isinstance(error, (redis.ConnectionError, redis.TimeoutError, ClusterError, asyncio.TimeoutError, OSError))
-
-
-def describe(error: BaseException) -> str:
-    """The name and the text of an error, on one line."""
-    return f"{type(error).__name__}: {' '.join(str(error).split()) or 'no reply'}"
 
 
 class Denied(Exception):

@@ -7,7 +7,7 @@ import time
 from collections import Counter
 from dataclasses import dataclass, field
 
-from .errors import describe, kind
+from .errors import is_unavailable, kind
 
 logger = logging.getLogger("limits_redis_rl")
 
@@ -46,23 +46,29 @@ class Log:
         self._last: dict[str, float] = {}
         self._left_out: Counter[str] = Counter()
 
-    def write(self, level: int, what: str, error: BaseException) -> None:
-        self._write(level, f"{what}: {kind(error)}", f"{what}: {describe(error)}")
-
-    def _write(self, level: int, name: str, text: str) -> None:
-        now = time.monotonic()
-        if now - self._last.get(name, -1.0) < 1:
-            self._left_out[name] += 1
+    def line(self, level: int, what: str, more: str = "", of: str = "") -> None:
+        """
+        :param of: with `what`, the kind of the line
+        """
+        now, kind = time.monotonic(), what + of
+        if now - self._last.get(kind, -1.0) < 1:
+            self._left_out[kind] += 1
             return
-        self._last[name] = now
-        more = self._left_out.pop(name, 0)
-        logger.log(level, "%s%s", text, f" (and {more} more)" if more else "")
+        self._last[kind] = now
+        left_out = self._left_out.pop(kind, 0)
+        logger.log(level, "%s%s%s", what, more, f" (and {left_out} more)" if left_out else "")
+
+    def write(self, level: int, what: str, error: BaseException) -> None:
+        text = " ".join(str(error).split()) or "no reply"
+        self.line(level, what, f": {type(error).__name__}: {text}", kind(error))
+
+    def failed(self, error: BaseException, outcome: str) -> None:
+        """A call has failed: there is no decision, or it is an error about the call, which is never allowed."""
+        if is_unavailable(error):
+            self.write(logging.WARNING, f"no decision, {outcome}", error)
+        else:
+            self.rejected(error)
 
     def rejected(self, error: BaseException) -> None:
-        """An error about a request, which is never allowed."""
         self.counters.faults += 1
         self.write(logging.ERROR, "the call was rejected, a fault of the configuration", error)
-
-    def changed(self, text: str) -> None:
-        """Says who decides, when that changes."""
-        self._write(logging.WARNING, text, text)

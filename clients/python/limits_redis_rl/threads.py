@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-import asyncio
-import atexit
+import concurrent.futures
 import contextlib
-import os
-import threading
 import time
-from collections.abc import Callable
-from typing import Any, TypeVar
-from weakref import WeakSet
+from typing import Any
 
+from .background import Background, Job
 from .client import patience
 
-T = TypeVar("T")
 IS_ASYNC = False
 # A call of a cluster waits for its `socket_timeout`, nothing else.
 LONGER = 0.0
-# How long the end of a program waits for its settlements, in seconds.
-AT_EXIT = 1.0
-# Runs once, and returns after how many seconds it is to run again, if at all.
-Job = Callable[[], float | None]
 
 sleep = time.sleep
+
+
+def running_loop() -> Any:
+    return None  # jobs run in a thread
 
 
 def time_limit(client: Any, timeout: float | None) -> float:
@@ -33,16 +28,13 @@ def time_limit(client: Any, timeout: float | None) -> float:
     return patience(client)
 
 
+def Within(shared: Shared, timeout: float) -> contextlib.AbstractContextManager[None]:
+    return contextlib.nullcontext()
+
+
 class Shared:
     """The client waits for a reply for its `socket_timeout`, and knows the nodes of a cluster. A thread that finds no
     connection free tries again."""
-
-    @staticmethod
-    def of(client: Any) -> Shared:
-        return Shared()
-
-    def within(self, timeout: float) -> contextlib.AbstractContextManager[None]:
-        return contextlib.nullcontext()
 
     def turn(self, client: Any, node: Any, name: str) -> contextlib.AbstractContextManager[None]:
         return contextlib.nullcontext()
@@ -50,85 +42,17 @@ class Shared:
     def initialized(self, client: Any) -> None: ...
 
 
-# Runs the jobs of this process, one after the other, in a thread.
-_loop: asyncio.AbstractEventLoop | None = None
+def run(background: Background, job: Job, loop: None, longest: float | None = None) -> Exception | None:
+    """Runs a job here, and again in the thread, if need be. Returns its error."""
+    found = job()
+    if isinstance(found, float):
+        background.start(job, loop, found)
+        return None
+    return found  # type: ignore[no-any-return]
 
 
-def _later(wait: float, run: Callable[[], None]) -> None:
-    global _loop
-    if _loop is None:
-        loop = asyncio.new_event_loop()
-        threading.Thread(target=loop.run_forever, name="redis-rl", daemon=True).start()
-        _loop = loop
-    _loop.call_soon_threadsafe(_loop.call_later, wait, run)
+begin = run
 
 
-class Background:
-    """What a limiter does beside its calls, in one thread."""
-
-    def __init__(self) -> None:
-        self.start_anew()
-        _all.add(self)
-
-    def start_anew(self) -> None:
-        """Also in a child process: it has no thread, and what the parent holds is the parent's to renew and settle."""
-        self._left = 0  # jobs that join() waits for
-        self._changed = threading.Condition()
-
-    def call(self, call: Callable[[], T], abandoned: Callable[[T], None]) -> T:
-        return call()
-
-    def now(self, job: Job, longest: float | None = None) -> None:
-        """Runs a job; again in the thread, if need be."""
-        wait = job()
-        if wait is not None:
-            self.start(job, wait)
-
-    close = now
-
-    def start(self, job: Job, wait: float = 0.0, is_awaited: bool = True) -> None:
-        """Runs a job in the thread.
-
-        :param is_awaited: whether :meth:`join` waits for it
-        """
-
-        def run() -> None:
-            again = None
-            with contextlib.suppress(Exception):  # the log has it
-                again = job()
-            if again is not None:
-                return _later(again, run)
-            with self._changed:
-                self._left -= is_awaited
-                self._changed.notify_all()
-
-        with self._changed:
-            _later(wait, run)
-            self._left += is_awaited
-
-    drop = start
-
-    def join(self, timeout: float | None) -> bool:
-        with self._changed:
-            return self._changed.wait_for(lambda: not self._left, timeout)
-
-
-_all: WeakSet[Background] = WeakSet()
-
-
-def _after_fork() -> None:
-    global _loop
-    _loop = None
-    for background in list(_all):
-        background.start_anew()
-
-
-def _at_exit() -> None:
-    until = time.monotonic() + AT_EXIT
-    for background in list(_all):
-        background.join(max(until - time.monotonic(), 0))
-
-
-atexit.register(_at_exit)
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)
+def join(background: Background, timeout: float | None) -> bool:
+    return not concurrent.futures.wait(background.awaited(), timeout).not_done

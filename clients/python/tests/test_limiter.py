@@ -21,7 +21,7 @@ from redis.backoff import NoBackoff
 from server import MODULE, Forwarder, Server, binaries, eventually, free_port, listens, spawn
 
 from limits_redis_rl import AsyncLimiter, Denied, Limiter, Overloaded, Policy
-from limits_redis_rl.aio import Shared
+from limits_redis_rl.aio import Shared, Within
 from limits_redis_rl.calls import Limit
 from limits_redis_rl.errors import NoModule
 from limits_redis_rl.local import MOST_KEYS, Local
@@ -328,7 +328,7 @@ async def test_each_call_has_its_own_time() -> None:
 
     async def waited(timeout: float) -> float:
         try:
-            with shared.within(timeout):
+            with Within(shared, timeout):
                 await asyncio.sleep(30)
         except redis.TimeoutError:
             pass

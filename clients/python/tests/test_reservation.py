@@ -205,7 +205,7 @@ async def test_when_a_lease_is_lost(
     assert (limiter.counters.faults > 0) == (name == "the renewal is rejected")
     assert set(server.sent[1:]) <= {"RL.RENEW lease:300ms:{k} 300ms call-1"}
     reservation.close()
-    assert (reservation.is_lost, caplog.text.count("a lease has ended: LeaseLost: the reservation")) == (lost, lost)
+    assert (reservation.is_lost, caplog.text.count("a lease has ended: the reservation")) == (lost, lost)
 
 
 @every_kind
@@ -318,7 +318,7 @@ async def test_a_lease_that_cannot_be_renewed_is_lost(
             await asyncio.to_thread(eventually, lambda: counters.leases_lost, "it is counted")
             reservation.close()
             await joined(limiter)
-            assert counters.leases_lost == caplog.text.count("a lease has ended: LeaseLost: the reservation") == 1
+            assert counters.leases_lost == caplog.text.count("a lease has ended: the reservation") == 1
 
 
 @every_kind

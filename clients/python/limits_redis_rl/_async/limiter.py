@@ -10,18 +10,18 @@ from dataclasses import replace
 from typing import Any, TypeAlias
 from weakref import WeakKeyDictionary
 
-from ..aio import IS_ASYNC, sleep, time_limit
+from ..aio import IS_ASYNC, join, running_loop, sleep, time_limit
 from ..calls import Call, Limit
 from ..charge import Charge
 from ..client import check_client
 from ..decision import Decision, Decisions, decided, undecided
-from ..errors import CircuitOpen, Denied, Overloaded, is_unavailable
+from ..errors import Denied, Overloaded, is_unavailable, was_not_sent
 from ..keys import part_of_key
 from ..local import Local
 from ..log import Counters, Log
 from ..policy import AnyPolicy, Policy
 from .link import AsyncLink, clock
-from .reservation import AsyncKeeper, AsyncReservation
+from .reservation import AsyncReservation, settlement
 
 # What several limits of one call may be.
 MOST_LIMITS = 64
@@ -82,7 +82,6 @@ class AsyncLimiter:
         self.counters = Counters() if counters is None else counters
         self.log = Log(self.counters)
         self.link = AsyncLink(client, time_limit(client, timeout), self.log, module == "required")
-        self._keeper = AsyncKeeper(self.link, self.log)
         self._prefix = prefix
         self._unavailable = unavailable
         self._local = None if instances is None else Local(instances)
@@ -222,7 +221,22 @@ class AsyncLimiter:
         :param ttl: as a window is written: ``"10m"``
         """
         charge = Charge(self.all(limits), ttl)
-        return await self._keeper.background.call(lambda: self._hold(charge), lambda held: held.close(charged=False))
+        if not charge.limits:
+            raise ValueError("limits: expected at least one")
+        call, sent, found = Call("MULTI", charge.limits), time.monotonic(), None
+        try:
+            found, charge.is_scripted = await self._from_server(call)
+            charge.decisions = found
+        except Exception as error:
+            charge.is_scripted = self.link.scripts_decide
+            charge.is_sent = is_unavailable(error) and not was_not_sent(error)
+            found = self._without_server(error, call)
+        finally:
+            # The server may have charged what had no reply, also if the caller has left.
+            if charge.is_sent and charge.decisions is None and not (found and found.allowed):
+                job = settlement(self.link, charge, charge.settle({}, False))
+                self.link.background.start(job, running_loop())
+        return AsyncReservation(self.link, charge, found, sent)
 
     async def join(self, timeout: float | None = None) -> bool:
         """Waits until all settlements in the background have ended, at most `timeout` seconds if given. Returns whether
@@ -230,7 +244,7 @@ class AsyncLimiter:
 
         With threads, the end of a program waits a second for them.
         """
-        return await self._keeper.background.join(timeout)
+        return await join(self.link.background, timeout)
 
     async def decide(self, verb: str, limits: Sequence[Limit]) -> Decisions:
         """The decision of the server or, where it cannot decide, of what `unavailable` says."""
@@ -265,7 +279,7 @@ class AsyncLimiter:
         first = int(limits[0].allowed if is_one else reply[0])
         if self._is_away:
             self._is_away = False
-            self.log.changed("the server decides again")
+            self.log.line(logging.WARNING, "the server decides again")
         if call.verb in ("CHECK", "MULTI", "SHARE"):
             self.counters.allowed += first > 0
             self.counters.denied += first == 0
@@ -282,13 +296,13 @@ class AsyncLimiter:
             else:
                 self.counters.local += 1
             found = self._local.decide(call.verb, call.limits, clock())
-            self.log.write(logging.WARNING, "no decision, the limit of this process decides", error)
+            self.log.failed(error, "the limit of this process decides")
             return found
         # A client that sends many requests at once can make all connections busy. That must not allow them.
         allowed = self._unavailable == "allow" and not isinstance(error, Overloaded) and call.verb != "REFUND"
         self.counters.failed_open += allowed
         self.counters.failed_closed += not allowed
-        self.log.write(logging.WARNING, f"no decision, failing {'open' if allowed else 'closed'}", error)
+        self.log.failed(error, f"failing {'open' if allowed else 'closed'}")
         if not allowed and (self._unavailable != "deny" or call.verb == "REFUND"):
             raise error
         paid = int(allowed) if call.verb == "SHARE" else None
@@ -302,25 +316,6 @@ class AsyncLimiter:
             if not is_unavailable(error):
                 self.log.rejected(error)
             raise
-
-    async def _hold(self, charge: Charge) -> AsyncReservation:
-        call, sent = Call("MULTI", charge.limits), time.monotonic()
-        try:
-            charge.decisions, charge.is_scripted = await self._from_server(call)
-        except Exception as error:
-            # What was not sent is not charged.
-            charge.is_sent = not isinstance(error, (CircuitOpen, Overloaded))
-            charge.is_scripted = self.link.scripts_decide
-            decisions = None
-            try:
-                decisions = self._without_server(error, call)
-            finally:
-                # The server may have charged it after all, so what is allowed without it is settled as well.
-                is_held = decisions is not None and decisions.allowed
-                if not is_held and charge.is_sent and is_unavailable(error):
-                    self._keeper.background.start(self._keeper.settlement(charge, charge.settle({}, False)))
-            return AsyncReservation(self._keeper, charge, decisions, sent)
-        return AsyncReservation(self._keeper, charge, charge.decisions, sent)
 
 
 def _at(at: int | None) -> tuple[str, ...]:

@@ -6,12 +6,12 @@ import logging
 import os
 import time
 
-from ..aio import Background, Job
+from ..aio import begin, run, running_loop
+from ..background import Job
 from ..calls import Call
 from ..charge import Charge, Used
 from ..decision import Decisions
-from ..errors import is_unavailable
-from ..log import Log
+from ..errors import is_unavailable, was_not_sent
 from .link import AsyncLink
 
 # The first and the longest pause before a settlement that had no reply is sent again, in seconds.
@@ -19,74 +19,57 @@ PAUSE = 0.05
 LONGEST_PAUSE = 5.0
 
 
-class LeaseLost(Exception):
-    """For the log only."""
+def settlement(link: AsyncLink, charge: Charge, calls: list[Call]) -> Job:
+    """Settles, again and again while the server does not reply and the reservation can be settled."""
+    # It can be settled for one more `ttl` after its end.
+    until = time.monotonic() + charge.ttl * 2 / 1000
+    longer, failed = PAUSE, None
 
-
-class AsyncKeeper:
-    """Renews and settles what is reserved. It has no reference to a reservation, which may be dropped."""
-
-    def __init__(self, link: AsyncLink, log: Log) -> None:
-        self.link = link
-        self.background = Background()
-        self._log = log
-
-    def settlement(self, charge: Charge, calls: list[Call]) -> Job:
-        """Settles, again and again while the server does not reply and the reservation can be settled."""
-        # It can be settled for one more `ttl` after its end.
-        until = time.monotonic() + charge.ttl * 2 / 1000
-        longer, failed = PAUSE, None
-
-        async def settle() -> float | None:
-            nonlocal longer, failed
-            while calls:
-                try:
-                    await self.link.call(calls[0])
-                except Exception as error:
-                    pause, longer = longer, min(longer * 2, LONGEST_PAUSE)
-                    unavailable = self._is_unavailable(error, "settling again")
-                    if unavailable and charge.may_repeat(calls[0], error) and time.monotonic() + pause < until:
-                        return pause
-                    failed = failed or error
-                calls.pop(0)
-            if failed is not None:
-                self._log.counters.unsettled += 1
-                raise failed
-            return None
-
-        return settle
-
-    def renewal(self, charge: Charge) -> Job:
-        """Renews the leases until they are released or lost."""
-
-        async def renew() -> float | None:
-            if charge.is_over or self.is_lost(charge):
-                return None
-            part, sent = 3, time.monotonic()
+    async def settle() -> float | Exception | None:
+        nonlocal longer, failed
+        while calls:
             try:
-                replies = [(await self.link.call(call, charge.ends - sent))[0] for call in charge.renew()]
-                charge.renewed(sent, replies)
+                await link.call(calls[0])
             except Exception as error:
-                self._is_unavailable(error, "renewing again")
-                part = 10
-            return charge.pause(part)
+                pause, longer = longer, min(longer * 2, LONGEST_PAUSE)
+                link.log.failed(error, "settling again")
+                # A script that settles has no id, so it would settle twice.
+                may_repeat = not charge.is_scripted or calls[0].verb == "RELEASE" or was_not_sent(error)
+                if is_unavailable(error) and may_repeat and time.monotonic() + pause < until:
+                    return pause
+                failed = failed or error
+            calls.pop(0)
+        link.log.counters.unsettled += failed is not None
+        return failed
 
-        return renew
+    return settle
 
-    def is_lost(self, charge: Charge) -> bool:
-        """Whether a lease ended before its reservation, which is counted once."""
-        if charge.newly_lost():
-            self._log.counters.leases_lost += 1
-            lost = LeaseLost(f"the reservation {charge.id} goes on without it")
-            self._log.write(logging.WARNING, "a lease has ended", lost)
-        return charge.is_lost
 
-    def _is_unavailable(self, error: Exception, outcome: str) -> bool:
-        if is_unavailable(error):
-            self._log.write(logging.WARNING, f"no decision, {outcome}", error)
-            return True
-        self._log.rejected(error)
-        return False
+def renewal(link: AsyncLink, charge: Charge) -> Job:
+    """Renews the leases until they are released or lost."""
+
+    async def renew() -> float | None:
+        if charge.is_over or note_loss(link, charge):
+            return None
+        sent = time.monotonic()
+        try:
+            replies = [(await link.call(call, charge.ends - sent))[0] for call in charge.renewals()]
+        except Exception as error:
+            link.log.failed(error, "renewing again")
+            return charge.pause(10)
+        charge.renewed(sent, 0 not in replies)
+        return charge.pause(3)
+
+    return renew
+
+
+def note_loss(link: AsyncLink, charge: Charge) -> bool:
+    """Whether a lease ended before its reservation, which is counted once."""
+    if charge.is_lost and not charge.is_loss_noted:
+        charge.is_loss_noted = True
+        link.log.counters.leases_lost += 1
+        link.log.line(logging.WARNING, "a lease has ended", f": the reservation {charge.id} goes on without it")
+    return charge.is_lost
 
 
 class AsyncReservation:
@@ -98,18 +81,19 @@ class AsyncReservation:
     sent again until the reservation can no longer be settled.
     """
 
-    def __init__(self, keeper: AsyncKeeper, charge: Charge, decision: Decisions, sent: float) -> None:
-        self._keeper = keeper
+    def __init__(self, link: AsyncLink, charge: Charge, decision: Decisions, sent: float) -> None:
+        self._link = link
         self._charge = charge
+        self._loop = running_loop()
         self._used: dict[int, int] = {}
         self._settled = not (decision.allowed and charge.is_sent)
         self._process = os.getpid()
         self.decision = decision
-        if self._settled:
-            return
-        charge.taken(sent, decision)
-        if charge.leases:
-            keeper.background.start(keeper.renewal(charge), charge.pause(3), is_awaited=False)
+        if not self._settled:
+            charge.taken(sent, decision)
+            if charge.leases:
+                # It has no reference to this, which may be dropped.
+                link.background.start(renewal(link, charge), self._loop, charge.pause(3), is_awaited=False)
 
     @property
     def id(self) -> str:
@@ -141,36 +125,34 @@ class AsyncReservation:
         With asyncio, this waits for the reply. With threads, a thread sends again what had none, and this returns.
         """
         self.report(actual)
-        await self._end()
+        if error := await run(self._link.background, self._settlement(True), self._loop):
+            raise error
 
     async def cancel(self) -> None:
         """Charges nothing, no request either: the upstream was not called."""
-        await self._end(charged=False)
+        if error := await run(self._link.background, self._settlement(False), self._loop):
+            raise error
 
     def close(self, charged: bool = True) -> None:
         """Settles what is not settled, or cancels it if it is not to be charged; with asyncio in the background."""
-        if calls := self._calls(charged):
-            self._keeper.background.close(self._keeper.settlement(self._charge, calls))
+        begin(self._link.background, self._settlement(charged), self._loop)
 
-    def _calls(self, charged: bool) -> list[Call]:
+    def _settlement(self, charged: bool) -> Job:
         """What settles it, the first time. Nothing after that."""
-        if self._settled:
-            return []
-        self._keeper.is_lost(self._charge)
-        self._settled = self._charge.is_over = True
-        return self._charge.settle(self._used, charged)
-
-    async def _end(self, longest: float | None = None, charged: bool = True) -> None:
-        if calls := self._calls(charged):
-            await self._keeper.background.now(self._keeper.settlement(self._charge, calls), longest)
+        calls: list[Call] = []
+        if not self._settled:
+            note_loss(self._link, self._charge)
+            self._settled = self._charge.is_over = True
+            calls = self._charge.settle(self._used, charged)
+        return settlement(self._link, self._charge, calls)
 
     async def __aenter__(self) -> AsyncReservation:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        await self._end(self._keeper.link.timeout)
+        await run(self._link.background, self._settlement(True), self._loop, self._link.timeout)
 
     def __del__(self) -> None:
         # A copy in a child process is not the one to settle it.
         if not self._settled and self._process == os.getpid():
-            self._keeper.background.drop(self._keeper.settlement(self._charge, self._calls(True)))
+            self._link.background.start(self._settlement(True), self._loop)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import time
 from typing import Any
@@ -10,7 +11,8 @@ from typing import Any
 import redis
 import redis.sentinel
 
-from ..threads import Shared, sleep
+from ..threads import Shared, Within, sleep
+from ..background import Background
 from ..breaker import Breaker
 from ..calls import Call
 from ..client import node_of
@@ -39,10 +41,11 @@ class Link:
     def __init__(self, client: Any, timeout: float, log: Log, requires_module: bool) -> None:
         self.client = client
         self.timeout = timeout
-        self._log = log
+        self.log = log
+        self.background = Background()
         self._requires_module = requires_module
         self._is_cluster = hasattr(client, "get_node_from_key")
-        self._shared = Shared.of(client)
+        self._shared = Shared()
         self.scripts_decide = False
         # Until then the scripts decide without looking for the module.
         self._scripts_until = 0.0
@@ -59,7 +62,7 @@ class Link:
         try:
             if breaker.is_busy(clock()):
                 raise CircuitOpen
-            with self._shared.within(timeout):
+            with Within(self._shared, timeout):
                 with self._shared.turn(self.client, node, name):
                     end = clock() + timeout * 1000
                     while True:
@@ -77,7 +80,7 @@ class Link:
         except Exception as error:
             if isinstance(error, redis.TimeoutError) and not is_sent:
                 error = Overloaded(f"no connection was free within {timeout} s")
-            self._log.counters.errors[kind(error)] += 1
+            self.log.counters.errors[kind(error)] += 1
             raise error
 
     def breaker(self, node: str = "") -> Breaker:
@@ -139,16 +142,17 @@ class Link:
                     raise
             else:
                 if self.scripts_decide:
-                    self._log.changed("the module decides again")
+                    self.log.line(logging.WARNING, "the module decides again")
                 self.scripts_decide = False
                 return reply, False
             if self._requires_module:
                 raise NoModule from None
             if not self.scripts_decide:
-                self._log.changed(
+                self.log.line(
+                    logging.WARNING,
                     "no module: the Lua scripts decide, at a higher cost for the server. What a worker that died has "
                     "reserved comes back when its window ends, and a settlement sent twice charges twice: "
-                    "docs/hosted.md"
+                    "docs/hosted.md",
                 )
             self.scripts_decide, self._scripts_until = True, time.monotonic() + LOOK_AGAIN
         source, digest, words = scripted(call)
