@@ -5,7 +5,7 @@ use std::time::Duration;
 /// A boolean of `strconv.ParseBool`.
 ///
 /// # Errors
-/// It is none.
+/// The text is no boolean.
 pub fn boolean(text: &str) -> Result<bool, String> {
     match text {
         "1" | "t" | "T" | "true" | "TRUE" | "True" => Ok(true),
@@ -17,7 +17,7 @@ pub fn boolean(text: &str) -> Result<bool, String> {
 /// A duration of `time.ParseDuration`: `15ms`, `1m30s`, `1.5h`; `0` has no unit.
 ///
 /// # Errors
-/// It is none, or negative.
+/// The text is no duration, or is negative.
 pub fn duration(text: &str) -> Result<Duration, String> {
     unsigned(text.strip_prefix('+').unwrap_or(text)).ok_or_else(|| "expected a duration, as 15ms or 1m30s".to_owned())
 }

@@ -1,5 +1,5 @@
-//! rlaas: rate limits as a service. Limits are rules in files or of a control plane, proxies and services ask over gRPC, and all state is in
-//! Redis or Valkey, in the keys of the module redis-rl.
+//! rlaas: rate limits as a service. Limits are rules in files or of a control plane, proxies and services ask over gRPC,
+//! and all state is in Redis or Valkey, in the keys of the module redis-rl.
 //!
 //! `docs/service.md` is the manual; this is the program's library, for its tests.
 

@@ -6,7 +6,7 @@ use prometheus::core::Collector;
 /// Adds a metric to those that Prometheus reads.
 ///
 /// # Errors
-/// It is there twice, which is a fault of this program.
+/// The metric is registered twice: a fault of this program.
 pub fn register<M: Collector + Clone + 'static>(
     registry: &Registry,
     metric: prometheus::Result<M>,

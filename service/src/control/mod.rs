@@ -52,7 +52,7 @@ pub struct Figures {
 
 impl Figures {
     /// # Errors
-    /// A metric is there twice, which is a fault of this program.
+    /// A metric is registered twice: a fault of this program.
     pub fn new(registry: &Registry) -> Result<Self, prometheus::Error> {
         let counter = |name: &str, help: &str, label: &str| {
             register(registry, IntCounterVec::new(Opts::new(name, help), &[label]))
@@ -82,7 +82,7 @@ impl Figures {
 /// The resources of a response.
 ///
 /// # Errors
-/// Which are none, and why.
+/// One of them is no set of rules. The text says which, and why.
 pub fn resources(response: &DiscoveryResponse) -> Result<Vec<RateLimitConfig>, Vec<String>> {
     let expected = RateLimitConfig::type_url();
     let mut resources = Vec::with_capacity(response.resources.len());
@@ -99,7 +99,7 @@ pub fn resources(response: &DiscoveryResponse) -> Result<Vec<RateLimitConfig>, V
     if problems.is_empty() { Ok(resources) } else { Err(problems) }
 }
 
-/// All rules of a response; or what is wrong with it, in one line, which the log and the control plane get.
+/// All rules of a response, or its fault in one line, for the log and for the control plane.
 fn rules_of(response: &DiscoveryResponse, settings: &rules::Settings) -> Outcome {
     let outcome = resources(response).and_then(|resources| {
         let (rules, findings) = load_resources(&resources, settings);
@@ -120,7 +120,7 @@ pub struct Control {
     publish: Arc<Publish>,
 }
 
-/// What the rules in force were made of.
+/// The response that the rules in force were made of.
 struct Current {
     rules: rules::Settings,
     /// Kept only if there are overrides, which may change.
@@ -166,7 +166,7 @@ impl Control {
                 outcome.map_or(Ok(()), |outcome| (self.publish)(outcome)).map(|()| overrides)
             }
         };
-        // What is wrong is in the log.
+        // The log says which override is wrong.
         if let Ok(overrides) = taken {
             current.rules.overrides = overrides;
         }
@@ -219,7 +219,7 @@ impl Control {
         let endpoint = self.settings.endpoint().map_err(End::Unreachable)?;
         let channel: Channel = match timeout(SLOW, endpoint.connect()).await {
             Ok(connected) => connected.map_err(|error| End::Unreachable(show(&error)))?,
-            // A peer that accepts and is silent, as in the handshake of TLS.
+            // A peer may accept the connection and then send nothing, as in the handshake of TLS.
             Err(_) => return Err(End::Unreachable("it does not reply".to_owned())),
         };
         let mut client =
@@ -231,7 +231,7 @@ impl Control {
         }
         let ended = |error: tonic::Status| End::Ended(format!("{}: {}", error.code(), error.message()));
         let gone = |_| End::Ended("the stream has ended".to_owned());
-        // Without a version, the control plane sends what it has, whatever its versions were before.
+        // Without a version in the request, the control plane sends its rules in any case.
         let first = DiscoveryRequest {
             node: Some(self.settings.node()),
             type_url: RateLimitConfig::type_url(),
@@ -255,7 +255,7 @@ impl Control {
         let mut rejected = 0;
         while let Some(response) = next {
             if response.type_url != RateLimitConfig::type_url() {
-                // To reply would mean to subscribe to it.
+                // A reply would subscribe to this type.
                 self.figures.count("ignored");
                 warn!("the control plane sent a '{}', which is ignored", Printable(&response.type_url));
                 rejected += 1;
@@ -283,7 +283,7 @@ impl Control {
                 requests.send(reply).await.map_err(gone)?;
             }
             if rejected > 1 {
-                // One that sends the same wrong set again and again is not read faster than this.
+                // A control plane that repeats a wrong set is not read faster than this.
                 let pause = Backoff { initial: NACK_PAUSE, factor: 2.0, jitter: true, max: self.settings.backoff.max };
                 sleep(pause.wait(rejected - 1, fastrand::f64())).await;
             }
@@ -292,7 +292,8 @@ impl Control {
         Err(End::Ended("the control plane has ended the stream".to_owned()))
     }
 
-    /// Puts a set in force and keeps it, or says what is wrong. Not on a thread that serves: it may be large.
+    /// Puts a set in force and keeps it, or says what is wrong with it. A set may be large, so no thread that serves reads
+    /// it.
     async fn take(self: &Arc<Self>, response: DiscoveryResponse) -> Result<(), String> {
         let control = self.clone();
         let taken = tokio::task::spawn_blocking(move || {

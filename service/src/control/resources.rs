@@ -1,4 +1,4 @@
-//! Rules that a control plane sends, as maps like those of a file: what checks the ones checks the others.
+//! Rules that a control plane sends, as maps like those of a file, so that the same code checks both.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -69,7 +69,7 @@ fn rate_limit(at: Mark, policy: &RateLimitPolicy) -> Value<'_> {
     let replaces = replaces.map(|other| Node { at, value: Value::Map(map(at, [("name", filled(&other.name))])) });
     let fields = [
         ("unit", Some(unit)),
-        // There is no difference between 0 and none.
+        // protobuf does not tell 0 from a missing number.
         ("requests_per_unit", Some(plain(policy.requests_per_unit.to_string()))),
         ("unlimited", flag(policy.unlimited)),
         ("name", filled(&policy.name)),
@@ -92,7 +92,7 @@ fn plain<'a>(word: impl Into<Cow<'a, str>>) -> Value<'a> {
     Value::Scalar(Scalar { text: word.into(), plain: true })
 }
 
-/// `None` for the default of protobuf, and so for the next ones.
+/// `None` for the default of protobuf. The next functions do the same.
 fn filled(text: &str) -> Option<Value<'_>> {
     (!text.is_empty()).then(|| self::text(text))
 }

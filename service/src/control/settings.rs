@@ -12,18 +12,18 @@ use tonic::transport::{Certificate, ClientTlsConfig, Endpoint, Identity};
 
 use crate::env::Env;
 
-/// What a Go client accepts if it is not told.
+/// The largest message that a Go client accepts by default.
 const MAX_MESSAGE: usize = 4 << 20;
 /// The largest message of gRPC.
 const LARGEST: usize = (u32::MAX >> 1) as usize;
-/// A server of Go ends connections with a ping more often than every five minutes, if it is not told otherwise.
+/// By default, a server in Go ends connections that send more than a ping in five minutes.
 const PING_EVERY: Duration = Duration::from_secs(330);
 const PING_TIMEOUT: Duration = Duration::from_secs(20);
-/// So the kernel asks for itself whether the host is there.
+/// The kernel then checks whether the host still replies.
 const TCP_KEEPALIVE: Duration = Duration::from_secs(30);
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Where the control plane is, and how it is asked.
+/// The address of the control plane, and how rlaas connects to it.
 #[derive(Clone, Debug)]
 pub struct ControlSettings {
     /// A host and a port.
@@ -33,7 +33,7 @@ pub struct ControlSettings {
     pub headers: Vec<(AsciiMetadataKey, AsciiMetadataValue)>,
     pub tls: Option<ControlTls>,
     pub max_message: usize,
-    /// How long to wait if it cannot be reached, more or less.
+    /// How long to wait before the next attempt to connect, with a part left to chance.
     pub retry: Duration,
     /// How long to wait if a stream has ended.
     pub backoff: Backoff,
@@ -44,11 +44,11 @@ pub struct ControlSettings {
 /// The certificates for the control plane.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ControlTls {
-    /// Ours, and its key.
+    /// The certificate of rlaas, and its key.
     pub identity: Option<(PathBuf, PathBuf)>,
-    /// The authority of that of the server; `None` for those of the system.
+    /// The authority that signed the certificate of the server; `None` for the authorities of the system.
     pub ca: Option<PathBuf>,
-    /// The name that it must have; `None` for that of the host.
+    /// The name that the certificate of the server must have; `None` for the name of the host.
     pub name: Option<String>,
 }
 
@@ -58,7 +58,7 @@ pub struct Backoff {
     pub initial: Duration,
     pub max: Duration,
     pub factor: f64,
-    /// Whether a part of it is left to chance.
+    /// Whether a part of the time is left to chance.
     pub jitter: bool,
 }
 
@@ -79,7 +79,7 @@ impl ControlSettings {
     /// `None` if rules come from files.
     ///
     /// # Errors
-    /// A variable is wrong: which, and what it takes.
+    /// A variable is wrong. The text says which, and what it takes.
     pub fn of(env: &Env<'_>, cache: Option<PathBuf>) -> Result<Option<Self>, String> {
         match env.text("CONFIG_TYPE").map(|kind| kind.to_ascii_uppercase()).as_deref() {
             Some("GRPC_XDS_SOTW") => {}
@@ -113,7 +113,7 @@ impl ControlSettings {
         const SIZE: &str = "XDS_CLIENT_MAX_MSG_SIZE_IN_BYTES";
         let max_message = env.number(SIZE, 0..=LARGEST, "an integer from 0 to 2147483647")?;
         let metadata = env.text("CONFIG_GRPC_XDS_NODE_METADATA").unwrap_or_default();
-        // As there, what is no pair is left out.
+        // As in envoyproxy/ratelimit, what is no pair is left out.
         let pairs = metadata.split(',').filter_map(|pair| pair.split_once('='));
         Ok(Some(Self {
             server,
@@ -130,7 +130,7 @@ impl ControlSettings {
         }))
     }
 
-    /// Who asks.
+    /// The node that rlaas is for the control plane.
     pub fn node(&self) -> Node {
         let text = |text: &str| Value { kind: Some(Kind::StringValue(text.to_owned())) };
         let fields = self.node_metadata.iter().map(|(key, value)| (key.clone(), text(value)));
@@ -140,7 +140,7 @@ impl ControlSettings {
     /// Where to connect to. The certificates are read each time: they may have been renewed.
     ///
     /// # Errors
-    /// A certificate cannot be read, or is none.
+    /// A file cannot be read, or has no certificate.
     pub fn endpoint(&self) -> Result<Endpoint, String> {
         let scheme = if self.tls.is_some() { "https" } else { "http" };
         let endpoint = Endpoint::from_shared(format!("{scheme}://{}", self.server)).map_err(|error| show(&error))?;
@@ -277,7 +277,7 @@ mod tests {
         }
         let backoff = Backoff { jitter: true, ..backoff };
         assert_eq!((backoff.wait(3, 0.0), backoff.wait(3, 1.0)), (seconds(2), seconds(4)));
-        // The default there is less than 1, and the wait never less than the first.
+        // The default of envoyproxy/ratelimit is less than 1. The wait is never shorter than the first one.
         assert_eq!(Backoff { factor: 0.5, jitter: false, ..backoff }.wait(9, 0.0), seconds(1));
     }
 }

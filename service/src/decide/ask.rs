@@ -12,7 +12,7 @@ use super::plan::{Check, Hits, Numbered, Plan};
 use super::state::Snapshot;
 use super::together::Merged;
 
-/// How often is asked: a limit, and its pools.
+/// How many rounds a request takes at most: one for its limits, and one for each pool after another.
 const ROUNDS: usize = 1 + MAX_POOLS;
 
 /// How limits are decided.

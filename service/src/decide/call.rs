@@ -17,7 +17,7 @@ pub struct Deadline(pub Instant);
 /// A call of gRPC, or a request of HTTP.
 #[derive(Debug, Default)]
 pub struct Call {
-    /// When its caller no longer waits. HTTP does not say it.
+    /// When its caller no longer waits. A request of HTTP has no such time.
     pub deadline: Option<Instant>,
     pub method: Method,
     pub span: Span,

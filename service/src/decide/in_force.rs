@@ -21,7 +21,7 @@ pub struct InForce {
 
 impl InForce {
     /// # Errors
-    /// A metric is there twice, which is a fault of this program.
+    /// A metric is registered twice: a fault of this program.
     pub fn new(registry: &Registry) -> Result<Self, prometheus::Error> {
         let gauge = |name: &str, help: &str| register(registry, IntGauge::new(name, help));
         let labelled =

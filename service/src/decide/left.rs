@@ -17,12 +17,12 @@ pub struct Left {
     pub name: String,
     pub limit: u64,
     pub remaining: u64,
-    /// The time until all of it is there; `None` for never.
+    /// The time until the whole limit is available; `None` for never.
     pub reset: Option<Duration>,
 }
 
 impl Service {
-    /// What is left of the limits that can deny a request. Charges nothing. Pools are of others, too.
+    /// What is left of the limits that can deny a request, without the pools, which others use too. Charges nothing.
     ///
     /// # Errors
     /// The request is not valid, this process is too busy, or the server does not reply.
@@ -36,7 +36,7 @@ impl Service {
         let plan = plan.map_err(Status::invalid_argument)?;
         let limiter = self.limiter.with_fallback(Fallback::Error).with_timeout(self.settings.timeout);
         let shown = plan.slots.iter().filter_map(|slot| match slot {
-            // A lease has no look.
+            // RL.LEASE takes no COST, so nothing looks at a lease without taking one.
             Slot::Check(check) if check.policy.algorithm().traits().cost && !check.limit.shadow => Some(check),
             _ => None,
         });

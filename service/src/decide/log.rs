@@ -61,7 +61,7 @@ pub fn log(request: &RateLimitRequest, plan: &Plan, outcomes: &Outcomes, overloa
     }
 }
 
-/// Errors about requests: a wrong password would fill the disk.
+/// The bound on lines about errors: with a wrong password each request is an error, and would fill the disk.
 static ERRORS: Throttle = Throttle::new(Duration::from_secs(1));
 
 /// How many errors were not logged since the last one, if this one is.
@@ -77,7 +77,7 @@ fn word(check: &Check, decision: &Decision) -> &'static str {
     }
 }
 
-/// Who decided. Only the server was sent the command.
+/// Who decided. Only if it was the server, the command was sent.
 const fn by(source: Source, overloaded: bool) -> &'static str {
     match source {
         Source::Server => "server",

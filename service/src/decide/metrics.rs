@@ -28,7 +28,7 @@ use crate::metric::register;
 
 /// How many series may have names that come from requests. The others share one.
 const MAX_SERIES_OF_REQUESTS: usize = 10_000;
-/// The name of that one.
+/// The label of the series that the other values share.
 const OTHERS: &str = "other";
 
 /// The metrics of the service.
@@ -46,7 +46,7 @@ pub struct Metrics {
     of_requests: Mutex<HashSet<[String; 3]>>,
     requests: IntCounterVec,
     response_time: HistogramVec,
-    /// Those of ShouldRateLimit.
+    /// The counter and the response times of ShouldRateLimit.
     usual: (IntCounter, Histogram),
     errors: IntCounterVec,
     pub config_load_success: IntCounter,
@@ -70,7 +70,7 @@ pub struct Metrics {
 
 impl Metrics {
     /// # Errors
-    /// A metric is there twice, which is a fault of this program.
+    /// A metric is registered twice: a fault of this program.
     pub fn new(near_ratio: f32) -> Result<Self, prometheus::Error> {
         let registry = Registry::new();
         #[cfg(target_os = "linux")]
@@ -171,7 +171,7 @@ impl Metrics {
         self.commits.with_label_values(&[outcome]).inc();
     }
 
-    /// Counts a connection that this process closes although its client does not: why.
+    /// Counts a connection that this process closes, by the reason.
     pub fn count_closed(&self, why: &str) {
         self.connections_closed.with_label_values(&[why]).inc();
     }

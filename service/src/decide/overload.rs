@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 
 use tokio::time::sleep;
 
-/// So few requests are not why this process runs late: other programs are.
+/// With so few requests under way, other programs are the reason why this process runs late.
 const FEW: usize = 100;
-/// The least time that Redis is asked in: it would charge the request, and its reply would be late.
+/// With less time left, Redis is not asked: it would charge the request, and reply too late.
 const LEAST: Duration = Duration::from_millis(1);
 /// How often the timer runs that measures the lag, and how often without requests.
 const EVERY: [Duration; 2] = [Duration::from_millis(5), Duration::from_millis(100)];

@@ -14,7 +14,7 @@ const MAX_DESCRIPTORS: usize = 1_000;
 /// How many limits RL.MULTI takes.
 const MAX_LIMITS: usize = 64;
 
-/// More hits count as so many. It is more than any limit, and the counters of the server, of 63 bits, do not overflow. A
+/// The most hits that one request counts. This is more than any limit, and the 63 bits of the server's counters hold it. A
 /// limit with `unit_scale` may be 2⁵⁰.
 const MOST_HITS: u64 = 1 << 40;
 const MOST_SCALED_HITS: u64 = 1 << 51;
@@ -42,7 +42,7 @@ pub enum Hits {
 }
 
 impl Hits {
-    /// So many units; 0 looks.
+    /// Charges so many units; 0 only looks.
     pub const fn of(hits: u64) -> Self {
         if hits == 0 { Self::Look } else { Self::Charge(hits) }
     }
@@ -81,7 +81,7 @@ pub struct Reservation {
 pub struct Bounds {
     /// In millionths of the limit.
     pub fraction: u32,
-    /// Also where none is given.
+    /// The longest time of a reservation, and that of one without a time.
     pub ttl: Duration,
 }
 
@@ -331,7 +331,7 @@ fn given_limit(
         path: format!("{name}.{}", parts(entries).join(".")).into(),
         key_start: rules::key_start(name, &rate),
         rate: Some(rate),
-        // Its name has values of the request.
+        // The name of such a limit has values of the request.
         detailed_metric: true,
         values_in_metric: true,
         ..Limit::default()

@@ -9,7 +9,7 @@ use super::log::errors_left_out;
 use super::redis::words;
 use super::service::{NO_RULES, Service};
 
-/// What is looked at to see whether the server replies, if the rules have no limit that can be looked at.
+/// The key that RL.PEEK asks about where the rules have no limit that it can ask about.
 const PROBE: Policy = Policy::fixed(Duration::from_secs(1), 1);
 
 impl Service {

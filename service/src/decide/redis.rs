@@ -42,11 +42,11 @@ impl Known {
     }
 }
 
-/// The algorithms of the rules, but for that of the keys of the scripts.
+/// The algorithms of the rules, without RL.SLIDING, which only the keys of the scripts use.
 pub fn words(rules: &Rules) -> Vec<&'static str> {
     let domains = rules.domains.values().filter(|domain| !domain.script_keys);
     let rates = domains.flat_map(Domain::limits).filter_map(|limit| limit.rate);
-    // A lease has no look.
+    // RL.LEASE takes no COST, so nothing looks at a lease without taking one.
     let algorithms = rates.map(|rate| rate.policy.algorithm()).filter(|algorithm| algorithm.traits().cost);
     let words: BTreeSet<_> = algorithms.map(Algorithm::word).collect();
     words.into_iter().collect()
@@ -147,7 +147,7 @@ fn is_login(error: &Error) -> bool {
 pub fn bare(url: &str) -> String {
     let (scheme, rest) = url.split_once("://").unwrap_or(("redis", ""));
     let (before, hosts) = rest.rsplit_once('@').unwrap_or(("", rest));
-    // The sign may be part of a password among the parameters.
+    // An @ may be part of a password among the parameters.
     let hosts = if before.contains('?') { "…" } else { hosts.split('?').next().unwrap_or_default() };
     format!("{scheme}://{hosts}")
 }
@@ -158,7 +158,7 @@ fn without_tls(url: &str) -> Option<String> {
     plain("rediss", "redis").or_else(|| plain("valkeys", "valkey"))
 }
 
-/// An error in words: what it means to who starts the service, then its text.
+/// An error in words: what it means for the operator, then its text.
 fn explain(error: &Error) -> String {
     let Error::Redis(error) = error else { return error.to_string() };
     let text = format!("{} {error}", error.code().unwrap_or_default());

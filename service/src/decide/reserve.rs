@@ -73,7 +73,7 @@ impl Service {
                 let text = format!("{}: a limit with share has no reservations", shared.policy.label());
                 return Err(Status::failed_precondition(text));
             }
-            // Sent again, it could charge a pool besides the limit that knows the id.
+            // A repeated Reserve could charge a pool besides the limit that knows the id.
             match has_own_id && !plan.pools.is_empty() {
                 true => Err(Status::failed_precondition("a limit with else takes no reservation_id of the caller")),
                 false => self.reserved(plan, domain, &reservation),

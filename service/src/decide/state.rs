@@ -14,7 +14,7 @@ pub struct Snapshot {
     pub rules: Rules,
     /// Counts the sets of rules, from 1.
     pub generation: u64,
-    /// That of the rules.
+    /// The hash of the rules.
     pub hash: String,
     /// By the names of the limit.
     pub grants: HashMap<Arc<[Box<str>]>, Granted>,

@@ -1,4 +1,4 @@
-//! Requests that no rule limits: of a domain without rules, or with a descriptor without one. A typo looks so.
+//! Requests that no rule limits, as after a typo: their domain has no rules, or no rule fits a descriptor.
 
 use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};
@@ -16,14 +16,14 @@ use crate::throttle::Throttle;
 
 /// How many domains of requests have a series. The others share one.
 const MAX_DOMAINS: usize = 100;
-/// The name of that one.
+/// The label of the series that the other domains share.
 const OTHERS: &str = "other";
 /// How long the name of a domain, or a descriptor, may be in a label or in the log.
 const MAX_BYTES: usize = 100;
-/// How often there is a line of the log, for each of the two.
+/// How often the log has a line about domains, and one about descriptors.
 const LINES_APART: Duration = Duration::from_secs(60);
 
-/// Counts them, and logs them once a minute; requests without descriptors once a second.
+/// Counts such requests, and logs them once a minute; those without descriptors once a second.
 #[derive(Debug)]
 pub struct Unmatched {
     domains: IntCounterVec,
@@ -37,7 +37,7 @@ pub struct Unmatched {
 
 impl Unmatched {
     /// # Errors
-    /// A metric is there twice, which is a fault of this program.
+    /// A metric is registered twice: a fault of this program.
     pub fn new(registry: &Registry) -> Result<Self, prometheus::Error> {
         let counters =
             |name: &str, help: &str| register(registry, IntCounterVec::new(Opts::new(name, help), &["domain"]));
@@ -51,7 +51,7 @@ impl Unmatched {
         })
     }
 
-    /// Counts a request, if something of it is not limited.
+    /// Counts a request of which a part is not limited.
     pub fn count(&self, request: &RateLimitRequest, domain: Option<&Domain>, plan: &Plan, now: Instant) {
         let name = cut(&request.domain);
         let Some(domain) = domain else {

@@ -234,7 +234,7 @@ mod tests {
         ];
         assert_eq!(of("10.0.0.1", &headers), ["api_key=k", "address=192.0.2.7,path=/login", "host=example"]);
         assert_eq!(of("::ffff:10.0.0.1", &headers), of("10.0.0.1", &headers));
-        // Anybody else only says what any client can say.
+        // The headers of any other peer are those of a client.
         assert_eq!(of("192.0.2.1", &headers), ["api_key=k"]);
         assert_eq!(of("10.0.0.1", &[]), [""; 0]);
         assert_eq!(of("10.0.0.1", &[("x-api-key", "")]), [""; 0]);

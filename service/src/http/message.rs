@@ -68,7 +68,7 @@ struct Wait {
     waiting: Arc<Semaphore>,
     /// The place among those that wait, once it does.
     place: Option<OwnedSemaphorePermit>,
-    /// What goes on then.
+    /// The first frame, which is handed on once there is room.
     first: Option<Frame<Bytes>>,
 }
 
@@ -96,7 +96,7 @@ impl State {
 
 /// How long a message of gRPC is whose first part is this; `None` if that is all of it.
 fn length_of_rest(first: &[u8]) -> Option<usize> {
-    // A part of the head says nothing.
+    // An incomplete prefix does not say the length.
     let Some((&[_, length @ ..], rest)) = first.split_first_chunk::<HEAD>() else { return Some(LONGEST) };
     let length = u32::from_be_bytes(length) as usize;
     (rest.len() < length).then_some(length)

@@ -114,7 +114,7 @@ impl FromRequestParts<Arc<Service>> for Call {
     }
 }
 
-/// What a request gets that is not decided.
+/// The response to a request without a decision.
 #[derive(Debug)]
 pub struct Rejected(Response);
 

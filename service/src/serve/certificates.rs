@@ -19,7 +19,7 @@ pub struct Certificates {
     files: Vec<PathBuf>,
     /// When the first certificate of each file ends.
     ends: Vec<(String, Timestamp)>,
-    /// The seconds until then, by `file`.
+    /// The seconds until a certificate ends, by `file`.
     seconds: IntGaugeVec,
     read: Option<Instant>,
 }
@@ -63,7 +63,7 @@ fn first_end(file: &PathBuf) -> Option<Timestamp> {
     all.filter_map(|certificate| end(&certificate.ok()?)).min()
 }
 
-/// When a certificate ends. `None` if it is none.
+/// When a certificate ends. `None` if the bytes are no certificate.
 pub fn end(certificate: &[u8]) -> Option<Timestamp> {
     let (_, certificate) = X509Certificate::from_der(certificate).ok()?;
     Timestamp::from_second(certificate.validity().not_after.timestamp()).ok()

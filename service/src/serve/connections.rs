@@ -42,8 +42,8 @@ const SILENT: &str = "silent";
 const PREFACE: &[u8; 24] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 /// How long the header of a request may be.
 const MAX_HEADER: u32 = 16 * 1024;
-/// How many requests of a connection may be cancelled before rlaas has seen them. Envoy gives up after 20 ms, so a pause of this process
-/// cancels as many as there are streams 50 times a second.
+/// How many requests of a connection may be cancelled before rlaas has seen them. Envoy gives up after 20 ms, so a pause of
+/// this process cancels as many as there are streams 50 times a second.
 const CANCELLED: usize = 1_000;
 /// How much of a message may be on its way before it is read. A connection has this for each stream: a message that waits
 /// never stops the one that is read.
@@ -108,7 +108,7 @@ impl Grpc {
         _ = io.set_nodelay(true);
         match tls {
             None => self.serve(io).await,
-            // It takes much more.
+            // The future of TLS takes much more memory.
             Some(tls) => Box::pin(self.serve_tls(io, tls)).await,
         }
     }
@@ -231,7 +231,7 @@ mod tests {
     use crate::decide::{Metrics, Traces};
     use crate::serve::Flags;
 
-    /// With a clock that goes to the next timer when nothing else is to do.
+    /// The clock of the test goes to the next timer when no task can run.
     #[tokio::test(start_paused = true)]
     async fn a_connection_that_says_nothing_is_closed() {
         let flags = Flags::augment_args(Command::new("serve").no_binary_name(true)).get_matches_from([""; 0]);

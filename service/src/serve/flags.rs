@@ -1,4 +1,5 @@
-//! The flags of `rlaas serve`. What they do not say, variables do, else those of envoyproxy/ratelimit, else defaults.
+//! The flags of `rlaas serve`. A flag wins over its own variable, that over the one of envoyproxy/ratelimit, that over the
+//! default.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -123,7 +124,7 @@ impl Flags {
     /// The settings in force, where `variables` is the environment.
     ///
     /// # Errors
-    /// A flag or a variable is wrong: which, and what it takes.
+    /// A flag or a variable is wrong. The text says which, and what it takes.
     pub fn settings(self, variables: &BTreeMap<String, String>) -> Result<Settings, String> {
         let env = Env(variables);
         let control = ControlSettings::of(&env, self.rules_cache)?;
@@ -189,7 +190,7 @@ impl Flags {
             limits: self.limits,
             denials: match (self.denials, env.number("LOCAL_CACHE_SIZE_IN_BYTES", 0..=u64::MAX, integer)?) {
                 (Some(keys), _) => keys,
-                // Without a local cache there, every request is sent.
+                // In envoyproxy/ratelimit 0 means no local cache: every request is sent.
                 (None, Some(0)) => 0,
                 (None, _) => 10_000,
             },
@@ -228,7 +229,7 @@ impl Flags {
                 grace: env.age("GRPC_MAX_CONNECTION_AGE_GRACE", Duration::from_secs(3_600))?,
             },
             log_level: self.log_level.or(env.value("LOG_LEVEL", log_level)?).unwrap_or(tracing::Level::INFO),
-            // Anything but json is text there.
+            // In envoyproxy/ratelimit every word but json means text.
             log_json: self
                 .log_format
                 .or_else(|| env.text("LOG_FORMAT"))

@@ -3,10 +3,10 @@
 use tonic_health::ServingStatus;
 use tonic_health::server::HealthReporter;
 
-/// The services of the health check: the server as a whole, and this one by the name that probes in use have.
+/// The services of the health check: the server as a whole, and the name that probes of envoyproxy/ratelimit use.
 const SERVICES: [&str; 2] = ["", "ratelimit"];
 
-/// Tells those who check the health.
+/// Sets the status of the health check.
 #[derive(Clone)]
 pub struct Health(pub HealthReporter);
 

@@ -15,11 +15,11 @@ use crate::decide::redis::{Finding, attempt, bare, words};
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 /// How long no other attempt is made after one.
 const ATTEMPTS_APART: Duration = Duration::from_secs(5);
-/// How often it is said that nothing has changed for the better.
+/// How often the log repeats that Redis cannot be used.
 const SAID_EVERY: Duration = Duration::from_secs(60);
 
 /// Makes one attempt, and others while calls fail, once more when they no longer do, and while the server has no module.
-/// It ends with the runtime.
+/// The task ends with the runtime.
 pub async fn watch(service: Arc<Service>, url: String) {
     let shown = bare(&url);
     // Whether calls have failed since it was last said that Redis decides, and none in the last second.

@@ -1,4 +1,4 @@
-//! The rules in force, and what is read again while rlaas runs: rules, overrides, certificates and those of TLS.
+//! The rules in force, and the files that are read again while rlaas runs: rules, overrides and certificates.
 
 use std::sync::Arc;
 use std::time::{Instant, SystemTime};
@@ -17,7 +17,7 @@ use crate::VERSION;
 use crate::control::Control;
 use crate::decide::{Service, Snapshot};
 
-/// What is looked at again and again.
+/// The files that are checked for changes.
 pub struct Reload {
     pub service: Arc<Service>,
     pub files: Watch,
@@ -80,7 +80,7 @@ pub fn look(service: &Service, watch: &mut Watch) -> bool {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Origin {
     Files,
-    /// It says on purpose that there is no limit.
+    /// A control plane may send no limit on purpose.
     ControlPlane,
 }
 

@@ -34,7 +34,7 @@ use crate::decide::proto::rate_limit_service_server::RateLimitServiceServer as K
 use crate::decide::{DESCRIPTORS, Grpc, Metrics, Service, Traces};
 use crate::http::{self, HttpLimits, Messages};
 
-/// How many connections may be open to the metrics, and to the debug address.
+/// The most connections to the metrics, and to the debug address.
 const OPERATORS: usize = 32;
 /// Descriptors that are not for connections of callers: for those, Redis, the log, files of rules, and the listeners.
 const KEPT_BACK: usize = 64 + 2 * OPERATORS;
@@ -94,7 +94,7 @@ impl Server {
         let mut files = Watch::new(paths, *ignore_dot_files, overrides.clone(), rules.clone());
         let overrides = match control {
             Some(_) => files.read_overrides_now(),
-            // They are read again with the rules.
+            // The certificates are read again with the rules.
             None => overrides.as_deref().map_or_else(|| Ok(Overrides::default()), Overrides::read),
         };
         // A wrong file ends the start.
@@ -111,7 +111,7 @@ impl Server {
         Ok(())
     }
 
-    /// The files whose certificates end some day, but for those of gRPC: it matters which of these are served.
+    /// The files with certificates, without those of gRPC, of which the served ones count.
     fn certificates(&self) -> Certificates {
         let Settings { control, redis, .. } = &self.settings;
         let of_control = control.iter().flat_map(|control| control.certificates());
