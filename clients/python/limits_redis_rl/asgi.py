@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import inspect
 import json
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from ._async.limiter import AsyncLimiter, OneLimit
-from .admission import Rejected, admitted
+from .errors import is_unavailable
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -29,6 +31,40 @@ QUOTA_EXCEEDED = "https://iana.org/assignments/http-problem-types#quota-exceeded
 LISTS = (b"ratelimit", b"ratelimit-policy")
 
 
+@dataclass(eq=False)
+class Rejected(Exception):
+    """The request is not allowed."""
+
+    status: int
+    """429, 500 or 503."""
+    headers: dict[str, str] = field(default_factory=dict)
+    violated: list[str] = field(default_factory=list)
+    """The names of the policies that deny it."""
+
+
+async def admitted(limiter: AsyncLimiter, limits: Iterable[OneLimit] | None) -> dict[str, str]:
+    """The headers of the limits, when the request may go on. A request that LEAKY allows is held for its delay.
+
+    Raises :exc:`Rejected`; the log has why.
+    """
+    try:
+        found = limiter.all([] if limits is None else limits)
+    except Exception as error:
+        limiter.log.rejected(error)
+        raise Rejected(500) from error
+    if not found:
+        return {}
+    try:
+        decisions = await limiter.decide("MULTI" if len(found) > 1 else "CHECK", found)
+    except Exception as error:
+        raise (Rejected(503, {"Retry-After": "1"}) if is_unavailable(error) else Rejected(500)) from error
+    if not decisions.allowed:
+        raise Rejected(429, decisions.headers(), decisions.violated)
+    if decisions.delay:
+        await asyncio.sleep(decisions.delay)
+    return decisions.headers()
+
+
 class RateLimitMiddleware:
     """Replies 429 to a request that a limit denies, and adds the headers of the limits to every response. A request
     that LEAKY allows is held for its delay.
@@ -44,10 +80,6 @@ class RateLimitMiddleware:
         :param policies: the limits of a request with this scope, such as ``[("TOKEN 1m 60 AS api", "user:42")]``;
             ``None`` or empty if it is not limited; may be a coroutine function
         """
-        if limiter is not None and not isinstance(limiter, AsyncLimiter):
-            raise TypeError(f"limiter: expected AsyncLimiter(client), not {type(limiter).__name__}")
-        if policies is not None and not callable(policies):
-            raise TypeError("policies: expected a function of the scope that returns a list of limits")
         if policies is not None and limiter is None:
             raise TypeError("limiter: expected AsyncLimiter(client), for the policies")
         self.app = app

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -62,7 +61,7 @@ class Decision:
 
     def headers(self) -> dict[str, str]:
         """The HTTP headers of a response."""
-        return headers([self], self)
+        return Decisions(self.allowed, [self]).headers()
 
 
 @dataclass(slots=True)
@@ -96,7 +95,26 @@ class Decisions:
         return [] if self.allowed else [limit.policy.label for limit in self.limits if not limit.allowed]
 
     def headers(self) -> dict[str, str]:
-        return headers(self.limits, self.deciding)
+        """The HTTP headers of a response: all policies are listed, and the other figures are those of one of them."""
+        deciding, names, items = self.deciding, list[str](), []
+        for limit in self.limits:
+            name, n = limit.policy.label, 2
+            while name in names:
+                name, n = f"{limit.policy.label}-{n}", n + 1
+            names.append(name)
+            items.append(f'"{name}";{limit.policy.quota(limit.at)}')
+        found = {"RateLimit-Policy": ", ".join(items)}
+        if deciding.source in ("server", "local"):
+            found["X-RateLimit-Limit"] = str(deciding.limit)
+            found["X-RateLimit-Remaining"] = str(deciding.remaining)
+            if deciding.reset_ms >= 0:
+                found["X-RateLimit-Reset"] = str(seconds(deciding.at + deciding.reset_ms))
+            more = "" if deciding.next_ms < 0 else f";t={min(seconds(deciding.next_ms), MAX_INTEGER)}"
+            name = names[self.limits.index(deciding)]
+            found["RateLimit"] = f'"{name}";r={min(deciding.remaining, MAX_INTEGER)}{more}'
+        if not deciding.allowed and deciding.retry_after_ms >= 0:
+            found["Retry-After"] = str(seconds(deciding.retry_after_ms))
+        return found
 
 
 def decided(line: Any, limit: Limit) -> Decision:
@@ -124,30 +142,3 @@ def _strictness(limit: Decision) -> tuple[bool, float, int]:
     """Sort key, the smallest first: denied before allowed, then the longest wait, then the least remaining."""
     wait = float("-inf") if limit.retry_after_ms < 0 else -limit.retry_after_ms
     return limit.allowed, wait, limit.remaining
-
-
-def headers(limits: Sequence[Decision], deciding: Decision) -> dict[str, str]:
-    """The headers of a response to a request under these limits: all policies are listed, and the other figures are
-    those of one of them."""
-    names: list[str] = []
-    for limit in limits:
-        name, n = limit.policy.label, 2
-        while name in names:
-            name, n = f"{limit.policy.label}-{n}", n + 1
-        names.append(name)
-    found: dict[str, str] = {}
-    is_known = deciding.source in ("server", "local")
-    if is_known:
-        found["X-RateLimit-Limit"] = str(deciding.limit)
-        found["X-RateLimit-Remaining"] = str(deciding.remaining)
-        if deciding.reset_ms >= 0:
-            found["X-RateLimit-Reset"] = str(seconds(deciding.at + deciding.reset_ms))
-    items = [f'"{name}";{limit.policy.quota(limit.at)}' for limit, name in zip(limits, names, strict=True)]
-    found["RateLimit-Policy"] = ", ".join(items)
-    if is_known:
-        more = "" if deciding.next_ms < 0 else f";t={min(seconds(deciding.next_ms), MAX_INTEGER)}"
-        name = names[list(limits).index(deciding)]
-        found["RateLimit"] = f'"{name}";r={min(deciding.remaining, MAX_INTEGER)}{more}'
-    if not deciding.allowed and deciding.retry_after_ms >= 0:
-        found["Retry-After"] = str(seconds(deciding.retry_after_ms))
-    return found

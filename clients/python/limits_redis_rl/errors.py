@@ -37,18 +37,12 @@ POOL_IS_FULL = ("Too many connections", "No connection available.")
 class NoModule(redis.ResponseError):
     """The server has not loaded the module. The server's own error has the caller in it."""
 
-    def __init__(self) -> None:
-        super().__init__(
-            "ERR no module: the server has not loaded redis-rl; start it with --loadmodule /path/to/libredis_rl.so "
-            "(docs/install.md)"
-        )
-
 
 class CircuitOpen(redis.ConnectionError):
     """Earlier requests had no reply, so this one was not sent."""
 
-    def __init__(self) -> None:
-        super().__init__("the server does not reply, so this request was not sent")
+    def __str__(self) -> str:
+        return "the server does not reply, so this request was not sent"
 
 
 class Overloaded(redis.TimeoutError):
@@ -61,9 +55,6 @@ class Overloaded(redis.TimeoutError):
 
 class UnknownPrimary(redis.RedisError):
     """No Sentinel that replies watches a primary of this name: a fault of the configuration."""
-
-    def __init__(self, name: str) -> None:
-        super().__init__(f"no Sentinel watches a primary with the name {name!r}")
 
 
 def was_not_sent(error: BaseException) -> bool:

@@ -10,7 +10,7 @@ from fastmcp.server.middleware import CallNext, Middleware, MiddlewareContext
 from mcp import MCPError
 
 from ._async.limiter import AsyncLimiter, OneLimit
-from .admission import Rejected, admitted
+from .asgi import Rejected, admitted
 
 # The codes of JSON-RPC, and the texts. That of a denial is the one of other gateways of MCP.
 ERRORS = {429: (-32029, "rate limit exceeded"), 500: (-32603, "internal error"), 503: (-32000, "service unavailable")}
@@ -39,12 +39,6 @@ class ToolLimits(Middleware):
         :param policies: the limits of a call, by the user and the name of the tool; ``None`` if it is not limited
         :param user: who calls. If not given, the subject of the access token
         """
-        if not isinstance(limiter, AsyncLimiter):
-            raise TypeError(f"limiter: expected AsyncLimiter(client), not {type(limiter).__name__}")
-        if not callable(policies):
-            raise TypeError("policies: expected a function of the user and the tool that returns a list of limits")
-        if not callable(user):
-            raise TypeError("user: expected a function of the context that returns who calls")
         self.limiter = limiter
         self.policies = policies
         self.user = user

@@ -18,18 +18,13 @@ UNFIT = re.compile("[{}\ud800-\udfff]")
 
 def bounded(who: str) -> str:
     """Who is limited, in the form that keys have."""
-    is_fit = UNFIT.search(who) is None
-    # A character has 4 bytes at most.
-    if is_fit and len(who) <= LONGEST // 4 and not REPLACED.search(who):
-        return who
     data = who.encode("utf-8", "surrogatepass")
+    is_fit = UNFIT.search(who) is None
     if is_fit and len(data) <= LONGEST and not REPLACED.search(who):
         return who
-    digest = f"~{hashlib.sha256(data).hexdigest()}"
-    if not is_fit:
-        return digest
     # A character of UTF-8 stays whole.
-    return data[:SHOWN].decode("utf-8", "ignore") + digest
+    shown = data[:SHOWN].decode("utf-8", "ignore") if is_fit else ""
+    return f"{shown}~{hashlib.sha256(data).hexdigest()}"
 
 
 def part_of_key(who: str | int, secret: str | None = None) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import calendar
 import functools
 import re
+from collections.abc import Callable
 from datetime import datetime, timezone
 from typing import Any, TypeAlias
 
@@ -50,6 +51,15 @@ def integer(name: str, value: object, least: int, most: int = LARGEST) -> int:
     return found
 
 
+# How each option is read.
+OPTIONS: dict[str, Callable[[str, object], int]] = {
+    "burst": lambda name, value: integer(name, value, 1),
+    "anchor": lambda name, value: integer(name, value, 0, YEAR_10000 - 1),
+    "block": milliseconds,
+    "max": milliseconds,
+}
+
+
 class Policy:
     """A limit: ``Policy("TOKEN", "1m", 60, burst=10)``, or the text ``TOKEN 1m 60 BURST 10``.
 
@@ -72,36 +82,30 @@ class Policy:
         name: str | None = None,
         **options: Any,
     ) -> None:
-        word = str(algorithm).upper()
+        self.algorithm = word = str(algorithm).upper()
         if word not in TAKES:
             raise ValueError(f"algorithm: expected one of {', '.join(TAKES)}, not {algorithm!r}")
-        self.algorithm = word
         options = {option: value for option, value in options.items() if value is not None}
         for option in options:
             if option not in TAKES[word]:
                 others = ", ".join(each for each, takes in TAKES.items() if option in takes)
                 raise ValueError(f"{option}: {word} takes none{f'; {others} do' if others else ''}")
+        given = {option: OPTIONS[option](option, options[option]) for option in TAKES[word] if option in options}
         days = CALENDAR.get(str(window).lower()) if word == "FIXED" else None
         self.window_ms = days * DAY if days else milliseconds("window", window)
         self.window = str(window).lower() if days else f"{self.window_ms}ms"
         self.limit = integer("limit", limit, 0)
         self.is_shadow = shadow
-        words = [self.window, str(self.limit)]
-        if "burst" in options:
-            words += ["BURST", str(integer("burst", options["burst"], 1))]
-        self.anchor = integer("anchor", options.get("anchor", 0), 0, YEAR_10000 - 1)
-        if "anchor" in options:
-            words += ["ANCHOR", str(self.anchor)]
-        block = milliseconds("block", options.get("block", window)) if word == "LOCKOUT" else 0
-        for option in ("block", "max"):
-            if option in options:
-                words += [option.upper(), f"{milliseconds(option, options[option])}ms"]
-        if "max" in options and milliseconds("max", options["max"]) < block:
+        self.anchor = given.get("anchor", 0)
+        if given.get("max", LARGEST) < given.get("block", self.window_ms):
             raise ValueError("max: expected no less than block")
+        words = [self.window, str(self.limit)]
+        for option, value in given.items():
+            words += [option.upper(), f"{value}ms" if OPTIONS[option] is milliseconds else str(value)]
         self.words = (*words, "SHADOW") if shadow else tuple(words)
         if name is not None and not (isinstance(name, str) and re.fullmatch(r"[A-Za-z0-9._-]{1,64}", name)):
             raise ValueError(f"name: expected 1 to 64 of A-Z a-z 0-9 . _ -, not {name!r}")
-        anchored = [str(self.anchor)] if "anchor" in options else []
+        anchored = [str(self.anchor)] if "anchor" in given else []
         self.name = name or ":".join([word.lower(), self.window, *anchored])
         self.label = name or word.lower()
 

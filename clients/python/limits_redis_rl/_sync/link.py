@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
 import time
@@ -57,14 +58,12 @@ class Link:
         timeout = self.timeout if longest is None else min(longest, self.timeout)
         node = node_of(self.client, call.limits[0].key)
         name = "" if node is None else str(node.name)
-        breaker = self.breaker(name)
-        is_sent = False
+        breaker, is_sent, end = self.breaker(name), False, clock() + timeout * 1000
         try:
             if breaker.is_busy(clock()):
                 raise CircuitOpen
             with Within(self._shared, timeout):
                 with self._shared.turn(self.client, node, name):
-                    end = clock() + timeout * 1000
                     while True:
                         is_sent = True
                         try:
@@ -97,7 +96,8 @@ class Link:
         try:
             if self._is_cluster:
                 self._shared.initialized(self.client)
-            reply = self._of_primary(call)
+            reply = self._of_module(call) if time.monotonic() >= self._scripts_until else None
+            reply = reply or (self._of_script(call), True)
         except BaseException as error:
             what = kind(error)
             # A call ends from outside at its time limit, or if its caller has left.
@@ -117,47 +117,48 @@ class Link:
         breaker.reply()
         return reply
 
-    def _of_primary(self, call: Call) -> tuple[Any, bool]:
-        """The reply to a call. redis-py raises one error for a primary that is away and for a wrong name, a fault."""
+    def _of_module(self, call: Call) -> tuple[Any, bool] | None:
+        """The reply of the module, if the server has it."""
         try:
-            return self._decided(call)
+            reply = self.client.execute_command(*call.command())
         except redis.sentinel.MasterNotFoundError:
-            pool: Any = self.client.connection_pool
-            known: list[bool] = []
-            for sentinel in pool.sentinel_manager.sentinels:
-                try:
-                    known.append(pool.service_name in sentinel.sentinel_masters())
-                except (redis.ConnectionError, redis.TimeoutError):
-                    continue
-            if known and not any(known):
-                raise UnknownPrimary(pool.service_name) from None
+            self._check_name()
             raise
+        except redis.RedisError as error:
+            if not NO_MODULE.search(str(error)):
+                raise
+        else:
+            if self.scripts_decide:
+                self.log.line(logging.WARNING, "the module decides again")
+            self.scripts_decide = False
+            return reply, False
+        if self._requires_module:
+            raise NoModule(
+                "ERR no module: the server has not loaded redis-rl; start it with --loadmodule /path/to/libredis_rl.so "
+                "(docs/install.md)"
+            )
+        if not self.scripts_decide:
+            self.log.line(
+                logging.WARNING,
+                "no module: the Lua scripts decide, at a higher cost for the server. What a worker that died has "
+                "reserved comes back when its window ends, and a settlement sent twice charges twice: docs/hosted.md",
+            )
+        self.scripts_decide, self._scripts_until = True, time.monotonic() + LOOK_AGAIN
+        return None
 
-    def _decided(self, call: Call) -> tuple[Any, bool]:
-        if time.monotonic() >= self._scripts_until:
-            try:
-                reply = self.client.execute_command(*call.command())
-            except redis.RedisError as error:
-                if not NO_MODULE.search(str(error)):
-                    raise
-            else:
-                if self.scripts_decide:
-                    self.log.line(logging.WARNING, "the module decides again")
-                self.scripts_decide = False
-                return reply, False
-            if self._requires_module:
-                raise NoModule from None
-            if not self.scripts_decide:
-                self.log.line(
-                    logging.WARNING,
-                    "no module: the Lua scripts decide, at a higher cost for the server. What a worker that died has "
-                    "reserved comes back when its window ends, and a settlement sent twice charges twice: "
-                    "docs/hosted.md",
-                )
-            self.scripts_decide, self._scripts_until = True, time.monotonic() + LOOK_AGAIN
+    def _of_script(self, call: Call) -> Any:
         source, digest, words = scripted(call)
         try:
-            return self.client.execute_command("EVALSHA", digest, *words), True
+            return self.client.execute_command("EVALSHA", digest, *words)
         except redis.exceptions.NoScriptError:
             # It says that nothing was executed, so the script itself is sent.
-            return self.client.execute_command("EVAL", source, *words), True
+            return self.client.execute_command("EVAL", source, *words)
+
+    def _check_name(self) -> None:
+        """redis-py raises one error for a primary that is away and for a wrong name, a fault."""
+        pool, known = self.client.connection_pool, list[bool]()
+        for sentinel in pool.sentinel_manager.sentinels:
+            with contextlib.suppress(redis.ConnectionError, redis.TimeoutError):
+                known.append(pool.service_name in sentinel.sentinel_masters())
+        if known and not any(known):
+            raise UnknownPrimary(f"no Sentinel watches a primary with the name {pool.service_name!r}") from None
