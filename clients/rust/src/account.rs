@@ -8,7 +8,7 @@
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-use crate::decision::{Decision, RetryAfter, Source};
+use crate::decision::{Decision, Source};
 use crate::denial::Denial;
 use crate::joined::share;
 use crate::policy::{Join, Policy, Request};
@@ -111,22 +111,18 @@ pub struct Command<C> {
     /// How many units it asks for.
     pub units: u64,
     /// How many of these units are for requests. A grant charges the others in advance.
-    needed: u64,
+    pub needed: u64,
     waiters: Vec<Waiter<C>>,
-    sent: Sent,
+    /// When it was sent, and what was known then.
+    pub sent: Sent,
     /// The latest end of a time limit of these requests.
-    ends_at: Instant,
+    pub ends_at: Instant,
 }
 
 impl<C> Command<C> {
     /// The command of a request that was sent by itself and whose caller has stopped waiting.
     pub const fn alone(form: Form, sent: Sent, ends_at: Instant) -> Self {
         Self { form, units: 1, needed: 1, waiters: Vec::new(), sent, ends_at }
-    }
-
-    /// How many of its units are for requests.
-    pub const fn needed(&self) -> u64 {
-        self.needed
     }
 
     /// Removes the requests whose callers have left, just before the command is written. Returns whether any unit is left to
@@ -142,16 +138,6 @@ impl<C> Command<C> {
         }
         self.units > 0
     }
-
-    /// When its time limit is over.
-    pub const fn ends_at(&self) -> Instant {
-        self.ends_at
-    }
-
-    /// Whether it rechecks a remembered denial.
-    pub const fn is_asking(&self) -> bool {
-        self.sent.is_asking()
-    }
 }
 
 /// When a request was sent, and what was known then.
@@ -161,21 +147,10 @@ pub struct Sent {
     /// How often units had been given back by then.
     given_back: u32,
     /// When the request was sent whose remembered denial this one rechecks, if it rechecks one.
-    asks: Option<Instant>,
-    /// Whether it counts among the commands under way for which other requests wait.
-    is_flying: bool,
-}
-
-impl Sent {
-    /// Whether it rechecks a remembered denial.
-    pub const fn is_asking(&self) -> bool {
-        self.asks.is_some()
-    }
-
-    /// Whether it counts among the commands under way. Then [`Account::late`] is called when its time limit is over.
-    pub const fn is_flying(&self) -> bool {
-        self.is_flying
-    }
+    pub asks: Option<Instant>,
+    /// Whether it counts among the commands under way for which other requests wait. Then [`Account::late`] is called when its
+    /// time limit is over.
+    pub is_flying: bool,
 }
 
 /// Units that are charged and not used yet.
@@ -210,7 +185,8 @@ pub type Ended<T, C> = (Vec<T>, Option<Command<C>>);
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Account<C> {
     stock: Option<Box<Stock>>,
-    denied: Option<Box<Denial>>,
+    /// The denial that is remembered.
+    pub denied: Option<Box<Denial>>,
     /// Whether a request rechecks the denial. Other requests are denied meanwhile.
     is_asked: bool,
     /// How often units were given back.
@@ -262,9 +238,8 @@ impl<C: Caller> Account<C> {
             return Asked::Known(decision, if is_low { self.fetch(form, now, limit) } else { None });
         }
         let asks = match self.known(request, now) {
-            Some((decision, None)) => return Asked::Known(decision, None),
-            Some((_, asks)) => asks,
-            None => None,
+            Ok(asks) => asks,
+            Err(denied) => return Asked::Known(denied, None),
         };
         let Some(form) = form.filter(|form| self.takes(form, now)) else {
             return Asked::Alone(self.begin(asks, now));
@@ -338,11 +313,7 @@ impl<C: Caller> Account<C> {
 
     /// The command that refills the stock, if none is under way.
     fn fetch(&mut self, form: &Form, now: Instant, limit: Duration) -> Option<Command<C>> {
-        let asks = match self.known(&form.request(b"", 1), now) {
-            Some((_, None)) => return None,
-            Some((_, asks)) => asks,
-            None => None,
-        };
+        let asks = self.known(&form.request(b"", 1), now).ok()?;
         if self.flying(now) > 0 || !self.waiting.is_empty() {
             return None;
         }
@@ -365,32 +336,19 @@ impl<C: Caller> Account<C> {
         recheck: Duration,
         now: Instant,
     ) -> Ended<(C, Decision), C> {
-        let Command { form, units, needed, waiters, sent, .. } = command;
+        let Command { form, units, sent, .. } = command;
+        let part = |i| if units == 1 && form.ahead.is_none() { *reply } else { share(reply, units, i, form.join) };
         let answers = match form.ahead {
-            Some(ahead) => self.grant(&form, ahead, [units, needed], waiters, reply, sent.at, now),
-            None if units == 1 => waiters.into_iter().map(|waiter| (waiter.caller, *reply)).collect(),
-            None => {
-                let each = waiters.into_iter().zip(1..);
-                each.map(|(waiter, i)| (waiter.caller, share(reply, units, i, form.join))).collect()
-            }
+            Some(ahead) => self.grant(command, ahead, reply, now),
+            None => command.waiters.into_iter().zip(1..).map(|(waiter, i)| (waiter.caller, part(i))).collect(),
         };
-        // The decision that one more request would have got.
-        let last = if units == 1 && form.ahead.is_none() { *reply } else { share(reply, units, units, form.join) };
-        (answers, self.learn(&form.request(b"", 1), sent, &last, recheck, now))
+        // The last part is the decision that one more request would have got.
+        (answers, self.learn(&form.request(b"", 1), sent, &part(units), recheck, now))
     }
 
     /// Divides the units that a grant has charged, and keeps the rest.
-    #[expect(clippy::too_many_arguments, reason = "these are the parts of a command")]
-    fn grant(
-        &mut self,
-        form: &Form,
-        ahead: Ahead,
-        [units, needed]: [u64; 2],
-        waiters: Vec<Waiter<C>>,
-        reply: &Decision,
-        sent: Instant,
-        now: Instant,
-    ) -> Vec<(C, Decision)> {
+    fn grant(&mut self, command: Command<C>, ahead: Ahead, reply: &Decision, now: Instant) -> Vec<(C, Decision)> {
+        let Command { form, units, needed, waiters, sent, .. } = command;
         // The callers of late requests got something else. The units of these requests are used all the same.
         let used = if waiters.is_empty() { needed } else { 0 };
         // If the reply is late, the stock may be that of another policy by now.
@@ -398,14 +356,12 @@ impl<C: Caller> Account<C> {
         let kept = self.stock(now).filter(|_| !is_other).map(|stock| (stock.units, stock.window_ends));
         let (kept, kept_ends) = kept.unwrap_or_default();
         let mut left = reply.charged.saturating_sub(used).saturating_add(kept);
-        let decide = |waiter: Waiter<C>| {
-            let Some(rest) = left.checked_sub(waiter.cost) else {
-                return (waiter.caller, Decision { charged: 0, ..share(reply, units, units, form.join) });
-            };
-            left = rest;
-            let remaining = reply.remaining.saturating_add(rest);
-            let (charged, retry_after) = (waiter.cost, RetryAfter::Now);
-            (waiter.caller, Decision { allowed: true, charged, remaining, retry_after, shadow: false, ..*reply })
+        let decide = |waiter: Waiter<C>| match left.checked_sub(waiter.cost) {
+            Some(rest) => {
+                left = rest;
+                (waiter.caller, reply.granted(waiter.cost, rest))
+            }
+            None => (waiter.caller, Decision { charged: 0, ..share(reply, units, units, form.join) }),
         };
         let answers = waiters.into_iter().map(decide).collect();
         if is_other {
@@ -415,12 +371,12 @@ impl<C: Caller> Account<C> {
         left = left.min(ahead.units);
         if reply.charged > 0 {
             // The server rounds the time up, by less than a millisecond.
-            let ends = || sent + reply.reset_after.unwrap_or_default().saturating_sub(Duration::from_millis(1));
+            let ends = || sent.at + reply.reset_after.unwrap_or_default().saturating_sub(Duration::from_millis(1));
             let ends = form.policy.algorithm().traits().ends_at_once.then(ends);
             // The units may be of two windows: the earlier end counts.
             let window_ends = kept_ends.into_iter().chain(ends).min();
-            let held_until = sent.checked_add(ahead.hold).unwrap_or(sent);
-            self.stock = Some(Box::new(Stock { units: left, reply: *reply, sent, held_until, window_ends }));
+            let held_until = sent.at.checked_add(ahead.hold).unwrap_or(sent.at);
+            self.stock = Some(Box::new(Stock { units: left, reply: *reply, sent: sent.at, held_until, window_ends }));
         } else if let Some(stock) = &mut self.stock {
             stock.units = left;
         }
@@ -497,31 +453,24 @@ impl<C> Account<C> {
         if self.flying_until > Some(now) { self.flying } else { 0 }
     }
 
-    /// The remembered denial of a request. Also returns when the denied request was sent, if this request is to recheck the
-    /// denial: one request at a time does, once it is due.
-    pub fn known(&mut self, request: &Request<'_>, now: Instant) -> Option<(Decision, Option<Instant>)> {
-        let denial = self.denied.as_deref()?;
+    /// Whether a request is to be sent. If it is to recheck a remembered denial, also returns when the denied request was sent:
+    /// one request at a time does, once the denial is due.
+    ///
+    /// # Errors
+    /// A remembered denial denies the request.
+    pub fn known(&mut self, request: &Request<'_>, now: Instant) -> Result<Option<Instant>, Decision> {
         // If the reservation is open already, the server allows the request.
-        let decision = denial.recall(request, now).filter(|_| request.reserve.is_none())?;
-        let asks = denial.is_due(now) && !self.is_asked && self.flying(now) == 0 && self.waiting.is_empty();
-        let asks = asks.then_some(denial.sent);
-        if asks.is_none() {
-            self.count();
+        let denial = self.denied.as_deref().filter(|denial| request.reserve.is_none() && denial.denies(request, now));
+        let Some(denial) = denial else { return Ok(None) };
+        if denial.is_due(now) && !self.is_asked && self.flying(now) == 0 && self.waiting.is_empty() {
+            return Ok(Some(denial.sent));
         }
-        Some((decision, asks))
+        self.held(request, now).map_or(Ok(None), Err)
     }
 
     /// The remembered denial of a request that the server cannot decide. It holds until its own end, without a recheck.
     pub fn held(&mut self, request: &Request<'_>, now: Instant) -> Option<Decision> {
-        let decision = self.denied.as_deref()?.recall(request, now)?;
-        self.count();
-        Some(decision)
-    }
-
-    fn count(&mut self) {
-        if let Some(denied) = &mut self.denied {
-            denied.count = denied.count.saturating_add(1);
-        }
+        self.denied.as_deref_mut().filter(|denial| denial.denies(request, now)).map(|denial| denial.deny(now))
     }
 
     /// Forgets the denial, because units were given back.
@@ -533,16 +482,6 @@ impl<C> Account<C> {
     /// Whether a request waits for the next command.
     pub fn has_waiting(&self) -> bool {
         !self.waiting.is_empty()
-    }
-
-    /// The denial that is remembered.
-    pub fn denied(&self) -> Option<&Denial> {
-        self.denied.as_deref()
-    }
-
-    /// Forgets the denial, to make room for others.
-    pub fn drop_denied(&mut self) {
-        self.denied = None;
     }
 
     /// Whether forgetting this account loses nothing but a denial.
@@ -564,9 +503,7 @@ impl<C> Account<C> {
         stock.units -= cost;
         let left = stock.units;
         let decision = stock.reply.later(now.saturating_duration_since(stock.sent), Source::Grant);
-        let remaining = decision.remaining.saturating_add(left);
-        let (charged, retry_after) = (cost, RetryAfter::Now);
-        Some((Decision { allowed: true, charged, remaining, retry_after, shadow: false, ..decision }, left))
+        Some((decision.granted(cost, left), left))
     }
 
     /// When the kept units are given back; `None` if there are none, and no command under way may bring some.
@@ -588,6 +525,7 @@ impl<C> Account<C> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::decision::RetryAfter;
 
     const HOUR: Duration = Duration::from_secs(3600);
     const LIMIT: Duration = Duration::from_millis(100);
@@ -643,12 +581,12 @@ mod tests {
         let mut next = next.unwrap();
         assert_eq!(next.units, 5);
         let gone: Vec<_> = next.waiters.drain(4..).collect();
-        assert!(next.is_wanted() && (next.units, next.needed()) == (4, 4));
+        assert!(next.is_wanted() && (next.units, next.needed) == (4, 4));
         let mut nobody = next.clone();
         nobody.waiters.iter_mut().for_each(|waiter| waiter.caller.1 = true);
         assert!(!nobody.is_wanted());
         next.waiters.extend(gone);
-        assert!(next.is_wanted() && next.units == 5 && first.is_flying() && !first.is_asking());
+        assert!(next.is_wanted() && next.units == 5 && first.is_flying && first.asks.is_none());
         // Who leaves after that gets its unit: the first four are allowed, in their order.
         let (answers, none) = account.landed(next, &reply(&POLICY, 4, 0, HOUR), HOUR, now);
         let allowed: Vec<_> = answers.iter().map(|(caller, decision)| (caller.0, decision.allowed)).collect();
@@ -673,7 +611,7 @@ mod tests {
         let part = LIMIT / PART;
         assert!(account.overdue(now + part / 2).is_none() && account.has_waiting());
         let mut beside = account.overdue(now + part).unwrap();
-        assert!(!account.has_waiting() && beside.ends_at() == now + LIMIT);
+        assert!(!account.has_waiting() && beside.ends_at == now + LIMIT);
         assert!(sent(ask(&mut account, &form, 4, false, now + part)).is_none());
         // There are two under way besides, and the other one has waited for long enough.
         let next = account.late_alone(&mut first, now + LIMIT - part / 2).unwrap();
@@ -730,18 +668,18 @@ mod tests {
         };
         assert!((0..4).all(|_| known(&mut account).is_none()));
         let fetch = known(&mut account).unwrap();
-        assert_eq!((fetch.units, fetch.needed(), fetch.ends_at()), (6, 0, now + HOUR + LIMIT));
+        assert_eq!((fetch.units, fetch.needed, fetch.ends_at), (6, 0, now + HOUR + LIMIT));
         // While they are under way, no others are. Another policy of the key has no units of these.
         assert!(known(&mut account).is_none());
         const OTHER: Policy = Policy::token(HOUR, 999);
         let other = Form::granted(&OTHER, Ahead { units: 8, hold: LIMIT });
-        assert!(matches!(ask(&mut account, &other, 2, false, now), Asked::Alone(sent) if !sent.is_flying()));
+        assert!(matches!(ask(&mut account, &other, 2, false, now), Asked::Alone(sent) if !sent.is_flying));
         // One is left. Who needs two waits, and gets them from what is kept, also where nothing more is charged.
         let two = form.request(b"k", 2);
         let waits = account.ask(&two, Some(&form), now + HOUR, LIMIT, || Number(3, false));
         assert!(sent(waits).is_none());
         let next = account.landed(fetch, &reply(&POLICY, 1, 0, HOUR), HOUR, now).1.unwrap();
-        assert_eq!((next.units, next.needed()), (6, 2));
+        assert_eq!((next.units, next.needed), (6, 2));
         let mut lent = account.clone();
         let (answers, _) = lent.landed(next.clone(), &reply(&POLICY, 0, 0, HOUR), HOUR, now);
         let [(Number(3, false), decision)] = answers.as_slice() else { panic!("{answers:?}") };
@@ -760,24 +698,24 @@ mod tests {
         };
         let begun = account.begin(None, now);
         learn(&mut account, begun, 0);
-        let asks = |account: &mut Account<Number>, at| account.known(&request, at).map(|(_, asks)| asks);
-        assert_eq!(asks(&mut account, now + RECHECK / 2), Some(None));
-        assert!(account.known(&POLICY.request("k"), now).is_none(), "it costs less");
+        let asks = |account: &mut Account<Number>, at| account.known(&request, at).ok();
+        assert_eq!(asks(&mut account, now + RECHECK / 2), None);
+        assert_eq!(account.known(&POLICY.request("k"), now), Ok(None), "it costs less");
         let due = now + RECHECK;
         let Some(Some(at)) = asks(&mut account, due) else { panic!("nobody asks") };
         let first = account.begin(Some(at), due);
-        assert_eq!(asks(&mut account, due), Some(None));
+        assert_eq!(asks(&mut account, due), None);
         // Without a reply the next one asks; what was decided before units came back is not remembered.
         account.unanswered(first, now);
         let next = asks(&mut account, due).unwrap();
         let again = account.begin(next, due);
         account.forget();
         learn(&mut account, again, 0);
-        assert!(asks(&mut account, due).is_none());
+        assert_eq!(asks(&mut account, due), Some(None));
         let begun = account.begin(None, now);
         learn(&mut account, begun, 0);
         let asking = account.begin(Some(now), due);
         learn(&mut account, asking, 2);
-        assert!(asks(&mut account, due).is_none() && account.is_idle());
+        assert!(asks(&mut account, due) == Some(None) && account.is_idle());
     }
 }

@@ -12,8 +12,9 @@ use parking_lot::Mutex;
 use redis_rl_algorithm::Micros;
 use tokio::sync::oneshot;
 
-use crate::account::{Account, Caller, Command, Sent};
+use crate::account::{Account, Caller};
 use crate::decision::Decision;
+use crate::denial::Denial;
 use crate::error::Error;
 use crate::key::{Bounded, State};
 use crate::local::{Local, Request as LocalRequest};
@@ -96,19 +97,6 @@ pub struct TopDenial {
 }
 
 impl Entry {
-    /// Takes in the reply to a request that was sent by itself. Returns the command for the requests that wait.
-    pub fn learn(
-        &mut self,
-        request: &Request<'_>,
-        sent: Sent,
-        decision: &Decision,
-        recheck: Duration,
-        now: Instant,
-    ) -> Option<Command<Answer>> {
-        self.note(decision, now);
-        self.account.learn(request, sent, decision, recheck, now)
-    }
-
     /// Notes what the server counts.
     pub fn note(&mut self, decision: &Decision, now: Instant) {
         let used = if decision.shadow { 0 } else { decision.limit.saturating_sub(decision.remaining) };
@@ -117,10 +105,10 @@ impl Entry {
         self.used = resets_at.filter(|_| used > 0).map(|at| (used, at));
     }
 
-    /// Whether forgetting this key loses nothing.
-    fn is_over(&self, now: Instant) -> bool {
-        let counts = self.used.is_some_and(|(_, until)| now < until) || self.account.denied().is_some();
-        self.account.is_idle() && self.local.is_none() && !counts
+    /// Whether this key can be forgotten, and whether that loses nothing.
+    fn is_idle(&self, now: Instant) -> Option<bool> {
+        let counts = self.used.is_some_and(|(_, until)| now < until) || self.account.denied.is_some();
+        (self.account.is_idle() && self.local.is_none()).then_some(!counts)
     }
 }
 
@@ -132,68 +120,53 @@ impl Part {
         (0..LOOKS.min(len)).map(move |step| (first + step) % len)
     }
 
-    /// Forgets local limits that count nothing any more.
-    fn forget_local(&mut self, clock: Micros) {
+    /// Looks at some keys: forgets local limits that count nothing any more by this clock. Returns the number of a key that can
+    /// be forgotten; of one that loses nothing, if there is one.
+    fn look(&mut self, now: Instant, clock: Option<Micros>) -> Option<usize> {
+        let mut idle = None;
         for at in self.walk() {
-            self.forget_local_at(at, clock);
+            let Some((_, entry)) = self.keys.get_index_mut(at) else { continue };
+            if let Some(local) = entry.local.take_if(|local| clock.is_some_and(|clock| local.is_over(clock))) {
+                self.bytes = self.bytes.saturating_sub(local.bytes());
+            }
+            idle = idle.max(entry.is_idle(now).map(|loses_nothing| (loses_nothing, at)));
+            if clock.is_none() && matches!(idle, Some((true, _))) {
+                break;
+            }
         }
+        idle.map(|(_, at)| at)
     }
 
-    fn forget_local_at(&mut self, at: usize, clock: Micros) {
-        if let Some((_, entry)) = self.keys.get_index_mut(at)
-            && let Some(local) = entry.local.take_if(|local| local.is_over(clock))
-        {
-            self.bytes = self.bytes.saturating_sub(local.bytes());
-        }
-    }
-
-    /// The number of a key, which is added if it is not there; `None` if there is no place for it.
-    fn place(
+    /// What is known of a key, and its number. A key that is not there is added; `None` if there is no place for it. The places
+    /// of denials that are forgotten for it are counted off.
+    fn entry(
         &mut self,
         state: &State<'_>,
         now: Instant,
         clock: Option<Micros>,
-        forgotten: &AtomicUsize,
-    ) -> Option<usize> {
-        if let Some(at) = self.keys.get_index_of(&Lookup(state)) {
-            return Some(at);
-        }
-        let has_place = self.has_place(now, clock, forgotten);
-        has_place.then(|| self.keys.insert_full(state.clone().kept(), Entry::default()).0)
-    }
-
-    /// Makes room for a key. Returns whether there is room.
-    fn has_place(&mut self, now: Instant, clock: Option<Micros>, forgotten: &AtomicUsize) -> bool {
-        if self.keys.len() < MAX_KEYS {
-            return true;
-        }
-        let mut idle = None;
-        for at in self.walk() {
-            if let Some(clock) = clock {
-                self.forget_local_at(at, clock);
+        denials: &AtomicUsize,
+    ) -> Option<(usize, &mut Entry)> {
+        let at = match self.keys.get_index_of(&Lookup(state)) {
+            Some(at) => at,
+            None => {
+                if self.keys.len() >= MAX_KEYS {
+                    let idle = self.look(now, clock)?;
+                    let (_, forgotten) = self.keys.swap_remove_index(idle)?;
+                    denials.fetch_sub(usize::from(forgotten.account.denied.is_some()), Ordering::Relaxed);
+                }
+                self.keys.insert_full(state.clone().kept(), Entry::default()).0
             }
-            let Some((_, entry)) = self.keys.get_index(at) else { continue };
-            if entry.is_over(now) {
-                idle = Some(at);
-                break;
-            }
-            let is_idle = entry.account.is_idle() && entry.local.is_none();
-            idle = idle.or(is_idle.then_some(at));
-        }
-        let entry = idle.and_then(|at| self.keys.swap_remove_index(at));
-        if entry.as_ref().is_some_and(|(_, entry)| entry.account.denied().is_some()) {
-            forgotten.fetch_sub(1, Ordering::Relaxed);
-        }
-        entry.is_some()
+        };
+        self.keys.get_index_mut(at).map(|(_, entry)| (at, entry))
     }
 
     /// Of the denials that are looked at next, forgets the one that has denied the fewest requests, but not that of `kept`.
     /// Returns whether it found one.
     fn forgets_denial(&mut self, kept: usize) -> bool {
         let others = self.walk().filter(|at| *at != kept);
-        let least = others.filter_map(|at| Some((self.keys.get_index(at)?.1.account.denied()?.count, at))).min();
+        let least = others.filter_map(|at| Some((self.keys.get_index(at)?.1.account.denied.as_ref()?.count, at))).min();
         let entry = least.and_then(|(_, at)| self.keys.get_index_mut(at));
-        entry.map(|(_, entry)| entry.account.drop_denied()).is_some()
+        entry.map(|(_, entry)| entry.account.denied = None).is_some()
     }
 }
 
@@ -216,16 +189,17 @@ impl Accounts {
     /// Changes what is known of a key. If the table has no room for the key, the change is not kept.
     pub fn with<T>(&self, state: &State<'_>, now: Instant, change: impl FnOnce(&mut Entry) -> T) -> T {
         let mut part = self.part(state).lock();
-        let Some(at) = part.place(state, now, None, &self.denials) else { return change(&mut Entry::default()) };
-        let Some((_, entry)) = part.keys.get_index_mut(at) else { return change(&mut Entry::default()) };
-        let before = entry.account.denied().is_some();
+        let Some((at, entry)) = part.entry(state, now, None, &self.denials) else {
+            return change(&mut Entry::default());
+        };
+        let before = entry.account.denied.is_some();
         let changed = change(entry);
-        match (before, entry.account.denied().is_some()) {
+        match (before, entry.account.denied.is_some()) {
             (false, true) if self.denials.fetch_add(1, Ordering::Relaxed) >= self.most_denials => {
                 if !part.forgets_denial(at)
                     && let Some((_, entry)) = part.keys.get_index_mut(at)
                 {
-                    entry.account.drop_denied();
+                    entry.account.denied = None;
                 }
                 self.denials.fetch_sub(1, Ordering::Relaxed);
             }
@@ -246,16 +220,13 @@ impl Accounts {
         let key = request.request.bounded_key();
         let state = State::new(request.request.policy, &key);
         let mut part = self.part(&state).lock();
-        let at = part.place(&state, now, Some(clock), &self.denials)?;
-        if part.keys.get_index(at)?.1.local.is_none() {
+        let (at, entry) = part.entry(&state, now, Some(clock), &self.denials)?;
+        if entry.local.is_none() {
             let bytes = request.bytes();
             if part.bytes + bytes > MAX_BYTES {
-                part.forget_local(clock);
-                if part.bytes + bytes > MAX_BYTES {
-                    return None;
-                }
+                part.look(now, Some(clock));
             }
-            part.bytes += bytes;
+            part.bytes = Some(part.bytes + bytes).filter(|bytes| *bytes <= MAX_BYTES)?;
         }
         let (_, entry) = part.keys.get_index_mut(at)?;
         let used = entry.used.filter(|(_, until)| now < *until).map_or(0, |(used, _)| used);
@@ -278,9 +249,7 @@ impl Accounts {
         let state = State::new(policy, key);
         let mut part = self.part(&state).lock();
         let Some(entry) = part.keys.get_mut(&Lookup(&state)) else { return };
-        if entry.account.denied().is_some() {
-            self.denials.fetch_sub(1, Ordering::Relaxed);
-        }
+        self.denials.fetch_sub(usize::from(entry.account.denied.is_some()), Ordering::Relaxed);
         entry.account.forget();
     }
 
@@ -289,12 +258,11 @@ impl Accounts {
         let mut all = Vec::new();
         for part in &self.parts {
             for (state, entry) in &part.lock().keys {
-                let Some(denied) = entry.account.denied().filter(|denied| denied.count > 0) else { continue };
-                let Some(ends_in) = denied.until.checked_duration_since(now).filter(|rest| !rest.is_zero()) else {
-                    continue;
-                };
-                let (policy, count) = (denied.decision.policy, denied.count);
-                all.push(TopDenial { key: state.key().to_vec(), policy, count, ends_in });
+                let denies = |denied: &&Denial| denied.count > 0 && denied.until > now;
+                if let Some(denied) = entry.account.denied.as_deref().filter(denies) {
+                    let (policy, count, ends_in) = (denied.decision.policy, denied.count, denied.until - now);
+                    all.push(TopDenial { key: state.key().to_vec(), policy, count, ends_in });
+                }
             }
         }
         all.sort_by_key(|top| Reverse(top.count));
@@ -326,7 +294,7 @@ mod tests {
         let bounded = request.bounded_key();
         accounts.with(&State::new(&POLICY, &bounded), now, |entry| {
             let sent = entry.account.begin(None, now);
-            entry.learn(&request, sent, &decision, HOUR, now);
+            entry.account.learn(&request, sent, &decision, HOUR, now);
         });
     }
 

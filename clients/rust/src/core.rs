@@ -15,8 +15,8 @@ use crate::fallback::Fallback;
 use crate::link::Link;
 use crate::local;
 use crate::policy::Request;
-use crate::protocol::{Server, reply};
-use crate::stats::{Counter, Counters, Kind, Log, Stats};
+use crate::protocol::Server;
+use crate::stats::{Counters, Kind, Log, Stats};
 
 /// `retry_after` of a request that [`Fallback::Deny`] denies.
 const RETRY: RetryAfter = RetryAfter::After(Duration::from_secs(1));
@@ -151,16 +151,6 @@ impl Core {
         Decisions { allowed: false, limits: requests.iter().zip(known).map(decide).collect() }
     }
 
-    /// Takes in a reply of RL.SHARE. No denial is remembered: what one limit denies, another may allow.
-    pub fn shared(&self, reply: Value, requests: &[Request<'_>]) -> Result<Shared, Error> {
-        let shared = reply::shared(reply, requests)?;
-        self.decided(shared.allowed());
-        if let Some(decision) = shared.limits.last() {
-            self.server.set_clock(decision.now_ms);
-        }
-        Ok(shared)
-    }
-
     /// Decides on a request that the server cannot decide: by a remembered denial, else by the fallback.
     pub fn fall_back(&self, request: &Request<'_>, fallback: Fallback, error: Error) -> Result<Decision, Error> {
         let decisions = self.fall_back_all(std::slice::from_ref(request), fallback, error)?;
@@ -181,88 +171,87 @@ impl Core {
             fallback => fallback,
         };
         self.log.fell_back(fallback, &error);
-        let overloaded = matches!(error, Error::Overloaded);
-        let (decision, counter) = match fallback {
-            Fallback::Error => (Err(error), &counters.fallback_errors),
+        let is_overload = matches!(error, Error::Overloaded);
+        let decision = match fallback {
+            Fallback::Error => Err(error),
             Fallback::Allow => {
                 let charged = if policy.is_shadow() { 0 } else { request.cost };
-                (Ok(Decision::of_fallback(policy, true, charged, RetryAfter::Now)), &counters.fallback_allowed)
+                Ok(Decision::of_fallback(policy, true, charged, RetryAfter::Now))
             }
-            Fallback::Deny => (Ok(Decision::of_fallback(policy, false, 0, RETRY)), &counters.fallback_denied),
-            Fallback::Local { instances } => {
-                let (decision, counter) = self.decide_locally(request, instances);
-                (Ok(decision), counter)
-            }
+            Fallback::Deny => Ok(Decision::of_fallback(policy, false, 0, RETRY)),
+            Fallback::Local { instances } => Ok(self.decide_locally(request, instances)),
         };
-        let counter = match &decision {
-            _ if !overloaded => counter,
-            Ok(decision) if decision.allowed => &counters.overload_allowed,
-            Ok(_) => &counters.overload_denied,
-            Err(_) => &counters.overload_errors,
+        let allowed = decision.as_ref().map(|decision| decision.allowed);
+        let counter = match (fallback, allowed) {
+            (_, Err(_)) if is_overload => &counters.overload_errors,
+            (_, Ok(true)) if is_overload => &counters.overload_allowed,
+            (_, Ok(false)) if is_overload => &counters.overload_denied,
+            (Fallback::Local { .. }, Ok(true)) => &counters.local_allowed,
+            (Fallback::Local { .. }, Ok(false)) => &counters.local_denied,
+            (_, Err(_)) => &counters.fallback_errors,
+            (_, Ok(true)) => &counters.fallback_allowed,
+            (_, Ok(false)) => &counters.fallback_denied,
         };
         counter.increment();
         decision
     }
 
     /// Decides by the limit of this process alone. If the table is full, a new key is denied.
-    fn decide_locally(&self, request: &Request<'_>, instances: u32) -> (Decision, &Counter) {
-        let (policy, counters) = (request.policy, &self.counters);
-        let request = local::Request { request, instances };
-        let Some(decision) = self.accounts.decide_locally(&request, Instant::now(), self.server.clock()) else {
-            self.log.warn(
-                Kind::LocalFull,
-                format_args!("no room to count another key in this process: the request is denied"),
-            );
-            counters.local_full.increment();
-            return (Decision::of_fallback(policy, false, 0, RETRY), &counters.local_denied);
-        };
-        (decision, if decision.allowed { &counters.local_allowed } else { &counters.local_denied })
+    fn decide_locally(&self, request: &Request<'_>, instances: u32) -> Decision {
+        let local = local::Request { request, instances };
+        self.accounts.decide_locally(&local, Instant::now(), self.server.clock()).unwrap_or_else(|| {
+            self.counters.local_full.increment();
+            let text = "no room to count another key in this process: the request is denied";
+            self.log.warn(Kind::LocalFull, format_args!("{text}"));
+            Decision::of_fallback(request.policy, false, 0, RETRY)
+        })
     }
 
-    /// [`Core::fall_back`] of several limits.
+    /// The error, if a fallback applies to it.
+    ///
+    /// # Errors
+    /// It is about the request: no fallback applies.
+    fn unavailable(&self, error: Error) -> Result<Error, Error> {
+        if error.is_unavailable() {
+            return Ok(error);
+        }
+        self.rejected(&error);
+        Err(error)
+    }
+
+    /// [`Core::fall_back`] of several limits, all or nothing.
     pub fn fall_back_all(
         &self,
         requests: &[Request<'_>],
         fallback: Fallback,
         error: Error,
     ) -> Result<Decisions, Error> {
-        if !error.is_unavailable() {
-            self.rejected(&error);
-            return Err(error);
-        }
-        let now = Instant::now();
+        let (error, now) = (self.unavailable(error)?, Instant::now());
         let held = |request: &Request<'_>| self.accounts.of(request, now, |entry| entry.account.held(request, now));
         let held: Vec<_> = requests.iter().map(held).collect();
         if held.iter().any(Option::is_some) {
             return Ok(self.remembered_all(requests, held));
         }
-        let needs_server = |request: &&Request<'_>| {
-            request.policy.algorithm().traits().id && !matches!(fallback, Fallback::Local { .. })
-        };
-        if let Some(lease) = requests.iter().find(needs_server) {
+        let is_lease = |request: &&Request<'_>| request.policy.algorithm().traits().id;
+        let is_local = matches!(fallback, Fallback::Local { .. });
+        if let Some(lease) = requests.iter().find(is_lease).filter(|_| !is_local) {
             // An error: only the server can hold a lease.
             return self.by_fallback(lease, fallback, error).map(Decisions::from);
         }
-        let mut limits: Vec<Decision> = Vec::with_capacity(requests.len());
+        let (mut allowed, mut limits) = (true, Vec::with_capacity(requests.len()));
         for request in requests {
-            if limits.last().is_some_and(|last| !last.allowed) {
-                break;
-            }
-            limits.push(self.by_fallback(request, fallback, error.clone())?);
+            let decide = || self.by_fallback(request, fallback, error.clone());
+            limits.push(if allowed { decide()? } else { Decision::unchecked(request.policy) });
+            allowed = limits.last().is_some_and(|last| allowed && last.allowed);
         }
-        let allowed = limits.iter().all(|decision| decision.allowed);
-        if !allowed {
-            // If one limit denies, nothing is charged but the requests with ALWAYS.
-            for (request, decision) in requests.iter().zip(&mut limits).filter(|(request, _)| !request.always) {
-                let charged = std::mem::take(&mut decision.charged);
-                if let (1.., Fallback::Local { instances }) = (charged, fallback) {
-                    let request = local::Request { request, instances };
-                    self.accounts.give_back_locally(&request, charged, self.server.clock());
-                }
+        // If one limit denies, nothing is charged but the requests with ALWAYS.
+        for (request, decision) in requests.iter().zip(&mut limits).filter(|(request, _)| !allowed && !request.always) {
+            let charged = std::mem::take(&mut decision.charged);
+            if let (1.., Fallback::Local { instances }) = (charged, fallback) {
+                let request = local::Request { request, instances };
+                self.accounts.give_back_locally(&request, charged, self.server.clock());
             }
         }
-        let rest = requests.iter().skip(limits.len()).map(|request| Decision::unchecked(request.policy));
-        limits.extend(rest.collect::<Vec<_>>());
         Ok(Decisions { allowed, limits })
     }
 
@@ -273,10 +262,7 @@ impl Core {
         fallback: Fallback,
         error: Error,
     ) -> Result<Shared, Error> {
-        if !error.is_unavailable() {
-            self.rejected(&error);
-            return Err(error);
-        }
+        let error = self.unavailable(error)?;
         let mut shared = Shared { paid: None, limits: Vec::with_capacity(requests.len()) };
         for (at, request) in requests.iter().enumerate() {
             let request = if shared.paid.is_some() { &request.always() } else { request };
@@ -285,11 +271,6 @@ impl Core {
             shared.limits.push(decision);
         }
         Ok(shared)
-    }
-
-    /// Decides on requests that do not depend on each other without the server.
-    pub fn without_server(&self, requests: &[Request<'_>], fallback: Fallback) -> Vec<Result<Decision, Error>> {
-        requests.iter().map(|request| self.fall_back(request, fallback, Error::Overloaded)).collect()
     }
 }
 
@@ -354,7 +335,7 @@ mod tests {
         let now = Instant::now();
         core.accounts.of(request, now, |entry| {
             let sent = entry.account.begin(None, now);
-            entry.learn(request, sent, &decision, Duration::from_secs(10), now)
+            entry.account.learn(request, sent, &decision, Duration::from_secs(10), now)
         });
     }
 
@@ -400,7 +381,7 @@ mod tests {
             assert!(core.fall_back_all(&all, Fallback::Allow, Error::CircuitOpen).is_err());
             for fallback in [Fallback::Allow, Fallback::Deny, Fallback::Error] {
                 let requests = [POLICY.request("known"), POLICY.request("k"), LEASE.request("k").id("x")];
-                let decisions = core.without_server(&requests, fallback);
+                let decisions = requests.map(|request| core.fall_back(&request, fallback, Error::Overloaded));
                 let [Ok(known), k, Err(Error::Overloaded)] = decisions.as_slice() else { panic!("{decisions:?}") };
                 assert!(!known.allowed && k.is_err() == (fallback == Fallback::Error), "{k:?}");
             }
@@ -426,7 +407,7 @@ mod tests {
     fn an_overload_and_an_outage_share_the_local_limits() {
         let (core, fallback) = (core(), Fallback::Local { instances: 1 });
         let request = POLICY.request("k").cost(6);
-        assert!(core.without_server(&[request], fallback).into_iter().all(|decision| decision.unwrap().allowed));
+        assert!(core.fall_back(&request, fallback, Error::Overloaded).unwrap().allowed);
         assert!(!core.fall_back(&request, fallback, Error::CircuitOpen).unwrap().allowed);
     }
 

@@ -52,17 +52,20 @@ impl Denial {
         (!wait.is_zero()).then_some(Self { decision, cost, always, sent, due, until, count: 0 })
     }
 
-    /// The decision at `now` on another request for the same key, if this denial denies it.
-    pub fn recall(&self, request: &Request<'_>, now: Instant) -> Option<Decision> {
+    /// Whether it denies another request for the same key at `now`.
+    pub fn denies(&self, request: &Request<'_>, now: Instant) -> bool {
         // ALWAYS with a cost of 0 is a look: only the server knows whether more than the limit is counted. Any other cost
         // is to be charged, so it is sent; unless a request with ALWAYS took the counter over the limit before. Then it
         // denies until all its units come back at once.
-        if request.always && (request.cost == 0 || !self.always) {
-            return None;
-        }
+        let is_charged = request.always && (request.cost == 0 || !self.always);
         // A policy with another limit or burst may allow what this one denies.
-        let applies = now < self.until && request.least_cost() >= self.cost && self.decision.policy == *request.policy;
-        applies.then(|| self.decision.later(now.saturating_duration_since(self.sent), Source::RememberedDenial))
+        !is_charged && now < self.until && request.least_cost() >= self.cost && self.decision.policy == *request.policy
+    }
+
+    /// Denies a request at `now`.
+    pub fn deny(&mut self, now: Instant) -> Decision {
+        self.count = self.count.saturating_add(1);
+        self.decision.later(now.saturating_duration_since(self.sent), Source::RememberedDenial)
     }
 
     /// Whether a denial that takes its place at `now` continues it, so that the count of denied requests goes on.

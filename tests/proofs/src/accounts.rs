@@ -278,7 +278,7 @@ impl<A: InMemory<Key: Eq + Hash>> Accounts<A> {
                     Join::Counted if command.units > 1 => Charging::Always,
                     _ => Charging::Whole,
                 };
-                (command.units, command.needed(), charging)
+                (command.units, command.needed, charging)
             }
         };
         let algorithm = self.limit.of::<A>();
@@ -300,7 +300,7 @@ impl<A: InMemory<Key: Eq + Hash>> Accounts<A> {
         let decision = decision?;
         match what {
             What::Alone { sent, cost, caller } => {
-                state.seen.allowed_again |= sent.is_asking() && decision.allowed;
+                state.seen.allowed_again |= sent.asks.is_some() && decision.allowed;
                 state.seen.late |= is_late && decision.charged > 0;
                 let next = side.account.learn(&policy.request("k").cost(cost), sent, &decision, recheck, now);
                 if !is_late {
@@ -309,7 +309,7 @@ impl<A: InMemory<Key: Eq + Hash>> Accounts<A> {
                 Self::send(state, at, next);
             }
             What::Shared(command) => {
-                let (needed, asks) = (command.needed(), command.is_asking());
+                let (needed, asks) = (command.needed, command.sent.asks.is_some());
                 state.seen.allowed_again |= asks && decision.allowed;
                 state.seen.late |= is_late && decision.charged > 0;
                 let (answers, next) = side.account.landed(command, &decision, recheck, now);
@@ -343,7 +343,7 @@ impl<A: InMemory<Key: Eq + Hash>> Accounts<A> {
             What::Alone { sent, caller, .. } => {
                 let callers = if was_late { Vec::new() } else { vec![*caller] };
                 // Where others do not wait for it, nobody waits for a late reply.
-                is_lost |= !sent.is_flying();
+                is_lost |= !sent.is_flying;
                 let next =
                     if is_lost { side.account.unanswered(*sent, now) } else { side.account.late_alone(sent, now) };
                 (callers, next)

@@ -141,6 +141,12 @@ impl Decision {
         Self { allowed: false, charged: 0, delay: Duration::ZERO, retry_after: RetryAfter::After(wait), ..self }
     }
 
+    /// The same decision for a request that takes this cost of a grant which has so many units left then.
+    pub(crate) fn granted(self, cost: u64, left: u64) -> Self {
+        let (charged, remaining) = (cost, self.remaining.saturating_add(left));
+        Self { allowed: true, charged, remaining, retry_after: RetryAfter::Now, shadow: false, ..self }
+    }
+
     /// The same decision some time later, if nothing changed in between. Only the times go on: `remaining` may be too low.
     pub(crate) fn later(self, elapsed: Duration, source: Source) -> Self {
         const LEAST: Duration = Duration::from_millis(1);

@@ -55,7 +55,7 @@ impl Limiter {
     /// # Errors
     /// Each [`Error::Overloaded`], with [`Fallback::Error`] or LEASE.
     pub fn decide_without_server(&self, requests: &[Request<'_>], fallback: Fallback) -> Vec<Result<Decision, Error>> {
-        self.core.without_server(requests, fallback)
+        requests.iter().map(|request| self.core.fall_back(request, fallback, Error::Overloaded)).collect()
     }
 
     /// [`decide_without_server`](Self::decide_without_server), all or nothing as [`check_all`](Self::check_all): if one limit
@@ -141,7 +141,12 @@ impl Limiter {
     /// # Errors
     /// As [`check`](Self::check).
     pub async fn share(&self, requests: &[Request<'_>]) -> Result<Shared, Error> {
-        let shared = self.call(Call::share(requests)).await.and_then(|reply| self.core.shared(reply, requests));
+        let shared = self.call(Call::share(requests)).await.and_then(|reply| reply::shared(reply, requests));
+        if let Ok(shared) = &shared {
+            // No denial is remembered: what one limit denies, another may allow.
+            self.core.decided(shared.allowed());
+            shared.limits.iter().take(1).for_each(|limit| self.core.server.set_clock(limit.now_ms));
+        }
         shared.or_else(|error| self.core.fall_back_shared(requests, self.fallback, error))
     }
 

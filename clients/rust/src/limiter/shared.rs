@@ -70,14 +70,17 @@ impl Begun<'_> {
         limiter.core.server.set_clock(decision.now_ms);
         if let Some(sent) = sent.take() {
             let recheck = limiter.core.accounts.recheck;
-            limiter.note(request, |entry, now| entry.learn(request, sent, decision, recheck, now));
+            limiter.note(request, |entry, now| {
+                entry.note(decision, now);
+                entry.account.learn(request, sent, decision, recheck, now)
+            });
         }
     }
 
     /// Ends the time limit. Returns the command that takes the late reply in, if that is of use.
     fn overdue(mut self) -> Option<Flight> {
         let form = Form::of(self.request)?;
-        let mut sent = self.sent.take_if(|sent| sent.is_flying())?;
+        let mut sent = self.sent.take_if(|sent| sent.is_flying)?;
         self.limiter.note(self.request, |entry, now| entry.account.late_alone(&mut sent, now));
         let key = self.request.bounded_key();
         let state = State::new(self.request.policy, &key);
@@ -119,7 +122,7 @@ impl Flight {
         if !command.is_wanted() {
             return;
         }
-        let limit = command.ends_at().saturating_duration_since(Instant::now());
+        let limit = command.ends_at.saturating_duration_since(Instant::now());
         let (request, mut late) = (command.form.joined(self.state.key(), command.units), None);
         let reply = self.limiter.converse(&[Call::of(Verb::Check, &request)], limit, &mut late).await.pop();
         match late {
@@ -264,11 +267,11 @@ impl Limiter {
         let (accounts, now) = (&self.core.accounts, Instant::now());
         let known = |request: &Request<'_>| accounts.of(request, now, |entry| entry.account.known(request, now));
         let known: Vec<_> = requests.iter().map(known).collect();
-        if known.iter().flatten().any(|(_, asks)| asks.is_none()) {
-            return Err(self.core.remembered_all(requests, known.into_iter().map(|known| Some(known?.0)).collect()));
+        if known.iter().any(Result::is_err) {
+            return Err(self.core.remembered_all(requests, known.into_iter().map(Result::err).collect()));
         }
-        let begin = |(request, known): (&'a Request<'a>, Option<(Decision, Option<Instant>)>)| {
-            let asks = known.and_then(|(_, asks)| asks);
+        let begin = |(request, asks): (&'a Request<'a>, Result<Option<Instant>, Decision>)| {
+            let asks = asks.unwrap_or_default();
             self.begun(request, accounts.of(request, now, |entry| entry.account.begin(asks, now)))
         };
         Ok(requests.iter().zip(known).map(begin).collect())
