@@ -1,6 +1,6 @@
 // One way to send a command with every client.
 import { once } from 'node:events'
-import { NoReply, isUnavailable, kind } from './errors.js'
+import { NoReply, isUnavailable } from './errors.js'
 import { slot } from './keys.js'
 
 /** Sends a command and resolves with its reply. `key` decides the node of a cluster. */
@@ -165,8 +165,7 @@ export class Connection {
   #readyEvent: string
   /** What the client last said about its connections, if it has not been connected since. */
   #error: unknown
-  #waiting: Promise<unknown> | undefined
-  #preparing: Promise<unknown> | undefined
+  #connecting: Promise<void> | undefined
 
   constructor(client: any, library: Library) {
     this.#client = client
@@ -200,33 +199,32 @@ export class Connection {
     return this.#library.node?.(key) ?? ''
   }
 
-  async send(key: string, readOnly: boolean, words: string[], signal: Signal): Promise<unknown> {
-    if (this.#library.isReady?.() === false) await this.#whenConnected(signal)
-    try {
-      const reply = await this.#library.send(key, readOnly, words, signal)
-      this.#error = undefined
-      return reply
-    } catch (error) {
-      throw kind(error) === 'connection' ? (this.why() ?? error) : error
-    }
+  send(...call: Parameters<Send>): Promise<unknown> {
+    const { isReady, send } = this.#library
+    return isReady?.() === false ? this.#whenConnected(call[3]).then(() => send(...call)) : send(...call)
+  }
+
+  /** There is a reply, so the server does not reject the client. */
+  replied(): void {
+    this.#error = undefined
   }
 
   /** A command that waits for a connection inside a client may be sent long after the request that it was for, and charge it. */
   async #whenConnected(signal: Signal): Promise<void> {
+    await (this.#connecting ??= this.#connect().finally(() => (this.#connecting = undefined)))
+    signal.throwIfAborted()
+  }
+
+  async #connect(): Promise<void> {
     const { prepare, isReady, isClosed } = this.#library
     if (!this.#error) {
-      this.#preparing ??= Promise.resolve(prepare?.()).finally(() => (this.#preparing = undefined))
-      const found = await this.#preparing
+      const found = await prepare?.()
       this.#error ??= found
     }
     if (isReady?.()) return
     if (this.#error) throw this.#error
-    if (isClosed?.()) return
     // It ends with an error of the connection, too.
-    this.#waiting ??= once(this.#client, this.#readyEvent).finally(() => (this.#waiting = undefined))
-    await this.#waiting
-    // The request has its reply by now, and must not be charged.
-    signal.throwIfAborted()
+    if (!isClosed?.()) await once(this.#client, this.#readyEvent)
   }
 }
 

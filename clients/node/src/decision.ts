@@ -31,17 +31,9 @@ export type Figures = {
 }
 
 /** What a request gets. The figures are those after it. */
-export interface Decision extends Figures {}
-export class Decision {
-  /** @internal */
-  constructor(figures: Figures) {
-    Object.assign(this, figures)
-  }
-
+export type Decision = Figures & {
   /** The HTTP headers: X-RateLimit-*, RateLimit-Policy, RateLimit, and Retry-After on a denial that can be allowed later. */
-  headers(): Record<string, string> {
-    return headers([this], this)
-  }
+  headers(): Record<string, string>
 }
 
 /** What a request under several limits gets: all are charged, or none. */
@@ -55,13 +47,20 @@ export interface Decisions {
   headers(): Record<string, string>
 }
 
-/** What a request gets from limits that share. Those after the one that paid are charged whatever they say. */
+/**
+ * What a request gets from limits that share. Those after the one that paid are charged whatever they say. A denial's
+ * `retryAfterMs` is the shortest wait.
+ */
 export interface Shared extends Decisions {
   /** The place of the limit that paid, from 1; 0 is a denial, which charged nothing. */
   readonly paid: number
-  /** The shortest wait of those that deny; undefined for never. */
-  readonly retryAfterMs: number | undefined
 }
+
+function ownHeaders(this: Decision): Record<string, string> {
+  return headers([this], this)
+}
+
+export const decision = (figures: Figures): Decision => Object.assign(figures, { headers: ownHeaders })
 
 /** What the figures of LINE say. */
 export function decided(line: unknown, policy: Policy, cost: number | undefined, isPartial: boolean): Decision {
@@ -70,7 +69,7 @@ export function decided(line: unknown, policy: Policy, cost: number | undefined,
   const wait = (ms: number): number | undefined => (ms < 0 ? undefined : ms)
   // With COST 0 and PARTIAL it charges 0 units in either case.
   const allowed = isPartial && cost === 0 ? retry === 0 : first > 0
-  return new Decision({
+  return decision({
     allowed, count, limit, remaining, retryAfterMs: wait(retry), nextMs: wait(next), resetMs: wait(reset), delayMs, at,
     isShadow: shadow === 1, charged, source: 'server', policy,
   })
@@ -78,7 +77,7 @@ export function decided(line: unknown, policy: Policy, cost: number | undefined,
 
 /** The decision of a fallback: nothing is known of what remains. */
 export function undecided(allowed: boolean, policy: Policy): Decision {
-  return new Decision({
+  return decision({
     allowed, count: 0, limit: policy.limit, remaining: 0, retryAfterMs: allowed ? 0 : 1000, nextMs: undefined, resetMs: undefined,
     delayMs: 0, at: Date.now(), isShadow: false, charged: 0, source: allowed ? 'allow' : 'deny', policy,
   })
@@ -91,16 +90,18 @@ function strictness(a: Figures, b: Figures): number {
   return Number(a.allowed) - Number(b.allowed) || (waitOf(a) === waitOf(b) ? a.remaining - b.remaining : waitOf(b) > waitOf(a) ? 1 : -1)
 }
 
-/** What a request under several limits gets. */
+const by = (deciding: Decision, allowed: boolean, limits: Decision[]): Decisions =>
+  ({ allowed, limits, retryAfterMs: deciding.retryAfterMs, headers: () => headers(limits, deciding) })
+
+/** What a request under several limits gets. The strictest of them decides. */
 export function decisions(allowed: boolean, limits: Decision[]): Decisions {
-  const strictest = [...limits].sort(strictness)[0]
-  return { allowed, limits, retryAfterMs: allowed ? 0 : strictest.retryAfterMs, headers: () => headers(limits, strictest) }
+  return by(limits.length === 1 ? limits[0] : [...limits].sort(strictness)[0], allowed, limits)
 }
 
 /** What a request gets from limits that share. `paid` is the place of the one that paid, from 1; 0 is a denial. */
 export function shared(paid: number, limits: Decision[]): Shared {
   const deciding = limits[paid - 1] ?? limits.reduce((first, next) => (waitOf(next) < waitOf(first) ? next : first))
-  return { allowed: paid > 0, paid, limits, retryAfterMs: paid > 0 ? 0 : deciding.retryAfterMs, headers: () => headers(limits, deciding) }
+  return Object.assign(by(deciding, paid > 0, limits), { paid })
 }
 
 /** The headers of a response to a request under these limits: all policies are listed, the other figures are those of one. */

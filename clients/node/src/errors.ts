@@ -17,14 +17,6 @@ export class NoReply extends Error {
   override name = 'NoReply'
 }
 
-/** The server has not loaded the module. Its own error has the caller in it. */
-export class NoModule extends Error {
-  override name = 'NoModule'
-  constructor() {
-    super('ERR no module: the server has not loaded redis-rl; start it with --loadmodule /path/to/libredis_rl.so (docs/install.md)')
-  }
-}
-
 /**
  * A request without a decision that is not allowed: status 503 if the server cannot decide, else 500. Express replies with
  * its status and headers.

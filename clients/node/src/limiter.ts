@@ -79,12 +79,10 @@ const OPTIONS: Record<string, [string, (value: any) => boolean]> = {
   logger: ['an object with warn and error', (value) => typeof value?.warn === 'function' && typeof value?.error === 'function'],
 }
 
-/** Throws a TypeError that names the option which is wrong. `own`: options that are checked elsewhere. */
-export function validate(options: any, own: string[] = []): void {
-  if (typeof options !== 'object' || options === null) throw new TypeError('expected an object of options')
+/** Throws a TypeError that names the option which is wrong. */
+function validate(options: LimiterOptions): void {
   for (const [name, value] of Object.entries(options)) {
-    if (own.includes(name)) continue
-    if (!Object.hasOwn(OPTIONS, name)) throw new TypeError(`${name}: there is no such option; expected ${[...Object.keys(OPTIONS), ...own].join(', ')}`)
+    if (!Object.hasOwn(OPTIONS, name)) throw new TypeError(`${name}: there is no such option`)
     const [expected, isAccepted] = OPTIONS[name]
     if (value !== undefined && !isAccepted(value)) throw new TypeError(`${name}: expected ${expected}`)
   }

@@ -2,11 +2,13 @@
 import { Breaker } from './breaker.js'
 import { type Call, command, scripted } from './call.js'
 import { type Client, type Connection, Signal, connectionOf } from './client.js'
-import { CircuitOpen, NoModule, NoReply, isUnavailable, isUnknown, kind } from './errors.js'
+import { CircuitOpen, NoReply, isUnavailable, isUnknown, kind } from './errors.js'
 import type { Log } from './log.js'
 
 /** How long the scripts decide before the module is looked for again, in milliseconds. */
 const LOOK_AGAIN = 5000
+/** In place of the server's own error, which has the caller. */
+const NO_MODULE = 'ERR no module: the server has not loaded redis-rl; start it with --loadmodule /path/to/libredis_rl.so (docs/install.md)'
 /** The nodes of a cluster may get new addresses again and again. */
 const MOST_BREAKERS = 1000
 
@@ -58,37 +60,41 @@ export class Link {
         (reply) => {
           ended()
           breaker.reply()
+          this.#connection.replied()
           resolve(reply)
         },
-        (error) => {
-          const found = kind(error)
+        (said) => {
+          const error = kind(said) === 'connection' ? (this.#connection.why() ?? said) : said
+          const found = kind(said)
           if (found === 'timeout') breaker.timedOut(performance.now())
           else if (found === 'connection' && !signal.aborted) breaker.broken()
           else if (found !== 'connection' && found !== 'bug') breaker.reply()
-          if (waits) reject(this.#log.counted(isUnknown(error) ? new NoModule() : error))
+          if (waits) reject(this.#log.counted(isUnknown(error) ? new Error(NO_MODULE) : error))
           ended()
         },
       )
     })
   }
 
-  async #ask(call: Call, signal: Signal): Promise<unknown> {
+  #ask(call: Call, signal: Signal): Promise<unknown> {
     if (performance.now() < this.#scriptsUntil) return this.#byScript(call, signal)
-    try {
-      const reply = await this.#connection.send(call.limits[0].key, call.verb === 'PEEK', command(call), signal)
-      if (this.#scriptsDecide) this.#log.limited('warn', 'the module decides again')
-      this.#scriptsDecide = false
-      return reply
-    } catch (error) {
-      if (this.#requiresModule || !isUnknown(error)) throw error
-    }
-    if (!this.#scriptsDecide) {
-      this.#log.limited('warn', 'no module: the Lua scripts decide, at a higher cost for the server. What a worker that died has '
-        + 'reserved comes back when its window ends, and a settlement sent twice charges twice: docs/hosted.md')
-    }
-    this.#scriptsDecide = true
-    this.#scriptsUntil = performance.now() + LOOK_AGAIN
-    return this.#byScript(call, signal)
+    return this.#connection.send(call.limits[0].key, call.verb === 'PEEK', command(call), signal).then(
+      (reply) => {
+        if (this.#scriptsDecide) this.#log.limited('warn', 'the module decides again')
+        this.#scriptsDecide = false
+        return reply
+      },
+      (error) => {
+        if (this.#requiresModule || !isUnknown(error)) throw error
+        if (!this.#scriptsDecide) {
+          this.#log.limited('warn', 'no module: the Lua scripts decide, at a higher cost for the server. What a worker that died has '
+            + 'reserved comes back when its window ends, and a settlement sent twice charges twice: docs/hosted.md')
+        }
+        this.#scriptsDecide = true
+        this.#scriptsUntil = performance.now() + LOOK_AGAIN
+        return this.#byScript(call, signal)
+      },
+    )
   }
 
   /** A NOSCRIPT says that nothing was executed, so the script itself is sent. */

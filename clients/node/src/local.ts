@@ -1,6 +1,6 @@
 // The limit of this process while the server cannot decide: a plain counter for each key.
 import type { Call, Limit } from './call.js'
-import { Decision, type Decisions, decisions, shared } from './decision.js'
+import { type Decision, type Decisions, decision, decisions, shared } from './decision.js'
 
 const MOST_KEYS = 10_000
 
@@ -41,7 +41,7 @@ export class Local {
     const units = isCharged && (allowed || this.#counts.has(limit.key)) ? limit.cost : 0
     if (units > 0) this.#counts.set(limit.key, { used: used + units, end })
     const wait = Math.ceil(end - now)
-    return new Decision({
+    return decision({
       allowed: allowed || limit.policy.isShadow, count: used, limit: most, remaining: Math.max(most - used - units, 0),
       retryAfterMs: allowed ? 0 : limit.cost > most ? undefined : wait, nextMs: wait, resetMs: wait, delayMs: 0, at: Date.now(),
       isShadow: !allowed && limit.policy.isShadow, charged: units, source: 'local', policy: limit.policy,

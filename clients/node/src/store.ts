@@ -2,8 +2,8 @@
 // remains.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Limit } from './call.js'
-import type { Decision } from './decision.js'
-import { LONGEST_TIMER, Limiter, type LimiterOptions, validate } from './limiter.js'
+import type { Decision, Decisions } from './decision.js'
+import { LONGEST_TIMER, Limiter, type LimiterOptions } from './limiter.js'
 import type { Counters } from './log.js'
 import { type Algorithm, Policy, type PolicyOptions } from './policy.js'
 
@@ -43,14 +43,13 @@ export class Store {
   #name: string
 
   constructor(options: StoreOptions) {
-    validate(options, ['algorithm', 'burst', 'block', 'max', 'name'])
-    const { algorithm = 'FIXED', burst, block, max, name, prefix, ...rest } = options
+    const { algorithm = 'FIXED', burst, block, max, name, ...rest } = options
     // What is wrong with the options is an error now. Window and limit come with each request.
     const policy = new Policy({ algorithm, window: 1, limit: 1, burst, block, max, name })
     this.algorithm = policy.algorithm
     this.#name = name === undefined ? '' : `AS ${name}`
     this.#options = policy.words.slice(2).join(' ')
-    this.#prefix = prefix
+    this.#prefix = rest.prefix
     this.limiter = new Limiter(rest)
     this.counters = Object.assign(this.limiter.counters, { unrefunded: 0 })
     if (this.algorithm === 'LEASE') throw new TypeError('algorithm: LEASE is not for requests')
@@ -79,19 +78,19 @@ export class Store {
   }
 
   /** What a program does wrong is never allowed. */
-  async #decide(verb: 'CHECK' | 'PEEK', asked: Asked, cost?: number): Promise<Decision> {
+  #decide(verb: 'CHECK' | 'PEEK', asked: Asked, cost?: number): Promise<Decisions> | Decisions {
     let limits
     try {
       limits = [this.#limit(asked, cost)]
     } catch (error) {
-      return this.limiter.rejected(error, [Policy.of('FIXED 1s 0')]).limits[0]
+      return this.limiter.rejected(error, [Policy.of('FIXED 1s 0')])
     }
-    return (await this.limiter.decide(verb, limits)).limits[0]
+    return this.limiter.decide(verb, limits)
   }
 
   /** Decides on a request. One that LEAKY allows is held for its delay. */
   async count(asked: Asked): Promise<Counted> {
-    const found = await this.#decide('CHECK', asked)
+    const { limits: [found] } = await this.#decide('CHECK', asked)
     const isKnown = found.source === 'server' || found.source === 'local'
     const ms = !isKnown ? asked.windowMs || 1000 : found.allowed ? found.nextMs : found.retryAfterMs
     const delay = Math.min(found.delayMs, LONGEST_TIMER)
@@ -107,7 +106,7 @@ export class Store {
 
   /** What is counted; undefined if nothing is. */
   async peek(asked: Asked): Promise<{ hits: number; ms: number | undefined } | undefined> {
-    const found = await this.#decide('PEEK', asked, 0)
+    const { limits: [found] } = await this.#decide('PEEK', asked, 0)
     if (found.source === 'deny') return { hits: DENIED, ms: found.retryAfterMs }
     if (found.count === 0) return undefined
     const hits = found.policy.algorithm === 'FIXED' ? found.count : this.#number(asked.limit) - found.remaining

@@ -155,9 +155,9 @@ test('the module is found when it is loaded later: after five seconds, and over 
     for (const line of logged.splice(0)) assert.match(line, /no module: the Lua scripts decide, .*: docs\/hosted\.md$/)
     const required = limiterOf(client, { module: 'required', unavailable: 'allow' })
     // The server's own error repeats the caller.
-    const text = 'the call was rejected: NoModule: ERR no module: the server has not loaded redis-rl; start it with --loadmodule'
+    const text = 'the call was rejected: Error: ERR no module: the server has not loaded redis-rl; start it with --loadmodule'
     await assert.rejects(remaining(required), ({ status, message }) => status === 500 && message.startsWith(text) && !message.includes('ann'))
-    assert.match(String(logged.splice(0)), /a fault of the configuration: NoModule/)
+    assert.match(String(logged.splice(0)), /a fault of the configuration: Error: ERR no module/)
     await server.client.call('MODULE', 'LOAD', process.env.RL_MODULE)
     await server.client.call('SCRIPT', 'FLUSH')
     assert.deepEqual([await remaining(late), await remaining(reconnected), logged.length], [6, 6, 0])
