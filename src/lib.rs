@@ -33,6 +33,7 @@ mod store;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use ffi::Ctx;
 use redis_module::{Context, RedisString, Status, redis_module};
 
 static IS_LOADED: AtomicBool = AtomicBool::new(false);
@@ -64,25 +65,26 @@ fn load(ctx: &Context, args: &[RedisString]) -> Status {
         }
         Err(why) => {
             // The server puts the name of the module in front.
-            ctx.log_warning(&format!("not loaded: {}", why.replace('\0', "?")));
+            Ctx::of(ctx).log_warning(&format!("not loaded: {why}"));
             Status::Err
         }
     }
 }
 
-fn try_load(ctx: &Context, args: &[RedisString]) -> Result<(), String> {
+fn try_load(context: &Context, args: &[RedisString]) -> Result<(), String> {
+    let ctx = Ctx::of(context);
     ffi::require_server()
         .map_err(|function| format!("the server lacks {function}; Redis 7.0, Valkey 8.0 or a later one is needed"))?;
-    let missing = ffi::missing_commands(ffi::Ctx::of(ctx));
+    let missing = ffi::missing_commands(ctx);
     if !missing.is_empty() {
         let missing = missing.join(", ");
         return Err(format!("commands that the module needs are renamed (rename-command) or missing: {missing}"));
     }
-    info::loaded(ctx);
-    ffi::set_up(ffi::Ctx::of(ctx));
-    ffi::watch_shutdown(ffi::Ctx::of(ctx));
-    let loaded = config::register(ctx, args)?;
-    command::register_all(ffi::Ctx::of(ctx), loaded.cl_throttle)
+    info::loaded(context);
+    ffi::set_up(ctx);
+    ffi::watch_shutdown(ctx);
+    let loaded = config::register(context, args)?;
+    command::register_all(ctx, loaded.cl_throttle)
         .map_err(|name| format!("the server rejected the command {name}: has another module taken that name?"))?;
     ctx.log_notice(&format!("version {} ({VERSION} in MODULE LIST)", env!("RL_VERSION")));
     Ok(())
@@ -90,7 +92,8 @@ fn try_load(ctx: &Context, args: &[RedisString]) -> Result<(), String> {
 
 /// Refuses to unload, except where [`ffi::may_unload`] says otherwise: the server may still point to our commands.
 fn unload(ctx: &Context) -> Status {
-    if ffi::may_unload(ffi::Ctx::of(ctx)) {
+    let ctx = Ctx::of(ctx);
+    if ffi::may_unload(ctx) {
         return Status::Ok;
     }
     ctx.log_warning(

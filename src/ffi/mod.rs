@@ -173,6 +173,7 @@ impl<'c> Ctx<'c> {
         self.log(c"notice", message);
     }
 
+    /// (The log of the redis-module crate takes a message for a format: `%s` in it would read another place of the memory.)
     fn log(self, level: &CStr, message: &str) {
         let message = CString::new(message.replace('\0', "?")).unwrap_or_default();
         // SAFETY: a live context; the format takes the one string given.

@@ -118,8 +118,9 @@ fn load_arguments_set_them() {
     });
 }
 
-const WRONG_ARGUMENTS: [(&[&str], &str); 13] = [
+const WRONG_ARGUMENTS: [(&[&str], &str); 14] = [
     (&["rl.colour"], "colour"),
+    (&["100%s%n"], "unknown argument 100%s%n"),
     (&["rl.top-key", "7"], "there are rl.on-oom, rl.shadow, rl.top-keys"),
     (&["rl.on-oom"], "rl.on-oom takes"),
     (&["on-oom", ""], "rl.on-oom takes"),
@@ -161,7 +162,7 @@ fn a_wrong_load_is_named_in_the_log_and_leaves_nothing_behind() {
         assert_eq!(settings(&mut con), with(&[(1, "yes"), (2, "7")]));
         assert!(server.is_running());
         // A start ends in the same way.
-        let (arguments, expected) = WRONG_ARGUMENTS[5];
+        let (arguments, expected) = WRONG_ARGUMENTS[6];
         let Err(log) = Server::options(bin).module_args(arguments).try_start() else { panic!("the server starts") };
         assert!(log.contains(expected) && !log.contains("BUG REPORT"), "{log}");
     });
