@@ -218,32 +218,3 @@ impl From<Unrepresentable> for Error {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn text(error: Error) -> String {
-        error.text().to_str().unwrap().to_owned()
-    }
-
-    #[test]
-    fn the_number_of_the_limit_follows_the_code() {
-        let arity = Error::ARITY.of_command("RL.TOP 10");
-        let expected = "wrong number of arguments for 'RL.TOP' command: RL.HELP TOP says which it takes";
-        assert_eq!(text(arity), format!("ERR {expected}"));
-        assert_eq!(text(arity.of_limit(2)), format!("ERR limit 2: {expected}"));
-        let invalid = Error::new(Message::TakenByNone { option: "BURST", algorithm: "FIXED" }).of_limit(64);
-        assert_eq!(text(invalid), "ERR limit 64: invalid BURST: FIXED takes none");
-    }
-
-    #[test]
-    fn lists_are_written_in_words() {
-        let only_for = |takers| text(Error::new(Message::OnlyFor { option: "A", takers }));
-        assert_eq!(only_for(&["B"]), "ERR invalid A: only B takes it");
-        assert_eq!(only_for(&["B", "C", "D"]), "ERR invalid A: only B, C and D take it");
-        let usage = |options| text(Error::new(Message::Usage { after: "limit", options }));
-        assert_eq!(usage(&["A t"]), "ERR syntax error: after limit comes A t or nothing");
-        assert_eq!(usage(&["A", "B"]), "ERR syntax error: after limit come A or B, each at most once");
-    }
-}

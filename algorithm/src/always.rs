@@ -5,7 +5,6 @@ use super::integer::ceil_seconds;
 use super::{Algorithm, Cost, Decided, Decision, Forecast, Micros, Verdict};
 
 /// [`Algorithm::decide_always`], from what every algorithm has: its decision at a cost of 0, and what it overcharges.
-/// `charged` of the cost are charged.
 pub(super) fn decide<A: Algorithm>(
     algorithm: &A,
     state: A::State<'_>,

@@ -7,7 +7,6 @@
 //! Sizes: a level is at most [`MAX_COUNT`] units (63 bits) of at most [`MAX_SPAN`] parts (60 bits). What drains is at
 //! most 64 bits of time multiplied by 63 bits of limit. Both fit `u128`.
 
-use super::always;
 use super::forecast::{Forecast, ttl_of_denial};
 use super::integer::{ceil_seconds, div_ceil, div_rem, to_i64, widening_mul};
 use super::record::{Letter, Owner};
@@ -195,10 +194,6 @@ where
         let most = self.capacity.saturating_sub(u64::from(part > 0));
         let (used, debt) = (whole.min(most), whole.saturating_sub(most));
         Ok(Change::Charge(Level { used, part, window: self.window, at: now, debt }))
-    }
-
-    fn decide_lending(&self, state: Option<Level>, now: Micros, cost: Cost) -> Decided<Level> {
-        always::decide(self, state, now, cost, self.lent(state, now, cost))
     }
 
     fn lent(&self, state: Option<Level>, now: Micros, cost: Cost) -> Cost {

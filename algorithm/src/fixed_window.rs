@@ -112,8 +112,8 @@ impl Algorithm for FixedWindow {
     ///
     /// # Errors
     /// [`Unrepresentable::Overflow`] if more than 2⁶³ − 2 units would be counted.
-    fn decide_always(&self, state: Option<Counter>, now: Micros, cost: Cost) -> Decided<Counter> {
-        let decision = always::decide(self, state, now, cost, cost)?;
+    fn decide_always(&self, state: Option<Counter>, now: Micros, cost: Cost, charged: Cost) -> Decided<Counter> {
+        let decision = always::decide(self, state, now, cost, charged)?;
         let after = decision.change.apply_to(state);
         let count = after.map_or(0, |counter| counter.value);
         let ttl = ttl_of_script(after.and_then(|counter| counter.expires_at), now);

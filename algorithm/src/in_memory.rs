@@ -3,26 +3,6 @@
 //!
 //! The tests and the pictures of the documentation use it. A record is kept as the text that the module
 //! stores, so each step goes through encoding and decoding.
-//!
-//! ```
-//! use redis_rl_algorithm::{Cost, Micros, Policy, TokenBucket, Window};
-//! use redis_rl_algorithm::in_memory::InMemory;
-//!
-//! let policy = Policy::new(Window::from_millis(60_000).unwrap(), 5);
-//! let bucket = TokenBucket::with_policy(&policy).unwrap();
-//! let mut key = Default::default();
-//! let now = Micros(1_700_000_000_000_000);
-//! for remaining in [4, 3, 2, 1, 0] {
-//!     let reply = bucket.request(&mut key, now, Cost::ONE).unwrap();
-//!     assert!(reply.verdict.allowed);
-//!     assert_eq!(reply.figures.remaining, remaining);
-//! }
-//! let denied = bucket.request(&mut key, now, Cost::ONE).unwrap();
-//! assert!(!denied.verdict.allowed);
-//! assert_eq!(denied.figures.retry_after_ms, 12_000);
-//! bucket.refund(&mut key, now, None, Cost::ONE);
-//! assert!(bucket.request(&mut key, now, Cost::ONE).unwrap().verdict.allowed);
-//! ```
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;
@@ -116,28 +96,19 @@ pub trait InMemory: Algorithm {
         self.request_charging(key, now, cost, Charging::IfAllowed)
     }
 
-    /// [`InMemory::request`] that is charged whatever the limit says: the option ALWAYS. It is allowed if no more than the
-    /// limit is counted then.
+    /// [`InMemory::request`] that is charged in another way.
     ///
     /// ```
     /// use redis_rl_algorithm::in_memory::InMemory;
-    /// use redis_rl_algorithm::{Cost, Micros, Policy, Window, WindowCounter};
+    /// use redis_rl_algorithm::{Charging, Cost, Micros, Policy, Window, WindowCounter};
     ///
     /// let policy = Policy::new(Window::from_millis(60_000).unwrap(), 5);
     /// let counter = WindowCounter::with_policy(&policy).unwrap();
     /// let (mut key, now) = (None, Micros::from_millis(100_000));
     /// let seven = Cost::new(7).unwrap();
-    /// assert!(!counter.request_always(&mut key, now, seven).unwrap().verdict.allowed);
-    /// assert_eq!(key.unwrap().value, 7, "charged all the same");
+    /// assert!(!counter.request_charging(&mut key, now, seven, Charging::Always).unwrap().verdict.allowed);
+    /// assert_eq!(key.unwrap().value, 7, "a denied request is charged too");
     /// ```
-    ///
-    /// # Errors
-    /// As [`InMemory::request`].
-    fn request_always(&self, key: &mut Self::Key, now: Micros, cost: Cost) -> Result<Reply, Unrepresentable> {
-        self.request_charging(key, now, cost, Charging::Always)
-    }
-
-    /// [`InMemory::request`] that is charged in another way.
     ///
     /// # Errors
     /// As [`InMemory::request`].

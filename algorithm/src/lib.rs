@@ -129,6 +129,7 @@ pub mod bucket;
 pub mod fixed_window;
 mod forecast;
 pub mod gcra;
+pub mod hash_tag;
 pub mod in_memory;
 pub mod integer;
 pub mod lease;
@@ -395,11 +396,6 @@ pub enum Change<S> {
 }
 
 impl<S> Change<S> {
-    /// The change that RL.RESET makes: deletes the state if there is one.
-    pub const fn reset(state_exists: bool) -> Self {
-        if state_exists { Self::Delete } else { Self::Keep }
-    }
-
     /// The state to write, if any.
     pub const fn state(&self) -> Option<&S> {
         match self {
@@ -488,29 +484,20 @@ pub trait Algorithm: Named + Sized {
     /// request that it denies.
     fn decide(&self, state: Self::State<'_>, now: Micros, cost: Cost) -> Decided<Self::Change>;
 
-    /// Decides on a request with ALWAYS, which is charged whatever the limit says. It is allowed if no more than the limit
-    /// is counted then. A gateway charges in this way what a response has already used.
+    /// Decides on a request that is charged whatever the limit says: `charged` units of its cost. It is allowed if no more
+    /// than the limit is counted then. With ALWAYS, a gateway charges in this way what a response has already used.
     ///
     /// A cost of 0 charges nothing, and is denied only if more than the limit is counted. Under a limit of 0 everything
     /// is denied.
     ///
     /// # Errors
     /// As [`Algorithm::overcharging`].
-    fn decide_always(&self, state: Self::State<'_>, now: Micros, cost: Cost) -> Decided<Self::Change> {
-        always::decide(self, state, now, cost, cost)
+    fn decide_always(&self, state: Self::State<'_>, now: Micros, cost: Cost, charged: Cost) -> Decided<Self::Change> {
+        always::decide(self, state, now, cost, charged)
     }
 
-    /// Decides on a request of RL.SHARE that a narrower limit has paid: it is charged [`Algorithm::lent`] whatever this limit
-    /// says.
-    ///
-    /// # Errors
-    /// As [`Algorithm::overcharging`].
-    fn decide_lending(&self, state: Self::State<'_>, now: Micros, cost: Cost) -> Decided<Self::Change> {
-        self.decide_always(state, now, cost)
-    }
-
-    /// How many units of a cost [`Algorithm::decide_lending`] charges: all, but for a token bucket. It lends no more than its
-    /// limit beyond its capacity, so after a load no request waits for longer than a window.
+    /// How many units of a cost a limit of RL.SHARE is charged when a narrower one has paid: all, but for a token bucket. It
+    /// lends no more than its limit beyond its capacity, so after a load no request waits for longer than a window.
     fn lent(&self, _state: Self::State<'_>, _now: Micros, cost: Cost) -> Cost {
         cost
     }
@@ -537,8 +524,8 @@ pub trait Algorithm: Named + Sized {
     ) -> Decided<Self::Change> {
         match charging {
             Charging::IfAllowed => self.decide(state, now, cost),
-            Charging::Always => self.decide_always(state, now, cost),
-            Charging::Lending => self.decide_lending(state, now, cost),
+            Charging::Always => self.decide_always(state, now, cost, cost),
+            Charging::Lending => self.decide_always(state, now, cost, self.lent(state, now, cost)),
             Charging::Reserving => self.decide_reserving(state, now, cost),
         }
     }

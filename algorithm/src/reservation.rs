@@ -323,7 +323,8 @@ impl<'i, I: AsRef<[u8]>> Book<'i, I> {
                 gone.push(id);
             }
         }
-        let ended = in_order(&ended, &ids);
+        let id_of = |one: &Ended| ids.get(one.id).map_or(&[][..], AsRef::as_ref);
+        ended.sort_unstable_by(|a, b| a.was.charged_at.cmp(&b.was.charged_at).then_with(|| id_of(a).cmp(id_of(b))));
         let own = u64::from(self.stored.own.is_some());
         let noticed = ids.len().saturating_add(gone.len());
         let others_ended = ended.iter().filter(|ended| !ended.own).count().saturating_add(gone.len());
@@ -459,33 +460,4 @@ impl<'i, I: AsRef<[u8]>> Book<'i, I> {
             None => Some(latest),
         }
     }
-}
-
-/// What has ended, in the order of the charges and then of the ids.
-fn in_order<I: AsRef<[u8]>>(ended: &[Ended], ids: &[I]) -> Vec<Ended> {
-    let id = |one: &Ended| ids.get(one.id).map_or(&[][..], AsRef::as_ref);
-    // Comparing numbers is much cheaper than comparing times and ids. The first bytes of an id, then where it is found.
-    let key = |(index, one): (u32, &Ended)| {
-        let id = id(one);
-        let start = match id.first_chunk() {
-            Some(start) => u32::from_be_bytes(*start),
-            None => id.iter().chain([&0; 4]).take(4).fold(0, |start, &byte| start << 8 | u32::from(byte)),
-        };
-        u128::from(one.was.charged_at) << 64 | u128::from(start) << 32 | u128::from(index)
-    };
-    let mut keys: Vec<u128> = (0_u32..).zip(ended).map(key).collect();
-    keys.sort_unstable();
-    let index = |key: u128| usize::try_from(key & u128::from(u32::MAX)).unwrap_or(usize::MAX);
-    let mut sorted: Vec<Ended> = keys.iter().filter_map(|&key| ended.get(index(key)).copied()).collect();
-    // Where all of that is equal, the rest of the ids decides.
-    let equal = keys.chunk_by(|a, b| a >> 32 == b >> 32);
-    let mut rest = sorted.as_mut_slice();
-    for len in equal.map(<[u128]>::len) {
-        let (some, after) = rest.split_at_mut_checked(len).unwrap_or_default();
-        if len > 1 {
-            some.sort_unstable_by(|a, b| id(a).cmp(id(b)));
-        }
-        rest = after;
-    }
-    sorted
 }

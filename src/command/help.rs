@@ -108,26 +108,3 @@ fn syntax_of(argument: &Argument) -> String {
     let all = if argument.multiple { format!("{one} [{one} ...]") } else { one };
     if argument.optional { format!("[{all}]") } else { all }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::super::doc::KEY;
-    use super::super::words::Form;
-    use super::*;
-
-    #[test]
-    fn syntax_is_that_of_the_redis_documentation() {
-        let cost = Argument::new(c"cost", ArgumentKind::Integer).after(c"COST").optional();
-        let syntax = [KEY, cost, Form::ARGUMENT, KEY.multiple()].iter().map(syntax_of).collect::<Vec<_>>().join(" ");
-        assert_eq!(syntax, "key [COST cost] [FULL | LINE | HEADERS] key [key ...]");
-    }
-
-    #[test]
-    fn every_command_has_a_description_with_an_example_of_its_own() {
-        documentation(|name, doc| {
-            let name = name.to_str().unwrap();
-            let lines = description(name, doc);
-            assert!(lines[0].starts_with(name) && lines.last().unwrap().starts_with(&format!("Example: {name}")));
-        });
-    }
-}

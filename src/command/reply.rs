@@ -214,31 +214,3 @@ fn whole_seconds(millis: u64) -> (u64, u64) {
     let windows = (1..=1_000u64).find(|windows| millis.saturating_mul(*windows).is_multiple_of(1_000)).unwrap_or(1);
     (millis.saturating_mul(windows) / 1_000, windows)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn two_policies_of_a_call_never_share_a_name() {
-        let names = |given: &[&'static str]| unique(given.iter().copied()).join(" ");
-        assert_eq!(names(&["x", "y"]), "x y");
-        assert_eq!(names(&["x", "x", "x-2", "x"]), "x x-2 x-2-2 x-3");
-    }
-
-    #[test]
-    fn windows_of_the_headers_are_whole_seconds() {
-        for (millis, expected) in [
-            (1_000, (1, 1)),
-            (60_000, (60, 1)),
-            (500, (1, 2)),
-            (1_500, (3, 2)),
-            (1, (1, 1_000)),
-            (999, (999, 1_000)),
-            (250, (1, 4)),
-            (1_000_000_000_000_000, (1_000_000_000_000, 1)),
-        ] {
-            assert_eq!(whole_seconds(millis), expected, "{millis} ms");
-        }
-    }
-}

@@ -41,7 +41,7 @@ impl AlgorithmCommand for Reset {
         let loaded = algorithm.load(key, None, now, Purpose::Delete)?;
         let existed = A::exists(&loaded);
         require_left_over(ctx, named, existed || reservations.is_some())?;
-        algorithm.commit(loaded, Change::reset(existed), now);
+        algorithm.commit(loaded, if existed { Change::Delete } else { Change::Keep }, now);
         ctx.reply_integer(i64::from(existed || reservations.is_some()));
         if let Some(hash) = reservations {
             reserved::delete(hash);

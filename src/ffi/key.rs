@@ -207,15 +207,21 @@ impl<'c> Key<'c> {
         }
     }
 
-    /// The members of a sorted set with a score of at most `max`, lowest first, at most `most`, with their scores; and the
-    /// score of the next member, whatever it is.
-    pub fn lowest_members(&mut self, max: u64, most: usize) -> (Vec<(Str<'c>, u64)>, Option<u64>) {
-        let mut members = Vec::new();
+    /// The members of a sorted set with a score in `min ..= max`, or above `min` if that is `excluded`: lowest first, at most
+    /// `most`, with their scores. And the score of the next member, whatever it is.
+    pub fn members(
+        &mut self,
+        (min, excluded): (f64, bool),
+        max: u64,
+        most: usize,
+    ) -> (Vec<(Str<'c>, u64)>, Option<u64>) {
+        let (mut members, mut next) = (Vec::new(), None);
         // SAFETY: an open key; an error (no sorted set) leaves no range. Each member is a new string that this module owns.
         unsafe {
-            let range = api!(RedisModule_ZsetFirstInScoreRange(self.raw, f64::NEG_INFINITY, f64::INFINITY, 0, 0));
+            let excluded = c_int::from(excluded);
+            let range = api!(RedisModule_ZsetFirstInScoreRange(self.raw, min, f64::INFINITY, excluded, 0));
             if range != raw::REDISMODULE_OK as c_int {
-                return (members, None);
+                return (members, next);
             }
             while api!(RedisModule_ZsetRangeEndReached(self.raw)) == 0 {
                 let mut score = 0.0;
@@ -225,15 +231,15 @@ impl<'c> Key<'c> {
                 }
                 let (member, score) = (Str::owned(member), score as u64);
                 if max < score || members.len() == most {
-                    api!(RedisModule_ZsetRangeStop(self.raw));
-                    return (members, Some(score));
+                    next = Some(score);
+                    break;
                 }
                 members.push((member, score));
                 api!(RedisModule_ZsetRangeNext(self.raw));
             }
             api!(RedisModule_ZsetRangeStop(self.raw));
         }
-        (members, None)
+        (members, next)
     }
 
     /// The highest score in a sorted set; `None` if it has no members.
@@ -271,28 +277,6 @@ impl<'c> Key<'c> {
         // SAFETY: an open key that holds a sorted set, and a live string.
         let status = unsafe { api!(RedisModule_ZsetScore(self.raw, member.raw, &mut score)) };
         (status == raw::REDISMODULE_OK as c_int).then_some(score)
-    }
-
-    /// The members with a score above `min`, lowest first, at most `most`.
-    pub fn members_above(&mut self, min: u64, most: u64) -> Vec<Str<'c>> {
-        let mut members = Vec::new();
-        // SAFETY: as above; each member is a new string that this module owns.
-        unsafe {
-            if api!(RedisModule_ZsetFirstInScoreRange(self.raw, min as f64, f64::INFINITY, 1, 0))
-                != raw::REDISMODULE_OK as c_int
-            {
-                return members;
-            }
-            while api!(RedisModule_ZsetRangeEndReached(self.raw)) == 0 && (members.len() as u64) < most {
-                let mut score = 0.0;
-                let member = api!(RedisModule_ZsetRangeCurrentElement(self.raw, &mut score));
-                if !member.is_null() {
-                    members.push(Str::owned(member));
-                }
-                api!(RedisModule_ZsetRangeNext(self.raw));
-            }
-        }
-        members
     }
 
     /// Adds a member, or creates the key; `false` if the member exists already.

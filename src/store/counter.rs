@@ -7,12 +7,12 @@ use std::fmt::Write;
 
 use arrayvec::ArrayString;
 
-use super::braces::braces;
 use super::reserved::Infix;
 use super::{Budget, Purpose, Storage, WholeState, foreign_value, internal_error, read_string};
 use crate::error::Error;
 use crate::ffi::{ClosedKey, Ctx, Key, Str};
 use redis_rl_algorithm::fixed_window::Counter;
+use redis_rl_algorithm::hash_tag::braces;
 use redis_rl_algorithm::integer::{Text, parse_integer};
 use redis_rl_algorithm::period::Suffix;
 use redis_rl_algorithm::reservation::{Ended, give_back};

@@ -61,7 +61,9 @@ impl Storage for SlidingLog {
             Change::Charge(LogChange::Add(count)) => add_several(key, count, millis, expires_at),
             Change::Charge(LogChange::AddEarlier { count, millis }) => add_several(key, count, millis, expires_at),
             Change::Rebase(_) => {
-                let members = key.members_above(millis, loaded.may_move);
+                let most = usize::try_from(loaded.may_move).unwrap_or(usize::MAX);
+                let (ahead, _) = key.members((millis as f64, true), u64::MAX, most);
+                let members: Vec<_> = ahead.into_iter().map(|(member, _)| member).collect();
                 let key = set_expiry(key, expires_at);
                 sorted_set::rescore(&key, millis, &members);
                 super::announce(&key, expires_at);

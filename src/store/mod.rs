@@ -1,7 +1,6 @@
 //! From a key to the state that an algorithm decides on, and from a change back to the key. A change is written, gets
 //! its absolute expiry, is replicated and fires its keyspace events in one place for each kind of state.
 
-mod braces;
 mod counter;
 pub mod lease;
 mod log;

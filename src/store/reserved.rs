@@ -7,12 +7,12 @@
 
 use arrayvec::ArrayString;
 
-use super::braces::braces;
 use super::{Budget, Storage, extend, internal_error, sorted_set};
 use crate::error::Error;
 use crate::ffi::{Access, Arg, ClosedKey, Ctx, Key, Kind, Str, Word};
 use crate::stats::STATS;
 use redis_rl_algorithm::Micros;
+use redis_rl_algorithm::hash_tag::braces;
 use redis_rl_algorithm::integer::parse_unsigned;
 use redis_rl_algorithm::reservation::{Book, EARLIEST, EARLIEST_END, Reservation, Stored};
 
@@ -135,7 +135,7 @@ fn review<'c>(
     ends: &mut Key<'c>,
     budget: &Budget,
 ) -> Result<bool, Error> {
-    let (members, next_end) = ends.lowest_members(book.now().millis(), budget.ended.get());
+    let (members, next_end) = ends.members((f64::NEG_INFINITY, false), book.now().millis(), budget.ended.get());
     let mut fields = Vec::with_capacity(members.len().saturating_add(1));
     for (id, end) in members {
         let Some(field) = key.field(&id).map(decode).transpose()?.filter(|field| field.ends_at == end) else {

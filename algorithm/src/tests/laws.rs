@@ -73,7 +73,7 @@ fn agrees_with_its_oracle<A: TestAlgorithm>(trace: &Trace, actions: &[Action], k
         match action {
             Action::Always if A::TRAITS.always && cost.units() < 1_000 => {
                 oracle.overcharge(now, None, cost.units());
-                let reply = algorithm.request_always(&mut key, now, cost).unwrap();
+                let reply = algorithm.request_charging(&mut key, now, cost, Charging::Always).unwrap();
                 prop_assert_eq!(reply.verdict.allowed, policy.limit > 0 && oracle.fits(now, 0));
             }
             Action::Refund(at) if corrects => {
@@ -145,7 +145,7 @@ fn is_counted_or_an_error<A: TestAlgorithm>(policy: &Policy, amounts: &[u64], ki
         let after = total.checked_add(amount).filter(|&after| after <= largest);
         prop_assert_eq!(charged, after.map(|_| ()).ok_or(Unrepresentable::Overflow));
         if A::TRAITS.always {
-            let always = algorithm.request_always(&mut before.clone(), now, cost(amount));
+            let always = algorithm.request_charging(&mut before.clone(), now, cost(amount), Charging::Always);
             prop_assert_eq!(always.map(|_| ()).err(), charged.err());
         }
         match after {
@@ -182,7 +182,7 @@ fn always_charges<A: TestAlgorithm>(trace: &Trace) -> TestCaseResult {
         let (mut plain, mut charged) = (key.clone(), key.clone());
         let request = algorithm.request_at(&mut plain, now, cost);
         let settled = algorithm.overcharge(&mut charged, now, None, cost);
-        let Ok(reply) = algorithm.request_always(&mut key, now, cost) else {
+        let Ok(reply) = algorithm.request_charging(&mut key, now, cost, Charging::Always) else {
             prop_assert!(settled.is_err());
             continue;
         };
@@ -202,7 +202,9 @@ fn always_charges<A: TestAlgorithm>(trace: &Trace) -> TestCaseResult {
             let allowed = |millis: i64| {
                 let (mut key, at) = (key.clone(), now.plus(millis.cast_unsigned() * 1_000));
                 A::expire(&mut key, at);
-                algorithm.request_always(&mut key, at, cost).is_ok_and(|reply| reply.verdict.allowed)
+                algorithm
+                    .request_charging(&mut key, at, cost, Charging::Always)
+                    .is_ok_and(|reply| reply.verdict.allowed)
             };
             prop_assert!(allowed(wait) && !allowed(wait - 1), "{} {:?}", wait, key);
         }

@@ -112,18 +112,6 @@ fn a_refund_of_a_bucket_is_from_the_capacity_if_that_is_less() {
     assert_eq!([refund(9), refund(3)], [[4, 0, MINUTE, T0, 0], [2, 0, MINUTE, T0, 0]]);
 }
 
-#[test]
-fn a_window_of_a_counter_ends_when_the_next_one_starts() {
-    let counter = SlidingCounter::new(&policy(MINUTE, 10)).unwrap();
-    let start = 28_333_333 * MINUTE;
-    let charge = |state, ms, units| {
-        let decision = counter.decide(state, Micros::from_millis(start + ms), cost(units)).unwrap();
-        decision.change.apply_to(state)
-    };
-    let after = charge(charge(None, 0, 1), MINUTE, 2).unwrap();
-    assert_eq!(SlidingCounter::to_words(&after), [MINUTE, 28_333_334, 2, 1]);
-}
-
 /// The policy that shadow mode tries may name another window than the one in force.
 #[test]
 fn shadow_mode_leaves_a_window_that_runs() {

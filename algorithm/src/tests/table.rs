@@ -27,7 +27,7 @@ fn shown<A: TestAlgorithm>() -> [(&'static str, bool, bool); 6] {
     let full = (0..3).map(|_| request(later).1).last().unwrap();
     let denied = request(later);
     algorithm.overcharge(&mut key, later, None, cost(5)).unwrap();
-    let look = algorithm.request_always(&mut key, later, Cost::ZERO).unwrap();
+    let look = algorithm.request_charging(&mut key, later, Cost::ZERO, Charging::Always).unwrap();
     [
         ("count_is_after", row.count_is_after, first.verdict.count == 1),
         ("delays", row.delays, second.delay > 0),

@@ -125,7 +125,8 @@ impl<A: TestAlgorithm> Server<A> {
             }
             Call::Always(_) if !A::TRAITS.always => return None,
             Call::Always(units) => {
-                let Reply { verdict, figures, .. } = algorithm.request_always(key, now, cost(units)).unwrap();
+                let Reply { verdict, figures, .. } =
+                    algorithm.request_charging(key, now, cost(units), Charging::Always).unwrap();
                 (request(format!(" COST {units} ALWAYS")), reply((verdict, figures), units))
             }
             Call::Refund(units, ago) => {

@@ -80,7 +80,7 @@ pub fn decide<A: InMemory>(
     let cost = if charging == Charging::Partial { algorithm.remaining(key, now).min(cost) } else { cost };
     let units = Cost::new(cost).expect("a cost");
     let reply = match charging {
-        Charging::Always => algorithm.request_always(key, now, units),
+        Charging::Always => algorithm.request_charging(key, now, units, redis_rl_algorithm::Charging::Always),
         _ => algorithm.request(key, now, units),
     };
     let reply = reply.expect("small numbers");
