@@ -117,7 +117,7 @@ WRONG_REPORTS = [
 
 @every_kind
 @pytest.mark.parametrize(("steps", "charged"), ENDS)
-@pytest.mark.parametrize("end", ["close", RuntimeError, asyncio.CancelledError, "dropped"], ids=str)
+@pytest.mark.parametrize("end", ["close", RuntimeError, asyncio.CancelledError], ids=str)
 async def test_what_is_charged_at_an_end(end: Any, steps: Any, charged: list[int], kind: str) -> None:
     server = Fake(kind, {})
     limiter = server.limiter()
@@ -131,14 +131,12 @@ async def test_what_is_charged_at_an_end(end: Any, steps: Any, charged: list[int
             await value(getattr(reservation, step)(*arguments))
         if end == "close":
             reservation.close()
-        elif end != "dropped":
+        else:
             async with held(reservation):
                 raise end
 
     with contextlib.suppress(RuntimeError, asyncio.CancelledError):
         await asyncio.create_task(work())
-    gc.collect()
-    await asyncio.sleep(0)
     await joined(limiter)
     assert server.sent[0] == RESERVE
     assert server.settled() == settling(charged)
@@ -206,6 +204,15 @@ async def test_when_a_lease_is_lost(
     assert set(server.sent[1:]) <= {"RL.RENEW lease:300ms:{k} 300ms call-1"}
     reservation.close()
     assert (reservation.is_lost, caplog.text.count("a lease has ended: the reservation")) == (lost, lost)
+
+
+@every_kind
+async def test_a_reservation_that_is_dropped_is_not_renewed(kind: str) -> None:
+    server = Fake(kind, {})
+    await value(server.limiter().reserve([("LEASE 100ms 1", "k")], "1m"))
+    gc.collect()
+    await asyncio.sleep(0.2)
+    assert len(server.sent) == 1
 
 
 @every_kind

@@ -19,8 +19,8 @@ from limits.errors import ConfigurationError, StorageError
 from limits.storage import storage_from_string
 from server import Server, free_port
 
+from limits_redis_rl._async.storage import TIMEOUTS
 from limits_redis_rl.aio import LONGER
-from limits_redis_rl.storage import TIMEOUTS, cluster, redis_uri
 
 from .conftest import WITHOUT_MODULE, value
 
@@ -275,13 +275,24 @@ def test_defaults(kind: str) -> None:
     assert client is None or client.connection_kwargs["socket_timeout"] == LONGER > 10 * TIMEOUTS["socket_timeout"]
 
 
+URIS: list[tuple[str, dict[str, Any]]] = [
+    ("redis-rl://user:pass@host:1/2", {"username": "user", "password": "pass", "host": "host", "port": 1, "db": 2}),
+    ("redis-rl+unix:///path?db=1", {"path": "/path", "db": 1}),
+]
+
+
 def test_uris() -> None:
-    assert redis_uri("redis-rl://user:pass@host:1/2") == "redis://user:pass@host:1/2"
-    assert redis_uri("rediss-rl://host") == "rediss://host"
-    assert redis_uri("redis-rl+unix:///path?db=1") == "unix:///path?db=1"
-    hosts = [("a", 1), ("b", 2)]
-    assert cluster("redis-rl+cluster://a:1,b:2") == (hosts, {})
-    assert cluster("redis-rl+cluster://:secret@a:1,b:2") == (hosts, {"password": "secret"})
-    assert cluster("redis-rl+cluster://me:p%40ss@a:1,b:2") == (hosts, {"username": "me", "password": "p@ss"})
+    for uri, expected in URIS:
+        options = storage_from_string(uri).storage.connection_pool.connection_kwargs
+        assert {name: options[name] for name in expected} == expected
+    assert storage_from_string("rediss-rl://host").storage.connection_pool.connection_class is redis.SSLConnection
+    for user, expected in (
+        ("", {}),
+        (":secret@", {"password": "secret"}),
+        ("me:p%40ss@", {"username": "me", "password": "p@ss"}),
+    ):
+        client = storage_from_string(f"async+redis-rl+cluster://{user}a:1,b:2").storage
+        assert [node.name for node in client.nodes_manager.startup_nodes.values()] == ["a:1", "b:2"]
+        assert {name: client.connection_kwargs.get(name) for name in expected} == expected
     with pytest.raises(ConfigurationError, match="host:port"):
-        cluster("redis-rl+cluster://localhost")
+        storage_from_string("redis-rl+cluster://localhost")

@@ -10,9 +10,8 @@ from dataclasses import replace
 from typing import Any, TypeAlias
 from weakref import WeakKeyDictionary
 
-from ..aio import IS_ASYNC, join, running_loop, sleep, time_limit
+from ..aio import IS_ASYNC, join, sleep, time_limit
 from ..calls import Call, Limit
-from ..charge import Charge
 from ..client import check_client
 from ..decision import Decision, Decisions, decided, undecided
 from ..errors import Denied, Overloaded, is_unavailable, was_not_sent
@@ -21,7 +20,7 @@ from ..local import Local
 from ..log import Counters, Log
 from ..policy import AnyPolicy, Policy
 from .link import AsyncLink, clock
-from .reservation import AsyncReservation, settlement
+from .reservation import AsyncReservation
 
 # What several limits of one call may be.
 MOST_LIMITS = 64
@@ -220,23 +219,22 @@ class AsyncLimiter:
         :param limits: those of :meth:`check_all`; the algorithm is FIXED, WINDOW, COUNTER, ROLLING or LEASE
         :param ttl: as a window is written: ``"10m"``
         """
-        charge = Charge(self.all(limits), ttl)
-        if not charge.limits:
-            raise ValueError("limits: expected at least one")
-        call, sent, found = Call("MULTI", charge.limits), time.monotonic(), None
+        held = AsyncReservation(self.link, self.all(limits), ttl)
+        call, sent, may_be_charged = Call("MULTI", held.limits), time.monotonic(), True
         try:
-            found, charge.is_scripted = await self._from_server(call)
-            charge.decisions = found
+            held.decision, held.is_scripted = await self._from_server(call)
+            may_be_charged = held.allowed
         except Exception as error:
-            charge.is_scripted = self.link.scripts_decide
-            charge.is_sent = is_unavailable(error) and not was_not_sent(error)
-            found = self._without_server(error, call)
+            held.is_scripted = self.link.scripts_decide
+            may_be_charged = is_unavailable(error) and not was_not_sent(error)
+            held.decision = self._without_server(error, call)
         finally:
-            # The server may have charged what had no reply, also if the caller has left.
-            if charge.is_sent and charge.decisions is None and not (found and found.allowed):
-                job = settlement(self.link, charge, charge.settle({}, False))
-                self.link.background.start(job, running_loop())
-        return AsyncReservation(self.link, charge, found, sent)
+            # Also if the caller has left.
+            if may_be_charged and not held.allowed:
+                held.undo()
+        if may_be_charged and held.allowed:
+            held.begin(sent)
+        return held
 
     async def join(self, timeout: float | None = None) -> bool:
         """Waits until all settlements in the background have ended, at most `timeout` seconds if given. Returns whether

@@ -3,73 +3,27 @@
 from __future__ import annotations
 
 import logging
-import os
+import math
 import time
+import uuid
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+from weakref import WeakMethod
 
 from ..aio import begin, run, running_loop
 from ..background import Job
-from ..calls import Call
-from ..charge import Charge, Used
+from ..calls import Call, Limit
 from ..decision import Decisions
 from ..errors import is_unavailable, was_not_sent
+from ..policy import LARGEST, RESERVES, milliseconds
 from .link import AsyncLink
 
 # The first and the longest pause before a settlement that had no reply is sent again, in seconds.
 PAUSE = 0.05
 LONGEST_PAUSE = 5.0
-
-
-def settlement(link: AsyncLink, charge: Charge, calls: list[Call]) -> Job:
-    """Settles, again and again while the server does not reply and the reservation can be settled."""
-    # It can be settled for one more `ttl` after its end.
-    until = time.monotonic() + charge.ttl * 2 / 1000
-    longer, failed = PAUSE, None
-
-    async def settle() -> float | Exception | None:
-        nonlocal longer, failed
-        while calls:
-            try:
-                await link.call(calls[0])
-            except Exception as error:
-                pause, longer = longer, min(longer * 2, LONGEST_PAUSE)
-                link.log.failed(error, "settling again")
-                # A script that settles has no id, so it would settle twice.
-                may_repeat = not charge.is_scripted or calls[0].verb == "RELEASE" or was_not_sent(error)
-                if is_unavailable(error) and may_repeat and time.monotonic() + pause < until:
-                    return pause
-                failed = failed or error
-            calls.pop(0)
-        link.log.counters.unsettled += failed is not None
-        return failed
-
-    return settle
-
-
-def renewal(link: AsyncLink, charge: Charge) -> Job:
-    """Renews the leases until they are released or lost."""
-
-    async def renew() -> float | None:
-        if charge.is_over or note_loss(link, charge):
-            return None
-        sent = time.monotonic()
-        try:
-            replies = [(await link.call(call, charge.ends - sent))[0] for call in charge.renewals()]
-        except Exception as error:
-            link.log.failed(error, "renewing again")
-            return charge.pause(10)
-        charge.renewed(sent, 0 not in replies)
-        return charge.pause(3)
-
-    return renew
-
-
-def note_loss(link: AsyncLink, charge: Charge) -> bool:
-    """Whether a lease ended before its reservation, which is counted once."""
-    if charge.is_lost and not charge.is_loss_noted:
-        charge.is_loss_noted = True
-        link.log.counters.leases_lost += 1
-        link.log.line(logging.WARNING, "a lease has ended", f": the reservation {charge.id} goes on without it")
-    return charge.is_lost
+# What was used: of all limits with a cost, or of some by the names of their policies or their keys.
+Used = int | Mapping[str, int]
 
 
 class AsyncReservation:
@@ -78,27 +32,53 @@ class AsyncReservation:
 
     At that end it settles with the usage reported so far. If nothing was reported, the whole estimate stays charged,
     since the upstream may have worked all the same. So hanging up makes nothing free. A settlement without a reply is
-    sent again until the reservation can no longer be settled.
+    sent again until the reservation can no longer be settled. One that is dropped without an end is renewed no more,
+    and comes back after its `ttl`.
     """
 
-    def __init__(self, link: AsyncLink, charge: Charge, decision: Decisions, sent: float) -> None:
-        self._link = link
-        self._charge = charge
-        self._loop = running_loop()
-        self._used: dict[int, int] = {}
-        self._settled = not (decision.allowed and charge.is_sent)
-        self._process = os.getpid()
-        self.decision = decision
-        if not self._settled:
-            charge.taken(sent, decision)
-            if charge.leases:
-                # It has no reference to this, which may be dropped.
-                link.background.start(renewal(link, charge), self._loop, charge.pause(3), is_awaited=False)
+    decision = Decisions(False, [])
 
-    @property
-    def id(self) -> str:
+    def __init__(self, link: AsyncLink, limits: Iterable[Limit], ttl: str | int) -> None:
+        self.id = str(uuid.uuid4())
         """A random UUID."""
-        return self._charge.id
+        self._link = link
+        self._loop = running_loop()
+        self._ttl = milliseconds("ttl", ttl)
+        self._used: dict[int, int] = {}
+        self._is_open = self._is_lost = self._is_loss_noted = False
+        self.is_scripted = False
+        """Whether scripts decide, which have no reservations."""
+        # When the first lease ends, if it is not renewed. The server counts the window from a later moment.
+        self._ends = math.inf
+        self.limits: list[Limit] = []
+        for limit in limits:
+            if limit.policy.algorithm == "LEASE":
+                self.limits.append(replace(limit, words=("ID", self.id)))
+            elif limit.policy.algorithm in RESERVES:
+                self.limits.append(replace(limit, reserve=("RESERVE", self.id, f"{self._ttl}ms")))
+            else:
+                expected = f"expected {', '.join(RESERVES)} or LEASE"
+                raise ValueError(f"policy: {limit.policy.algorithm} takes no reservation; {expected}")
+        if not self.limits:
+            raise ValueError("limits: expected at least one")
+        self._leases = [limit for limit in self.limits if limit.policy.algorithm == "LEASE"]
+        self._window = min((lease.policy.window_ms for lease in self._leases), default=0) / 1000
+
+    def begin(self, sent: float) -> None:
+        """It is allowed, and the server has charged it, or may have."""
+        self._is_open = True
+        # Shadow mode has allowed what takes no lease.
+        shadowed = [limit for limit, each in zip(self.limits, self.decision.limits, strict=True) if each.is_shadow]
+        self._leases = [lease for lease in self._leases if lease not in shadowed]
+        if self._leases:
+            self._ends = sent + self._window
+            method = WeakMethod(self._renew)
+
+            def job() -> Any:
+                renew = method()
+                return renew and renew()
+
+            self._link.background.start(job, self._loop, self._pause(3), is_awaited=False)
 
     @property
     def allowed(self) -> bool:
@@ -109,7 +89,9 @@ class AsyncReservation:
     def is_lost(self) -> bool:
         """Whether a lease has ended although it was not released, or may have: no renewal had a reply for its window.
         Another holder may have been allowed since."""
-        return self._charge.is_lost
+        # A late reply does not undo that: the holder may have acted on it.
+        self._is_lost = self._is_lost or time.monotonic() >= self._ends
+        return self._is_lost
 
     def report(self, used: Used) -> None:
         """Says how many units were used in all so far: tokens that were streamed, for example.
@@ -117,7 +99,17 @@ class AsyncReservation:
         :param used: of every limit with a cost, or of some, by the names of their policies: ``{"input": 900}``. It
             replaces an earlier report of the same limit; a limit without a report keeps its estimate
         """
-        self._used |= self._charge.used(used)
+        estimates = {at: limit for at, limit in enumerate(self.limits) if limit.cost is not None}
+        values = list(used.values()) if isinstance(used, Mapping) else [used]
+        if any(isinstance(units, bool) or not isinstance(units, int) or units < 0 for units in values):
+            raise ValueError("used: expected an integer of at least 0, or one for each of some limits")
+        found = {} if isinstance(used, Mapping) else dict.fromkeys(estimates, used)
+        for name, units in used.items() if isinstance(used, Mapping) else ():
+            named = [at for at, limit in estimates.items() if name in (limit.policy.name, limit.key)]
+            if not named:
+                raise ValueError(f"used: expected names or keys of limits with a cost, not {name!r}")
+            found.update(dict.fromkeys(named, units))
+        self._used |= found
 
     async def settle(self, actual: Used) -> None:
         """Settles with what the request has used, as :meth:`report` has it. A limit without a cost stays charged 1.
@@ -125,34 +117,98 @@ class AsyncReservation:
         With asyncio, this waits for the reply. With threads, a thread sends again what had none, and this returns.
         """
         self.report(actual)
-        if error := await run(self._link.background, self._settlement(True), self._loop):
+        if error := await run(self._link.background, self._settlement(), self._loop):
             raise error
 
     async def cancel(self) -> None:
         """Charges nothing, no request either: the upstream was not called."""
-        if error := await run(self._link.background, self._settlement(False), self._loop):
+        if error := await run(self._link.background, self._settlement(charged=False), self._loop):
             raise error
+
+    def undo(self) -> None:
+        """Cancels in the background what may be charged."""
+        self._is_open = True
+        self._link.background.start(self._settlement(charged=False), self._loop)
 
     def close(self, charged: bool = True) -> None:
         """Settles what is not settled, or cancels it if it is not to be charged; with asyncio in the background."""
         begin(self._link.background, self._settlement(charged), self._loop)
 
-    def _settlement(self, charged: bool) -> Job:
-        """What settles it, the first time. Nothing after that."""
-        calls: list[Call] = []
-        if not self._settled:
-            note_loss(self._link, self._charge)
-            self._settled = self._charge.is_over = True
-            calls = self._charge.settle(self._used, charged)
-        return settlement(self._link, self._charge, calls)
-
     async def __aenter__(self) -> AsyncReservation:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        await run(self._link.background, self._settlement(True), self._loop, self._link.timeout)
+        await run(self._link.background, self._settlement(), self._loop, self._link.timeout)
 
-    def __del__(self) -> None:
-        # A copy in a child process is not the one to settle it.
-        if not self._settled and self._process == os.getpid():
-            self._link.background.start(self._settlement(True), self._loop)
+    def _settlement(self, charged: bool = True) -> Job:
+        """Settles, again and again while the server does not reply and the reservation can be settled: for one more
+        `ttl` after its end. Does nothing the second time."""
+        link, is_scripted = self._link, self.is_scripted
+        calls = self._calls(charged) if self._is_open else []
+        if self._is_open:
+            self._note_loss()
+            self._is_open, self._ends = False, math.inf
+        until = time.monotonic() + self._ttl * 2 / 1000
+        longer, failed = PAUSE, None
+
+        async def settle() -> float | Exception | None:
+            nonlocal longer, failed
+            while calls:
+                try:
+                    await link.call(calls[0])
+                except Exception as error:
+                    pause, longer = longer, min(longer * 2, LONGEST_PAUSE)
+                    link.log.failed(error, "settling again")
+                    # A script that settles has no id, so it would settle twice.
+                    may_repeat = not is_scripted or calls[0].verb == "RELEASE" or was_not_sent(error)
+                    if is_unavailable(error) and may_repeat and time.monotonic() + pause < until:
+                        return pause
+                    failed = failed or error
+                calls.pop(0)
+            link.log.counters.unsettled += failed is not None
+            return failed
+
+        return settle
+
+    def _calls(self, charged: bool) -> list[Call]:
+        """The calls that end it. The leases come first, since others wait for them."""
+        calls = [Call("RELEASE", [replace(lease, words=(self.id,))]) for lease in self._leases]
+        is_known = [each.source for each in self.decision.limits[:1]] == ["server"]
+        for at, limit in enumerate(self.limits):
+            # Without an id, a script cannot settle what may be charged.
+            if limit.policy.algorithm == "LEASE" or (self.is_scripted and not is_known):
+                continue
+            units = 1 if limit.cost is None else min(self._used.get(at, limit.cost), LARGEST)
+            words = ["RESERVATION", self.id, "ACTUAL", str(units if charged else 0)]
+            if self.is_scripted:
+                decision = self.decision.limits[at]
+                words = ["RESERVED", str(decision.charged), *words[2:], "AT", str(decision.at)]
+            calls.append(Call("SETTLE", [limit.correction(*words)]))
+        return calls
+
+    async def _renew(self) -> float | None:
+        """Renews the leases, until they are released or lost."""
+        if not self._is_open or self._note_loss():
+            return None
+        sent = time.monotonic()
+        calls = [Call("RENEW", [replace(lease, words=(lease.policy.window, self.id))]) for lease in self._leases]
+        try:
+            replies = [(await self._link.call(call, self._ends - sent))[0] for call in calls]
+        except Exception as error:
+            self._link.log.failed(error, "renewing again")
+            return self._pause(10)
+        if self._is_open and not self.is_lost:
+            self._is_lost, self._ends = 0 in replies, sent + self._window
+        return self._pause(3)
+
+    def _pause(self, part: int) -> float:
+        """Until the next renewal: this part of a window, but not longer than the leases last."""
+        return max(min(self._window / part, self._ends - time.monotonic()), 0.001)
+
+    def _note_loss(self) -> bool:
+        """Whether a lease ended before its reservation, which is counted once."""
+        if self.is_lost and not self._is_loss_noted:
+            self._is_loss_noted = True
+            self._link.log.counters.leases_lost += 1
+            self._link.log.line(logging.WARNING, "a lease has ended", f": the reservation {self.id} goes on without it")
+        return self.is_lost

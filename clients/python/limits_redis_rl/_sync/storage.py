@@ -1,10 +1,16 @@
 # Made by clients/python/generate from _async/storage.py. Do not edit.
-"""Storages for limits."""
+"""Storages for limits.
+
+Their fixed window is RL.FIXED, their moving window RL.ROLLING, their sliding window counter RL.COUNTER. Every storage
+has keys of its own for each algorithm, ``<key_prefix>:<algorithm>:{<key>}``.
+"""
 
 from __future__ import annotations
 
+import re
 import time
 from typing import Any
+from urllib.parse import unquote, urlsplit
 
 import redis
 import redis
@@ -16,27 +22,17 @@ from redis.backoff import NoBackoff
 from ..threads import IS_ASYNC, LONGER
 from ..client import patience
 from ..decision import Decision
-from ..log import Counters
 from ..policy import LARGEST
-from ..storage import (
-    TIMEOUTS,
-    cluster,
-    counted,
-    fixed_count,
-    limit_in,
-    moving_window,
-    pattern,
-    policy,
-    redis_uri,
-    safe,
-    sliding_window,
-)
+from ..storage import counted, limit_in, policy
 from .limiter import Limiter
+
+# Seconds. The client of redis waits for ever if it is not told otherwise.
+TIMEOUTS = {"socket_timeout": 0.1, "socket_connect_timeout": 0.1}
 
 
 class RedisRlStorage(Storage, MovingWindowSupport, SlidingWindowCounterSupport):
     """A storage on a server: ``redis-rl://``, ``rediss-rl://`` (TLS), ``redis-rl+unix://``; or on a
-    cluster: ``redis-rl+cluster://[:password@]host:port,host:port``."""
+    cluster: ``redis-rl+cluster://[[user]:password@]host:port,host:port``."""
 
     STORAGE_SCHEME = [  # noqa: RUF012
         "redis-rl",
@@ -83,16 +79,28 @@ class RedisRlStorage(Storage, MovingWindowSupport, SlidingWindowCounterSupport):
             timeout=timeout if IS_ASYNC else None,
             module=module,
         )
+        self.counters = self.limiter.counters
+        """What happened since the start."""
 
     def _connect(self, uri: str, options: dict[str, Any]) -> tuple[Any, float]:
-        """The client, and how many seconds a call waits for a reply at most."""
-        if not uri.startswith("redis-rl+cluster:"):
-            uri = redis_uri(uri)
-            client = redis.Redis.from_url(uri, **{**safe(uri), **options})
+        """The client, and how many seconds a call waits for a reply at most. No client sends a command again, since the
+        server may have charged it."""
+        scheme, rest = uri.split("://", 1)
+        if not scheme.endswith("+cluster"):
+            is_unix = scheme.endswith("+unix")
+            # A socket has no timeout of its connection.
+            timeouts = {"socket_timeout": TIMEOUTS["socket_timeout"]} if is_unix else TIMEOUTS
+            uri = f"{'unix' if is_unix else scheme.removesuffix('-rl')}://{rest}"
+            client = redis.Redis.from_url(uri, **{"retry": None, **timeouts, **options})
             return client, patience(client)
-        locations, auth = cluster(uri)
+        user, _, hosts = urlsplit(uri).netloc.rpartition("@")
+        username, _, password = map(unquote, user.partition(":"))
+        auth = {name: value for name, value in (("username", username), ("password", password)) if value}
         node: Any = redis.cluster.ClusterNode
-        nodes = [node(*location) for location in locations]
+        try:
+            nodes = [node(host, int(port)) for host, _, port in (each.rpartition(":") for each in hosts.split(","))]
+        except ValueError:
+            raise ConfigurationError("expected redis-rl+cluster://[[user]:password@]host:port[,host:port …]") from None
         options = {"retry": Retry(NoBackoff(), 0), **TIMEOUTS, **auth, **options}
         timeout = float(options["socket_timeout"] or 1)
         options["socket_timeout"] = max(timeout, LONGER)
@@ -101,11 +109,6 @@ class RedisRlStorage(Storage, MovingWindowSupport, SlidingWindowCounterSupport):
     @property
     def base_exceptions(self) -> type[Exception]:
         return redis.RedisError
-
-    @property
-    def counters(self) -> Counters:
-        """What happened since the start."""
-        return self.limiter.counters
 
     def _decide(self, verb: str, algorithm: str, key: str, window: int, limit: int, cost: int = 0) -> Decision:
         try:
@@ -116,8 +119,11 @@ class RedisRlStorage(Storage, MovingWindowSupport, SlidingWindowCounterSupport):
         return (self.limiter.decide(verb, [each])).limits[0]
 
     def incr(self, key: str, expiry: int, amount: int = 1) -> int:
+        """The counter that makes ``counter <= limit`` the decision. A denied cost above what is left is not counted,
+        and a limit in shadow mode allows more than it says."""
         limit, _ = limit_in(key)
-        return fixed_count(self._decide("CHECK", "FIXED", key, expiry, limit, amount), limit)
+        found = self._decide("CHECK", "FIXED", key, expiry, limit, amount)
+        return min(found.count, limit) if found.allowed else max(found.count, limit + 1)
 
     def get(self, key: str) -> int:
         limit, window = limit_in(key)
@@ -131,13 +137,25 @@ class RedisRlStorage(Storage, MovingWindowSupport, SlidingWindowCounterSupport):
         return (self._decide("CHECK", self.moving_window, key, expiry, limit, amount)).allowed
 
     def get_moving_window(self, key: str, limit: int, expiry: int) -> tuple[float, int]:
-        return moving_window(self._decide("PEEK", self.moving_window, key, expiry, limit), expiry)
+        """limits adds the window to the start to know when more is available."""
+        found = self._decide("PEEK", self.moving_window, key, expiry, limit)
+        return time.time() + (found.next_ms / 1000 - expiry if found.count else 0), counted(found)
 
     def acquire_sliding_window_entry(self, key: str, limit: int, expiry: int, amount: int = 1) -> bool:
         return (self._decide("CHECK", "COUNTER", key, expiry, limit, amount)).allowed
 
     def get_sliding_window(self, key: str, expiry: int) -> tuple[int, float, int, float]:
-        return sliding_window(self._decide("PEEK", "COUNTER", key, expiry, LARGEST), expiry)
+        """Counter and time to live of the previous and of the current window. limits does not say the limit, so it is
+        the largest here.
+
+        From those of the previous one, limits computes what the server has computed already: the count,
+        ``counter * ttl / window``, rounded down, and the time until more is available, ``ttl % (window / counter)``.
+        That time may be longer than a window, but not than two. So the counter is 1/4, and the ttl has both: a window
+        of four for each unit, and the time.
+        """
+        found = self._decide("PEEK", "COUNTER", key, expiry, LARGEST)
+        count = found.limit - found.remaining if found.count else 0
+        return 0.25 if count else 0, count * 4 * expiry + found.next_ms / 1000, 0, 0.0  # type: ignore[return-value]
 
     def clear_sliding_window(self, key: str, expiry: int) -> None:
         self.limiter.reset(policy("COUNTER", expiry, 0), key)
@@ -155,7 +173,7 @@ class RedisRlStorage(Storage, MovingWindowSupport, SlidingWindowCounterSupport):
 
     def reset(self) -> int | None:
         """Deletes every key of this storage. It scans the whole server."""
-        deleted = 0
-        for key in self.storage.scan_iter(match=pattern(self.key_prefix), count=1000):
+        pattern, deleted = re.sub(r"([\\*?\[\]])", r"\\\1", self.key_prefix) + ":*", 0
+        for key in self.storage.scan_iter(match=pattern, count=1000):
             deleted += int(self.storage.unlink(key))
         return deleted
