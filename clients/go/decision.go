@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -172,17 +173,22 @@ func (d Decisions) WriteHeaders(header http.Header) {
 	if len(d.Limits) == 0 {
 		return
 	}
-	names, policies := d.names(), make([]string, len(d.Limits))
-	for i := range d.Limits {
-		policies[i] = d.Limits[i].item(names[i])
+	var names, policies []string
+	for _, each := range d.Limits {
+		label := each.Policy.terms.label
+		name := label // the second of a name becomes name-2, and so on
+		for n := 2; slices.Contains(names, name); n++ {
+			name = fmt.Sprintf("%s-%d", label, n)
+		}
+		names, policies = append(names, name), append(policies, each.item(name))
 	}
 	header.Set("RateLimit-Policy", strings.Join(policies, ", "))
 	s := d.Limits[d.deciding]
 	if s.Source != Unavailable {
-		header.Set("X-RateLimit-Limit", strconv.FormatInt(s.Limit, 10))
-		header.Set("X-RateLimit-Remaining", strconv.FormatInt(s.Remaining, 10))
+		header.Set("X-RateLimit-Limit", decimal(s.Limit))
+		header.Set("X-RateLimit-Remaining", decimal(s.Remaining))
 		if s.Reset != Never {
-			header.Set("X-RateLimit-Reset", strconv.FormatInt((s.NowMS+s.Reset.Milliseconds()+999)/1000, 10))
+			header.Set("X-RateLimit-Reset", decimal((s.NowMS+s.Reset.Milliseconds()+999)/1000))
 		}
 		item := fmt.Sprintf("%q;r=%d", names[d.deciding], min(s.Remaining, maxInteger))
 		if s.Next != Never {
@@ -191,22 +197,8 @@ func (d Decisions) WriteHeaders(header http.Header) {
 		header.Set("RateLimit", item)
 	}
 	if !s.Allowed && s.RetryAfter > 0 {
-		header.Set("Retry-After", strconv.FormatInt(seconds(s.RetryAfter), 10))
+		header.Set("Retry-After", decimal(seconds(s.RetryAfter)))
 	}
-}
-
-// A name for each policy: the second of a name becomes name-2, and so on.
-func (d Decisions) names() []string {
-	names, taken := make([]string, len(d.Limits)), map[string]bool{}
-	for i, decision := range d.Limits {
-		label := decision.Policy.terms.label
-		names[i] = label
-		for n := 2; taken[names[i]]; n++ {
-			names[i] = fmt.Sprintf("%s-%d", label, n)
-		}
-		taken[names[i]] = true
-	}
-	return names
 }
 
 // Denied before allowed, then the longest wait, then the least remaining.

@@ -28,10 +28,8 @@ type hasLeft struct{ error }
 func (e hasLeft) Unwrap() error { return e.error }
 
 // The replies of a server that works, but cannot decide now: vectors/errors.json.
-var cannotDecide = map[string]bool{
-	"BUSY": true, "CLUSTERDOWN": true, "LOADING": true, "MASTERDOWN": true, "MISCONF": true, "NOREPLICAS": true, "OOM": true,
-	"READONLY": true, "TRYAGAIN": true,
-}
+var cannotDecide = regexp.MustCompile(
+	`^(BUSY|CLUSTERDOWN|LOADING|MASTERDOWN|MISCONF|NOREPLICAS|OOM|READONLY|TRYAGAIN|ERR max number of clients)( |$)`)
 
 var replyCode = regexp.MustCompile(`^[A-Z][A-Z0-9]*( |$)`)
 
@@ -69,14 +67,13 @@ func kind(err error) string {
 // Every other error is a fault of the configuration or of the request, or the caller has left; a request is never allowed
 // then.
 func IsUnavailable(err error) bool {
-	switch found := kind(err); found {
+	switch kind(err) {
+	case "", "canceled", "reply":
+		return false
 	case "connection", "timeout", "circuit open", "pool":
 		return true
-	case "ERR":
-		return strings.HasPrefix(err.Error(), "ERR max number of clients")
-	default:
-		return cannotDecide[found]
 	}
+	return cannotDecide.MatchString(err.Error())
 }
 
 // What a server without the module says: it has no such command of the module.

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"reflect"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -174,6 +175,30 @@ func logs() (*slog.Logger, *strings.Builder) {
 	return slog.New(slog.NewTextHandler(lines, nil)), lines
 }
 
+// What a step found, and what it was to find. The steps of a table are made in its order.
+type step struct{ what, found, want string }
+
+func compare(t *testing.T, steps []step) {
+	t.Helper()
+	for _, each := range steps {
+		if each.found != each.want {
+			t.Errorf("%s: %s, not %s", each.what, each.found, each.want)
+		}
+	}
+}
+
+func show(d Decision, err error) string {
+	return fmt.Sprint(d.Allowed, " ", d.Remaining, " of ", []string{"server", "process", "nobody"}[d.Source], " ", err)
+}
+
+func showAll(all Decisions, err error) string {
+	text := fmt.Sprint(all.Allowed, " ", all.Paid, " charged")
+	for _, each := range all.Limits {
+		text += fmt.Sprint(" ", each.Charged)
+	}
+	return fmt.Sprint(text, " ", err)
+}
+
 func TestLocal(t *testing.T) {
 	var isAway atomic.Bool
 	limiter, _ := over(func(int64) (any, error) {
@@ -186,60 +211,45 @@ func TestLocal(t *testing.T) {
 	var lines *strings.Builder
 	limiter.Logger, lines = logs()
 	policy := MustPolicy("TOKEN 1h 8")
-	if decision, err := limiter.Allow(ctx, policy, "k"); err != nil || decision.Source != Server {
-		t.Fatalf("%+v, %v", decision, err)
+	allow := func(cost int64) string { return show(limiter.AllowN(ctx, policy, "k", cost)) }
+	check := func(text, id string) string {
+		return show(limiter.Check(ctx, Request{Policy: MustPolicy(text), Key: "k", id: id}))
 	}
+	multi := func() string {
+		return showAll(limiter.Multi(ctx, MustPolicy("WINDOW 1h 4").Request("k"), MustPolicy("COUNTER 1h 1").Request("k")))
+	}
+	share := func() string {
+		return showAll(limiter.Share(ctx, MustPolicy("WINDOW 1h 2").Request("s"), MustPolicy("COUNTER 1h 4").Request("s")))
+	}
+	compare(t, []step{{"the server", allow(1), "true 59 of server <nil>"}})
 	isAway.Store(true)
-	for n := range 6 {
-		decision, err := limiter.Allow(ctx, policy, "k")
-		if err != nil || decision.Allowed != (n < 4) || decision.Source != Process || decision.Remaining != int64(max(3-n, 0)) {
-			t.Fatalf("%d: %+v, %v", n, decision, err)
-		}
-		if header := (http.Header{}); n == 5 {
-			if decision.WriteHeaders(header); header.Get("Retry-After") != "3600" || header.Get("RateLimit") != `"token";r=0;t=3600` {
-				t.Errorf("%v", header)
-			}
-		}
+	compare(t, []step{
+		{"limit / instances", allow(3), "true 1 of process <nil>"},
+		{"the last", allow(1), "true 0 of process <nil>"},
+		{"none is left", allow(1), "false 0 of process <nil>"},
+		{"a refund", show(limiter.Refund(ctx, policy.Request("k").Cost(2))), "true 2 of process <nil>"},
+		{"a peek", show(limiter.Peek(ctx, policy.Request("k"))), "true 2 of process <nil>"},
+		{"a cost above the limit", allow(5), "false 2 of process <nil>"},
+		{"who holds a lease is not known", check("LEASE 1h 5", "a"), "false 0 of process <nil>"},
+		{"nor who is locked", check("LOCKOUT 1h 5", ""), "false 0 of process <nil>"},
+		{"a limit of 0", check("FIXED 1h 0", ""), "false 0 of process <nil>"},
+		{"shadow mode", check("FIXED 1h 0 SHADOW", ""), "true 0 of process <nil>"},
+		{"several, of which one is at least 1", multi(), "true 0 charged 1 1 <nil>"},
+		{"all or none", multi(), "false 0 charged 0 0 <nil>"},
+		{"a part of its own", share(), "true 1 charged 1 1 <nil>"},
+		{"what others leave", share(), "true 2 charged 0 1 <nil>"},
+		{"neither", share(), "false 0 charged 0 0 <nil>"},
+	})
+	header := http.Header{}
+	denied, _ := limiter.AllowN(ctx, policy, "k", 3)
+	if denied.WriteHeaders(header); header.Get("Retry-After") != "3600" || header.Get("RateLimit") != `"token";r=2;t=3600` {
+		t.Errorf("%v", header)
 	}
-	if decision, _ := limiter.Refund(ctx, policy.Request("k").Cost(2)); decision.Remaining != 2 {
-		t.Errorf("a refund: %+v", decision)
-	}
-	if decision, _ := limiter.Peek(ctx, policy.Request("k")); !decision.Allowed || decision.Remaining != 2 {
-		t.Errorf("a peek: %+v", decision)
-	}
-	for _, request := range []Request{
-		MustPolicy("LEASE 1h 5").Request("k").ID("a"), MustPolicy("LOCKOUT 1h 5").Request("k"), MustPolicy("FIXED 1h 0").Request("k"), policy.Request("k").Cost(5),
-	} {
-		if decision, err := limiter.Check(ctx, request); err != nil || decision.Allowed || decision.RetryAfter == 0 {
-			t.Errorf("%s: %+v, %v", request.Policy, decision, err)
-		}
-	}
-	if decision, _ := limiter.Check(ctx, MustPolicy("FIXED 1h 0 SHADOW").Request("k")); !decision.Allowed || !decision.Shadow || decision.Charged != 0 {
-		t.Errorf("shadow mode: %+v", decision)
-	}
-	// All limits are charged, or none; a limit below the number of processes is 1.
-	both := []Request{MustPolicy("WINDOW 1h 4").Request("k"), MustPolicy("COUNTER 1h 1").Request("k")}
-	for _, isFirst := range []bool{true, false} {
-		if all, err := limiter.Multi(ctx, both...); err != nil || all.Allowed != isFirst || all.Limits[0].Remaining != 1 {
-			t.Errorf("%+v, %v", all, err)
-		}
-	}
-	shares := []Request{MustPolicy("WINDOW 1h 2").Request("s"), MustPolicy("COUNTER 1h 4").Request("s")}
-	for _, paid := range []int{1, 2, 0} {
-		if all, err := limiter.Share(ctx, shares...); err != nil || all.Paid != paid || all.Allowed != (paid > 0) {
-			t.Errorf("%+v, %v", all, err)
-		}
-	}
-	// A reply of Redis resets nothing.
 	isAway.Store(false)
 	limiter.breaker.reply()
-	if decision, err := limiter.Allow(ctx, policy, "k"); err != nil || decision.Source != Server {
-		t.Fatalf("%+v, %v", decision, err)
-	}
+	compare(t, []step{{"the server again", allow(1), "true 59 of server <nil>"}})
 	isAway.Store(true)
-	if decision, _ := limiter.AllowN(ctx, policy, "k", 3); decision.Allowed {
-		t.Errorf("%+v", decision)
-	}
+	compare(t, []step{{"a reply resets nothing", allow(3), "false 2 of process <nil>"}})
 	for _, line := range []string{"no decision, the limit of this process decides", "the server decides again"} {
 		if strings.Count(lines.String(), line) != 1 {
 			t.Errorf("not once: %s in\n%s", line, lines)
@@ -250,23 +260,31 @@ func TestLocal(t *testing.T) {
 	}
 }
 
-// A full table denies new keys until one has ended.
+// A full table denies new keys until one has ended, and of RL.SHARE charges no wider limit that has no place.
 func TestTheTableOfKeysIsBounded(t *testing.T) {
 	l, policy := local{instances: 1, counts: map[string]count{}}, MustPolicy("WINDOW 1s 2")
-	ask := func(key int, now time.Duration) bool {
-		request := policy.Request("k")
-		return l.decide(&call{"CHECK", []limit{{Request: &request, key: fmt.Sprint(key)}}}, now).Allowed
-	}
-	for key := range mostKeys {
-		if !ask(key, time.Duration(key)) {
-			t.Fatal(key)
+	ask := func(verb string, now time.Duration, keys ...int) string {
+		c := &call{verb: verb}
+		for _, key := range keys {
+			request := policy.Request("k")
+			c.limits = append(c.limits, limit{Request: &request, key: strconv.Itoa(key)})
 		}
+		return showAll(l.decide(c, now), nil)
 	}
-	if ask(mostKeys, time.Second-1) || !ask(0, time.Second-1) || ask(0, time.Second-1) {
-		t.Error("a full table")
+	for key := range mostKeys - 1 {
+		ask("CHECK", time.Duration(key), key)
 	}
-	if !ask(mostKeys, time.Second) || len(l.counts) > mostKeys {
-		t.Errorf("when one has ended: %d keys", len(l.counts))
+	compare(t, []step{
+		{"the last place", ask("CHECK", mostKeys, mostKeys-1), "true 0 charged 1 <nil>"},
+		{"a new key", ask("CHECK", time.Second-1, mostKeys), "false 0 charged 0 <nil>"},
+		{"a key that is counted", ask("CHECK", time.Second-1, 0), "true 0 charged 1 <nil>"},
+		{"and has no more", ask("CHECK", time.Second-1, 0), "false 0 charged 0 <nil>"},
+		{"a share of new keys", ask("SHARE", time.Second-1, mostKeys, mostKeys+1), "false 0 charged 0 0 <nil>"},
+		{"a share whose wider limit is new", ask("SHARE", time.Second-1, 1, mostKeys), "true 1 charged 1 0 <nil>"},
+		{"when one has ended", ask("CHECK", time.Second, mostKeys), "true 0 charged 1 <nil>"},
+	})
+	if len(l.counts) > mostKeys {
+		t.Errorf("%d keys", len(l.counts))
 	}
 }
 

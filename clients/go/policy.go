@@ -1,6 +1,7 @@
 package redisrl
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -101,26 +102,22 @@ func ParsePolicy(text string) (Policy, error) {
 			return Policy{}, err
 		}
 	}
-	first, hasFirst := given["BLOCK"]
-	if !hasFirst {
-		first = t.windowMS
-	}
-	if longest, isGiven := given["MAX"]; isGiven && longest < first {
+	if longest, isGiven := given["MAX"]; isGiven && longest < cmp.Or(given["BLOCK"], t.windowMS) {
 		return Policy{}, errors.New("invalid MAX: expected at least BLOCK, which is the window if not given")
 	}
 	if t.label == "" {
 		t.label = strings.ToLower(t.algorithm)
 		t.name = t.label + ":" + t.window
 		if anchor, isGiven := given["ANCHOR"]; isGiven {
-			t.name += ":" + strconv.FormatInt(anchor, 10)
+			t.name += ":" + decimal(anchor)
 		}
 	}
-	t.words = []any{t.window, strconv.FormatInt(t.limit, 10)}
+	t.words = []any{t.window, decimal(t.limit)}
 	for _, word := range []string{"BURST", "BLOCK", "MAX", "ANCHOR"} {
 		if n, isGiven := given[word]; isGiven && (word == "BLOCK" || word == "MAX") {
 			t.words = append(t.words, word, inMillis(n))
 		} else if isGiven {
-			t.words = append(t.words, word, strconv.FormatInt(n, 10))
+			t.words = append(t.words, word, decimal(n))
 		}
 	}
 	if t.shadow {
@@ -168,7 +165,7 @@ func MustPolicy(text string) Policy {
 // An integer as Redis takes it: decimal digits, no sign, no leading zeros.
 func integer(name, text string, least, most int64) (int64, error) {
 	n, err := strconv.ParseInt(text, 10, 64)
-	if err != nil || strconv.FormatInt(n, 10) != text || n < least || n > most {
+	if err != nil || decimal(n) != text || n < least || n > most {
 		return 0, fmt.Errorf("invalid %s: expected an integer from %d to %d", name, least, most)
 	}
 	return n, nil
@@ -192,7 +189,9 @@ func span(name, text string) (int64, error) {
 	return 0, errors.New("invalid " + name + ": expected a positive integer of seconds, or one with ms, s, m, h or d")
 }
 
-func inMillis(n int64) string { return strconv.FormatInt(n, 10) + "ms" }
+func decimal(n int64) string { return strconv.FormatInt(n, 10) }
+
+func inMillis(n int64) string { return decimal(n) + "ms" }
 
 // Algorithm is the word of the algorithm in the command reference, such as TOKEN.
 func (p Policy) Algorithm() string { return p.terms.algorithm }

@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"strconv"
 	"time"
 )
 
@@ -113,38 +112,23 @@ func (r *Request) words(verb string) []any {
 		return []any{r.id}
 	}
 	words = append(words, own[1:]...)
-	switch {
-	case verb == "SETTLE" && r.reservation != "":
-		words = append(words, "RESERVATION", r.reservation, "ACTUAL", strconv.FormatInt(r.actual, 10))
-	case verb == "SETTLE":
-		words = append(words, "RESERVED", strconv.FormatInt(r.cost, 10), "ACTUAL", strconv.FormatInt(r.actual, 10))
-	case r.cost != 1:
-		words = append(words, "COST", strconv.FormatInt(r.cost, 10))
-	}
-	if isCorrection {
-		if r.atMS > 0 {
-			words = append(words, "AT", strconv.FormatInt(r.atMS, 10))
-		}
-		return append(words, "LINE")
-	}
-	if r.partial {
-		words = append(words, "PARTIAL")
-	}
-	if r.always {
-		words = append(words, "ALWAYS")
-	}
-	if verb != "PEEK" {
-		if r.id != "" {
-			words = append(words, "ID", r.id)
-		}
-		if r.reservation != "" {
-			words = append(words, "RESERVE", r.reservation, inMillis(r.ttl.Milliseconds()))
+	add := func(isGiven bool, more ...any) {
+		if isGiven {
+			words = append(words, more...)
 		}
 	}
-	if verb == "MULTI" || verb == "SHARE" {
-		return words // these have one LINE
-	}
-	return append(words, "LINE")
+	isSettled, isAsked := verb == "SETTLE", !isCorrection && verb != "PEEK"
+	add(isSettled && r.reservation != "", "RESERVATION", r.reservation)
+	add(isSettled && r.reservation == "", "RESERVED", decimal(r.cost))
+	add(isSettled, "ACTUAL", decimal(r.actual))
+	add(!isSettled && r.cost != 1, "COST", decimal(r.cost))
+	add(isCorrection && r.atMS > 0, "AT", decimal(r.atMS))
+	add(!isCorrection && r.partial, "PARTIAL")
+	add(!isCorrection && r.always, "ALWAYS")
+	add(isAsked && r.id != "", "ID", r.id)
+	add(isAsked && r.reservation != "", "RESERVE", r.reservation, inMillis(r.ttl.Milliseconds()))
+	add(verb != "MULTI" && verb != "SHARE", "LINE") // these have one LINE
+	return words
 }
 
 func newID() string {

@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"net/http"
 	"os"
 	"strings"
@@ -88,118 +90,110 @@ func TestEveryAlgorithm(t *testing.T) {
 	}
 }
 
+// What a step found, and what it was to find. The steps of a table are made in its order.
+type step struct{ what, found, want string }
+
+func compare(t *testing.T, steps []step) {
+	t.Helper()
+	for _, each := range steps {
+		if each.found != each.want {
+			t.Errorf("%s: %s, not %s", each.what, each.found, each.want)
+		}
+	}
+}
+
+func show(d redisrl.Decision, err error) string {
+	return fmt.Sprint(d.Allowed, d.Remaining, d.Charged, err)
+}
+
+func showAll(all redisrl.Decisions, err error) string {
+	text := fmt.Sprint(all.Allowed, " ", all.Paid, " ", all.RetryAfter > 0, ":")
+	for _, each := range all.Limits {
+		text += fmt.Sprint(" ", each.Remaining)
+	}
+	return fmt.Sprint(text, " ", err)
+}
+
 func TestEveryCall(t *testing.T) {
 	limiter, _ := client(t)
 	policy := redisrl.MustPolicy("ROLLING 1h 10")
-	step := func(what string, remaining int64, decision redisrl.Decision, err error) {
-		t.Helper()
-		if err != nil || decision.Remaining != remaining {
-			t.Fatalf("%s: %+v, %v", what, decision, err)
-		}
+	address, team, model := redisrl.MustPolicy("TOKEN 1h 2 AS address"), redisrl.MustPolicy("COUNTER 1h 2"), redisrl.MustPolicy("TOKEN 1h 4")
+	ask := func(cost int64) redisrl.Request { return policy.Request("k").Cost(cost) }
+	reset := func() string { return fmt.Sprint(limiter.Reset(ctx, policy, "k")) }
+	both := func() string {
+		return showAll(limiter.Multi(ctx, policy.Request("user:42").Cost(3), address.Request("ip:192.0.2.1")))
 	}
-	decision, err := limiter.AllowN(ctx, policy, "k", 7)
-	step("AllowN", 3, decision, err)
-	request := policy.Request("k").Cost(7).At(decision.NowMS)
-	decision, err = limiter.Settle(ctx, request, 4)
-	step("Settle", 5, decision, err)
-	decision, err = limiter.Refund(ctx, request.Cost(2))
-	step("Refund", 6, decision, err)
-	decision, err = limiter.Peek(ctx, policy.Request("k").Cost(0))
-	step("Peek", 8, decision, err)
-	decision, err = limiter.Check(ctx, policy.Request("k").Cost(100).Partial())
-	if step("Partial", 0, decision, err); decision.Charged != 8 {
-		t.Fatalf("%+v", decision)
+	share := func(cost int64) string {
+		return showAll(limiter.Share(ctx, team.Request("team").Cost(cost), model.Request("model").Cost(cost)))
 	}
-	decision, err = limiter.Check(ctx, policy.Request("k").Cost(3).Always())
-	if step("Always", 0, decision, err); decision.Charged != 3 {
-		t.Fatalf("%+v", decision)
-	}
-	for _, found := range []bool{true, false} {
-		if none, err := limiter.Check(ctx, policy.Request("k").Cost(0).Partial()); err != nil || none.Allowed == found {
-			t.Fatalf("no part of a unit: %+v, %v", none, err)
-		}
-		if reset, err := limiter.Reset(ctx, policy, "k"); err != nil || reset != found {
-			t.Fatal(reset, err)
-		}
-	}
-	for _, allowed := range []bool{true, true, false} {
-		all, err := limiter.Multi(ctx, policy.Request("user:42").Cost(3), redisrl.MustPolicy("TOKEN 1h 2 AS address").Request("ip:192.0.2.1"))
-		if err != nil || all.Allowed != allowed || all.Limits[0].Allowed == false {
-			t.Fatalf("%+v, %v", all, err)
-		}
-	}
-	// A part of its own, then what others leave of the whole, then neither.
-	for _, c := range []struct {
-		cost int64
-		paid int
-	}{{2, 1}, {2, 2}, {1, 0}} {
-		all, err := limiter.Share(ctx, redisrl.MustPolicy("COUNTER 1h 2").Request("team").Cost(c.cost), redisrl.MustPolicy("TOKEN 1h 4").Request("model").Cost(c.cost))
-		if err != nil || all.Paid != c.paid || all.Allowed != (c.paid > 0) || (all.RetryAfter > 0) == all.Allowed {
-			t.Fatalf("%+v, %v", all, err)
-		}
-	}
+	first, err := limiter.AllowN(ctx, policy, "k", 7)
+	compare(t, []step{
+		{"AllowN", show(first, err), "true 3 7 <nil>"},
+		{"Settle", show(limiter.Settle(ctx, ask(7).At(first.NowMS), 4)), "true 5 4 <nil>"},
+		{"Refund", show(limiter.Refund(ctx, ask(2).At(first.NowMS))), "true 6 0 <nil>"},
+		{"Peek", show(limiter.Peek(ctx, ask(0))), "true 8 0 <nil>"},
+		{"Partial", show(limiter.Check(ctx, ask(100).Partial())), "true 0 8 <nil>"},
+		{"Always", show(limiter.Check(ctx, ask(3).Always())), "false 0 3 <nil>"},
+		{"no part of a unit is left", show(limiter.Check(ctx, ask(0).Partial())), "false 0 0 <nil>"},
+		{"Reset", reset(), "true <nil>"},
+		{"a part of a unit is left", show(limiter.Check(ctx, ask(0).Partial())), "true 10 0 <nil>"},
+		{"Reset of nothing", reset(), "false <nil>"},
+		{"Multi", both(), "true 0 false: 7 1 <nil>"},
+		{"Multi again", both(), "true 0 false: 4 0 <nil>"},
+		{"all or none", both(), "false 0 true: 1 0 <nil>"},
+		{"a part of its own", share(2), "true 1 false: 0 2 <nil>"},
+		{"what others leave of the whole", share(2), "true 2 false: 0 0 <nil>"},
+		{"neither", share(1), "false 0 true: 0 0 <nil>"},
+	})
 	reserved := policy.Request("call").Cost(5).Reserve("call-1", time.Minute)
-	decision, err = limiter.Check(ctx, reserved)
+	decision, err := limiter.Check(ctx, reserved)
 	if !hasModule {
 		if err == nil || !strings.Contains(err.Error(), "only the module has it") {
 			t.Fatalf("%+v, %v", decision, err)
 		}
 		return
 	}
-	step("Reserve", 5, decision, err)
-	both, err := limiter.Multi(ctx, reserved, redisrl.MustPolicy("FIXED day 9 AS calls").Request("call").Reserve("call-1", time.Minute))
-	if err != nil || !both.Allowed || both.Limits[0].Remaining != 5 || both.Limits[1].Remaining != 8 {
-		t.Fatalf("an id that is open is not charged again: %+v, %v", both, err)
-	}
-	for _, charged := range []int64{2, 0} { // once
-		if decision, err = limiter.Settle(ctx, reserved, 2); err != nil || decision.Charged != charged {
-			t.Fatalf("%+v, %v", decision, err)
-		}
-	}
+	calls := redisrl.MustPolicy("FIXED day 9 AS calls").Request("call").Reserve("call-1", time.Minute)
+	compare(t, []step{
+		{"Reserve", show(decision, err), "true 5 5 <nil>"},
+		{"an id that is open is not charged again", showAll(limiter.Multi(ctx, reserved, calls)), "true 0 false: 5 8 <nil>"},
+		{"a reservation is settled", show(limiter.Settle(ctx, reserved, 2)), "true 7 2 <nil>"},
+		{"once", show(limiter.Settle(ctx, reserved, 2)), "true 7 0 <nil>"},
+	})
 }
 
 func TestWaitingAndLeases(t *testing.T) {
 	limiter, _ := client(t)
-	policy, begin := redisrl.MustPolicy("TOKEN 1s 5 BURST 1"), time.Now()
-	for range 2 {
-		if err := limiter.Wait(ctx, policy, "w"); err != nil {
-			t.Fatal(err)
-		}
-	}
+	policy, hour, leases := redisrl.MustPolicy("TOKEN 1s 5 BURST 1"), redisrl.MustPolicy("TOKEN 1h 1"), redisrl.MustPolicy("LEASE 1m 1")
+	begin := time.Now()
+	compare(t, []step{
+		{"the first", fmt.Sprint(limiter.Wait(ctx, policy, "w")), "<nil>"},
+		{"the next waits", fmt.Sprint(limiter.Wait(ctx, policy, "w")), "<nil>"},
+	})
 	if took := time.Since(begin); took < 150*time.Millisecond {
 		t.Errorf("waited for %v", took)
 	}
-	if err := limiter.WaitN(ctx, policy, "w", 2); err == nil || !strings.Contains(err.Error(), "never") {
-		t.Errorf("a cost that is too large: %v", err)
-	}
 	short, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
-	hour := redisrl.MustPolicy("TOKEN 1h 1")
-	if err := limiter.Wait(short, hour, "w"); err != nil {
-		t.Fatal(err)
-	}
-	if err := limiter.Wait(short, hour, "w"); err == nil || time.Since(begin) > 30*time.Second {
-		t.Errorf("after the deadline: %v", err)
-	}
-	leases := redisrl.MustPolicy("LEASE 1m 1")
-	first, err := limiter.Lease(ctx, leases, "jobs")
-	if err != nil || !first.Allowed {
-		t.Fatalf("%+v, %v", first, err)
-	}
-	if second, err := limiter.Lease(ctx, leases, "jobs"); err != nil || second.Allowed {
-		t.Fatalf("%+v, %v", second, err)
-	}
-	if held, err := first.Renew(ctx); !held || err != nil {
-		t.Error(held, err)
-	}
 	left, cancel := context.WithCancel(ctx)
 	cancel()
-	for _, held := range []bool{true, false} {
-		if found, err := first.Release(left); found != held || err != nil {
-			t.Error(found, err)
-		}
+	lease := func() string {
+		holder, err := limiter.Lease(ctx, leases, "jobs")
+		return fmt.Sprint(holder.Allowed, err)
 	}
-	if second, err := limiter.Lease(ctx, leases, "jobs"); err != nil || !second.Allowed {
-		t.Errorf("%+v, %v", second, err)
+	first, err := limiter.Lease(ctx, leases, "jobs")
+	compare(t, []step{
+		{"a cost that is too large", fmt.Sprint(limiter.WaitN(ctx, policy, "w", 2)), "redisrl: the limit never allows this cost"},
+		{"one of an hour", fmt.Sprint(limiter.Wait(short, hour, "w")), "<nil>"},
+		{"after the deadline", fmt.Sprint(errors.Is(limiter.Wait(short, hour, "w"), context.DeadlineExceeded)), "true"},
+		{"a lease", fmt.Sprint(first.Allowed, err), "true <nil>"},
+		{"another", lease(), "false <nil>"},
+		{"Renew", fmt.Sprint(first.Renew(ctx)), "true <nil>"},
+		{"Release, though the caller has left", fmt.Sprint(first.Release(left)), "true <nil>"},
+		{"Release again", fmt.Sprint(first.Release(left)), "false <nil>"},
+		{"the place is free", lease(), "true <nil>"},
+	})
+	if took := time.Since(begin); took > 30*time.Second {
+		t.Errorf("took %v", took)
 	}
 }
