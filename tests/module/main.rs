@@ -23,3 +23,4 @@ mod settings;
 mod slot_migration;
 mod throttle_name;
 mod top;
+mod vectors;

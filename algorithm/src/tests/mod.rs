@@ -14,7 +14,6 @@ mod share;
 mod states;
 mod table;
 mod trace;
-mod vectors;
 
 use super::fixed_window::Counter;
 use super::period::{CalendarUnit, Period};
@@ -107,9 +106,6 @@ pub trait TestAlgorithm: InMemory {
     /// time of any of them.
     fn expiry_is_right(&self, key: &Self::Key, now: Micros, latest: Micros) -> bool;
 
-    /// The names, the values in JSON, and the expiries of the keys that a server has for the limit on `k`.
-    fn stored_keys(&self, key: &Self::Key) -> Vec<(String, String, Option<u64>)>;
-
     /// Decides on a request, after the server has removed the key if its expiry is over. `None` is an error.
     fn request_at(&self, key: &mut Self::Key, now: Micros, cost: Cost) -> Option<Reply> {
         Self::expire(key, now);
@@ -129,11 +125,6 @@ pub trait TestAlgorithm: InMemory {
 }
 
 impl<A: RecordAlgorithm> TestAlgorithm for A {
-    fn stored_keys(&self, key: &Self::Key) -> Vec<(String, String, Option<u64>)> {
-        let text = |stored: &StoredRecord| format!("{:?}", str::from_utf8(&stored.text).unwrap());
-        key.iter().map(|stored| ("k".to_owned(), text(stored), stored.expires_at)).collect()
-    }
-
     fn found(words: [u64; 4]) -> Option<Self::Key> {
         let mut record = A::Words::ZERO;
         record.as_mut().iter_mut().zip(words).for_each(|(to, from)| *to = from);
@@ -162,11 +153,6 @@ impl<A: RecordAlgorithm> TestAlgorithm for A {
 }
 
 impl TestAlgorithm for FixedWindow {
-    fn stored_keys(&self, key: &Counters) -> Vec<(String, String, Option<u64>)> {
-        let name = |period: &Period| format!("k:{}", self.schedule().suffix_of(period));
-        key.iter().map(|(period, one)| (name(period), format!("\"{}\"", one.value), one.expires_at)).collect()
-    }
-
     fn found([window, bucket, value, expires_at]: [u64; 4]) -> Option<Counters> {
         let counter = Counter { value: value.cast_signed(), expires_at: Some(expires_at) };
         let length = window.max(1);
@@ -194,10 +180,6 @@ impl TestAlgorithm for FixedWindow {
 }
 
 impl TestAlgorithm for WindowCounter {
-    fn stored_keys(&self, key: &Option<Counter>) -> Vec<(String, String, Option<u64>)> {
-        key.iter().map(|one| ("k".to_owned(), format!("\"{}\"", one.value), one.expires_at)).collect()
-    }
-
     fn found([value, expires_at, has_expiry, _]: [u64; 4]) -> Option<Option<Counter>> {
         let expires_at = (has_expiry % 4 > 0).then_some(expires_at);
         Some(Some(Counter { value: value.cast_signed(), expires_at }))
@@ -216,11 +198,6 @@ impl TestAlgorithm for WindowCounter {
 }
 
 impl TestAlgorithm for SlidingLog {
-    fn stored_keys(&self, key: &Log) -> Vec<(String, String, Option<u64>)> {
-        let expires_at = key.expires_at.filter(|_| !key.entries.is_empty());
-        expires_at.map(|at| ("k".to_owned(), format!("{:?}", key.entries), Some(at))).into_iter().collect()
-    }
-
     fn build(policy: &Policy) -> Option<Self> {
         Self::new(policy).ok().filter(|_| policy.limit <= 1_000)
     }
@@ -259,11 +236,6 @@ fn latest_and_units(algorithm: &RollingLog, key: &Option<StoredRecord>, now: Mic
 }
 
 impl TestAlgorithm for RollingLog {
-    fn stored_keys(&self, key: &Option<StoredRecord>) -> Vec<(String, String, Option<u64>)> {
-        let hex = |stored: &StoredRecord| stored.text.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
-        key.iter().map(|stored| ("k".to_owned(), format!("\"{}\"", hex(stored)), stored.expires_at)).collect()
-    }
-
     fn found([a, b, c, d]: [u64; 4]) -> Option<Option<StoredRecord>> {
         let (mut times, mut totals) = ([a % (1 << 56), b % (1 << 56)], [c, d]);
         times.sort_unstable();
