@@ -15,7 +15,6 @@ import contextlib
 import http.client
 import pathlib
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -91,8 +90,8 @@ def frameworks(server):
             program = pathlib.Path(place) / source.name
             program.write_text(replaced(source.read_text(), changes))
             if program.suffix == ".ts":
-                shutil.copy(source.with_name("tsconfig.json"), place)
-                subprocess.run([node, NODE / "node_modules/.bin/tsc", "-p", place], check=True)
+                flags = re.search(r"npx tsc (.+) main\.ts", source.read_text())[1].split()
+                subprocess.run([node, NODE / "node_modules/.bin/tsc", *flags, "--types", "node", program], cwd=place, check=True)
                 program = program.with_suffix(".js")
             with contextlib.closing(App([node, program], {}, port)) as app:
                 statuses = [app.get()[0] for _ in range(100)]

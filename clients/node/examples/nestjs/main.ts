@@ -1,5 +1,7 @@
 // NestJS: 100 requests a minute for each address and route. clients/node/README.md says how to install the package; then:
-// npm install @nestjs/common @nestjs/core @nestjs/platform-express @nestjs/throttler ioredis reflect-metadata rxjs
+// npm install @nestjs/common @nestjs/core @nestjs/platform-express @nestjs/throttler ioredis reflect-metadata rxjs \
+//   typescript @types/node
+// npx tsc --strict --target es2022 --module nodenext --experimentalDecorators --emitDecoratorMetadata main.ts
 import 'reflect-metadata'
 import { Controller, Get, Module } from '@nestjs/common'
 import { APP_GUARD, NestFactory } from '@nestjs/core'
