@@ -63,12 +63,11 @@ class Log:
         self.line(level, what, f": {type(error).__name__}: {text}", kind(error))
 
     def failed(self, error: BaseException, outcome: str) -> None:
-        """A call has failed: there is no decision, or it is an error about the call, which is never allowed."""
+        """Says what happens without a decision. An error about a call is in the log already."""
         if is_unavailable(error):
             self.write(logging.WARNING, f"no decision, {outcome}", error)
-        else:
-            self.rejected(error)
 
     def rejected(self, error: BaseException) -> None:
+        """An error about a call, which is never allowed."""
         self.counters.faults += 1
         self.write(logging.ERROR, "the call was rejected, a fault of the configuration", error)

@@ -18,11 +18,10 @@ from redis.exceptions import RedisClusterException, SlotNotCoveredError
 
 from limits_redis_rl import AsyncLimiter, Limiter, Overloaded, Policy, address_key, errors, keys, log
 from limits_redis_rl.breaker import Breaker
-from limits_redis_rl.calls import Call, Limit
+from limits_redis_rl.calls import Call, Limit, scripted
 from limits_redis_rl.client import _retries
 from limits_redis_rl.decision import Decisions, decided
 from limits_redis_rl.policy import seconds
-from limits_redis_rl.scripts import scripted
 
 from .conftest import ROOT, vectors
 
@@ -271,7 +270,6 @@ ASYNC = redis.asyncio.Redis(retry=None)
         (Limiter, CLIENT, {"module": "no"}, "module: expected optional or required"),
         (Limiter, CLIENT, {"prefix": None}, "prefix: expected a str"),
         (Limiter, CLIENT, {"secret": ""}, "secret: expected a str that is not empty"),
-        (Limiter, CLIENT, {"counters": 5}, "counters: expected Counters(), not int"),
     ],
 )
 def test_wrong_arguments_are_sentences(make: Any, client: Any, options: dict[str, Any], text: str) -> None:

@@ -14,11 +14,20 @@ import redis.asyncio.sentinel
 from ..aio import Shared, Within, sleep
 from ..background import Background
 from ..breaker import Breaker
-from ..calls import Call
+from ..calls import Call, scripted
 from ..client import node_of
-from ..errors import NO_MODULE, CircuitOpen, NoModule, Overloaded, UnknownPrimary, is_pool_full, is_reply, kind
+from ..errors import (
+    NO_MODULE,
+    CircuitOpen,
+    NoModule,
+    Overloaded,
+    UnknownPrimary,
+    is_pool_full,
+    is_reply,
+    is_unavailable,
+    kind,
+)
 from ..log import Log
-from ..scripts import scripted
 
 # For how many seconds the scripts decide before the module is looked for again.
 LOOK_AGAIN = 5.0
@@ -79,6 +88,8 @@ class AsyncLink:
             if isinstance(error, redis.TimeoutError) and not is_sent:
                 error = Overloaded(f"no connection was free within {timeout} s")
             self.log.counters.errors[kind(error)] += 1
+            if not is_unavailable(error):
+                self.log.rejected(error)
             raise error
 
     def breaker(self, node: str = "") -> Breaker:

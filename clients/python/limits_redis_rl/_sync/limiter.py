@@ -41,16 +41,13 @@ class Limiter:
     :func:`limits_redis_rl.is_unavailable` is false for it.
 
     :param client: made with ``retry=None``; the caller closes it
-    :param prefix: what the keys in Redis begin with: ``app:``, in a cluster ``{app}:``
-    :param unavailable: what a request gets if the server cannot decide: ``error`` (the error is raised), ``allow``,
-        ``deny``, or ``local``: this process limits it
-    :param instances: with ``local``, how many processes share each limit. Each allows limit ÷ instances, and at least
-        1, in a window
-    :param timeout: how many seconds a call waits for the server at most, 0.1 if not given. With threads, that is the
-        ``socket_timeout`` of the client
+    :param prefix: what the keys begin with: ``app:``, in a cluster ``{app}:``
+    :param unavailable: what a request gets without a decision: ``error``, ``allow``, ``deny``, or ``local``: this
+        process limits it
+    :param instances: with ``local``, how many processes share each limit: each allows this part of it, and at least 1
+    :param timeout: seconds that a call waits, 0.1 if not given. With threads, the client has it: ``socket_timeout``
     :param module: ``optional``: without the module, Lua scripts decide; ``required``: that is an error
     :param secret: keys have an HMAC of the caller instead of the caller. All processes need the same
-    :param counters: where to count what happens, for an export
     """
 
     def __init__(
@@ -76,8 +73,6 @@ class Limiter:
             raise ValueError(f"module: expected optional or required, not {module!r}")
         if secret is not None and not (isinstance(secret, str) and secret):
             raise ValueError("secret: expected a str that is not empty")
-        if counters is not None and not isinstance(counters, Counters):
-            raise TypeError(f"counters: expected Counters(), not {type(counters).__name__}")
         self.client = client
         self.counters = Counters() if counters is None else counters
         self.log = Log(self.counters)
@@ -171,15 +166,15 @@ class Limiter:
         :param at: the time of the charge, `at` of its decision
         """
         words = ("RESERVED", str(reserved), "ACTUAL", str(actual), *_at(at))
-        limit = self.limit(policy, who).correction(*words)
-        return decided(self._required("SETTLE", limit), limit)
+        return (self.decide("SETTLE", [self.limit(policy, who).correction(*words)])).limits[0]
 
     def reset(self, policy: AnyPolicy, who: str | int) -> bool:
         """Deletes what is counted, and returns whether anything was."""
         limit = self.limit(policy, who)
         words = limit.policy.words
         anchor = words[2:4] if "ANCHOR" in words else ()
-        return int(self._required("RESET", replace(limit, words=(words[0], *anchor)))) == 1
+        reply, _ = self.link.call(Call("RESET", [replace(limit, words=(words[0], *anchor))]))
+        return int(reply) == 1
 
     def wait(self, policy: AnyPolicy, who: str | int, *, cost: int = 1, timeout: float | None = None) -> Decision:
         """Waits until the request is allowed, for LEAKY until its turn.
@@ -285,8 +280,7 @@ class Limiter:
         return Decisions(first > 0, limits, first if call.verb == "SHARE" else None), is_scripted
 
     def _without_server(self, error: Exception, call: Call) -> Decisions:
-        if not is_unavailable(error):
-            self.log.rejected(error)
+        if not is_unavailable(error) or call.verb == "SETTLE" or (call.verb == "REFUND" and self._local is None):
             raise error
         self._is_away = True
         if self._local is not None:
@@ -298,23 +292,14 @@ class Limiter:
             self.log.failed(error, "the limit of this process decides")
             return found
         # A client that sends many requests at once can make all connections busy. That must not allow them.
-        allowed = self._unavailable == "allow" and not isinstance(error, Overloaded) and call.verb != "REFUND"
+        allowed = self._unavailable == "allow" and not isinstance(error, Overloaded)
         self.counters.failed_open += allowed
         self.counters.failed_closed += not allowed
         self.log.failed(error, f"failing {'open' if allowed else 'closed'}")
-        if not allowed and (self._unavailable != "deny" or call.verb == "REFUND"):
+        if not allowed and self._unavailable != "deny":
             raise error
         paid = int(allowed) if call.verb == "SHARE" else None
         return Decisions(allowed, [undecided(allowed, limit.policy) for limit in call.limits], paid)
-
-    def _required(self, verb: str, limit: Limit) -> Any:
-        """The reply to a call for which `unavailable` has no substitute."""
-        try:
-            return (self.link.call(Call(verb, [limit])))[0]
-        except Exception as error:
-            if not is_unavailable(error):
-                self.log.rejected(error)
-            raise
 
 
 def _at(at: int | None) -> tuple[str, ...]:
