@@ -300,17 +300,6 @@ mod tests {
     }
 
     #[test]
-    fn what_is_charged_whatever_the_limit_says_counts_locally() {
-        let (core, fallback) = (core(), Fallback::Local { instances: 1 });
-        let decide =
-            |cost| core.fall_back(&POLICY.request("k").cost(cost).always(), fallback, Error::CircuitOpen).unwrap();
-        assert!(decide(10).allowed);
-        let denied = decide(1);
-        assert_eq!((denied.allowed, denied.charged), (false, 1));
-        assert!(!decide(0).allowed, "a look");
-    }
-
-    #[test]
     fn what_is_idle_of_the_whole_is_lent_locally() {
         let (core, fallback) = (core(), Fallback::Local { instances: 2 });
         const TEAM: Policy = Policy::counter(Duration::from_secs(86_400), 4);

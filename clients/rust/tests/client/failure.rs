@@ -73,47 +73,29 @@ fn of_result(result: Result<Decision, Error>) -> Outcome {
 }
 
 /// A server that does not reply: every fallback does what it says, the breaker opens, and the server decides again.
-fn no_reply(at_start: bool, fail: impl Fn(&mut Server), repair: impl Fn(&mut Server)) {
-    let all = [
+#[test]
+fn a_server_that_is_gone_gets_the_fallback_until_it_is_back() {
+    for (fallback, outcome, log) in [
         (Fallback::Error, Outcome::Unavailable, "no decision: "),
         (Fallback::Allow, Outcome::Allowed, "failing open: "),
         (Fallback::Deny, Outcome::Denied, "failing closed: "),
         (Fallback::Local { instances: 1 }, Outcome::Allowed, "limiting in this process: "),
-    ];
-    for (fallback, outcome, log) in &all {
-        let mut server = one_server();
-        if at_start {
-            fail(&mut server);
-        }
-        let client = Client::new(server.port(), *fallback);
-        if !at_start {
+    ] {
+        for gone_at_start in [false, true] {
+            let mut server = one_server();
+            let client = Client::new(server.port(), fallback);
+            assert!(gone_at_start || client.served());
+            server.kill();
+            for _ in 0..10 {
+                assert_eq!(client.ask(&API, "k"), outcome);
+            }
+            let stats = client.limiter.stats();
+            assert!(stats.circuit_opened >= 1 && stats.circuit_open >= 4, "{stats:?}");
+            assert!(client.logged(log) && client.logged("WARN"));
+            server.start_again();
             assert!(client.served());
-            fail(&mut server);
         }
-        for _ in 0..10 {
-            assert_eq!(client.ask(&API, "k"), *outcome);
-        }
-        let stats = client.limiter.stats();
-        assert!(stats.circuit_opened >= 1 && stats.circuit_open >= 4, "{stats:?}");
-        assert!(client.logged(log) && client.logged("WARN"));
-        repair(&mut server);
-        assert!(client.served());
     }
-}
-
-#[test]
-fn killed() {
-    no_reply(false, Server::kill, Server::start_again);
-}
-
-#[test]
-fn down_at_start() {
-    no_reply(true, Server::kill, Server::start_again);
-}
-
-#[test]
-fn paused() {
-    no_reply(false, |server| std::mem::forget(Paused::new(server)), |server| drop(Paused::new(server)));
 }
 
 #[test]
@@ -132,68 +114,50 @@ fn failover() {
 }
 
 #[test]
-fn maxmemory() {
+fn a_server_without_memory_cannot_decide() {
     let server = one_server();
     let mut con = server.con();
-    for (fallback, outcome) in [
-        (Fallback::Error, Outcome::Unavailable),
-        (Fallback::Allow, Outcome::Allowed),
-        (Fallback::Deny, Outcome::Denied),
-    ] {
-        redis::cmd("CONFIG").arg("SET").arg("maxmemory").arg("1").exec(&mut con).unwrap();
-        let client = Client::new(server.port(), fallback);
-        for _ in 0..10 {
-            assert_eq!(client.ask(&API, "m"), outcome);
-        }
-        if fallback == Fallback::Error {
-            assert!(client.logged("no decision: "));
-        }
-        assert!(client.logged("WARN") && client.logged("OOM") && client.limiter.stats().circuit_opened == 0);
-        redis::cmd("CONFIG").arg("SET").arg("maxmemory").arg("0").exec(&mut con).unwrap();
-        assert_eq!(client.ask(&API, "other"), Outcome::Server);
+    let client = Client::new(server.port(), Fallback::Deny);
+    ok(cmd!(con, "CONFIG", "SET", "maxmemory", "1"));
+    for _ in 0..10 {
+        assert_eq!(client.ask(&API, "m"), Outcome::Denied);
     }
+    assert!(client.logged("WARN") && client.logged("OOM") && client.limiter.stats().circuit_opened == 0);
+    ok(cmd!(con, "CONFIG", "SET", "maxmemory", "0"));
+    assert_eq!(client.ask(&API, "other"), Outcome::Server);
 }
 
-/// A request that is wrong is an error with every fallback.
+/// A request that is wrong is an error, whatever the fallback is.
 #[test]
-fn rejected() {
+fn a_request_that_is_wrong_gets_no_fallback() {
     // A rate so low that no state holds the time that the capacity takes.
     let wrong = Policy::gcra(Duration::from_secs(1_000_000_000_000), 1).burst(u64::MAX / 4);
     let server = one_server();
-    redis::cmd("RPUSH").arg("list").arg("x").exec(&mut server.con()).unwrap();
-    for (policy, key, log) in [(API, "list", "WRONGTYPE"), (wrong, "k", "ERR")] {
-        for fallback in [Fallback::Error, Fallback::Allow, Fallback::Deny, Fallback::Local { instances: 1 }] {
-            let client = Client::new(server.port(), fallback);
-            for _ in 0..10 {
-                assert_eq!(client.ask(&policy, key), Outcome::Rejected, "{policy}");
-            }
-            let logged = ["ERROR", "a fault of the configuration, ", log].map(|text| client.logged(text));
-            assert_eq!(logged, [true; 3], "{policy}");
-            let stats = client.limiter.stats();
-            assert_eq!((stats.circuit_opened, stats.rejected), (0, 10), "{stats:?}");
+    ok(cmd!(server.con(), "RPUSH", "list", "x"));
+    for (policy, key, log, fallback) in
+        [(API, "list", "WRONGTYPE", Fallback::Allow), (wrong, "k", "ERR", Fallback::Local { instances: 1 })]
+    {
+        let client = Client::new(server.port(), fallback);
+        for _ in 0..10 {
+            assert_eq!(client.ask(&policy, key), Outcome::Rejected, "{policy}");
         }
+        let logged = ["ERROR", "a fault of the configuration, ", log].map(|text| client.logged(text));
+        assert_eq!(logged, [true; 3], "{policy}");
+        let stats = client.limiter.stats();
+        assert_eq!((stats.circuit_opened, stats.rejected), (0, 10), "{stats:?}");
     }
 }
 
+/// The server has no module: it forgets the scripts, does not load them, and does not let this user call them.
 #[test]
-fn no_module() {
-    let rolling = Policy::rolling(Duration::from_secs(60), 5);
-    let server = Server::options(&servers()[0]).without_module().start();
-    let client = Client::new(server.port(), Fallback::Allow);
-    for policy in [&API, &API, &rolling] {
-        assert_eq!(client.ask(policy, &policy.to_string()), Outcome::Server);
-    }
-    assert!(client.logged("WARN") && client.logged("no module: the Lua scripts decide"));
-    assert!(client.logged("comes back when its window ends, and a settlement sent twice charges twice"));
-}
-
-/// The server has forgotten the scripts, does not load them, and does not let this user call them.
-#[test]
-fn scripts_are_sent_again_and_a_missing_permission_is_named() {
+fn scripts_decide_without_the_module_and_are_sent_again() {
     let server = Server::options(&servers()[0]).without_module().start();
     let (client, mut con) = (Client::new(server.port(), Fallback::Allow), server.con());
+    let rolling = Policy::rolling(Duration::from_secs(60), 5);
     let asks = || client.ask(&API, "k");
-    assert_eq!(asks(), Outcome::Server);
+    assert_eq!([asks(), asks(), client.ask(&rolling, "r")], [Outcome::Server, Outcome::Server, Outcome::Server]);
+    assert!(client.logged("WARN") && client.logged("no module: the Lua scripts decide"));
+    assert!(client.logged("comes back when its window ends, and a settlement sent twice charges twice"));
     ok(cmd!(con, "SCRIPT", "FLUSH"));
     assert_eq!(asks(), Outcome::Server);
     ok(cmd!(con, "ACL", "SETUSER", "default", "-script|load"));
