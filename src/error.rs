@@ -103,7 +103,7 @@ impl Error {
             Message::Text(text) => text.to_string_lossy().into_owned(),
             Message::Arity { command } => {
                 let word = command.strip_prefix("RL.").unwrap_or(command);
-                format!("ERR wrong number of arguments for '{command}' command: RL.HELP {word} says which it takes")
+                format!("ERR wrong number of arguments for '{command}' command: RL.HELP {word} lists its arguments")
             }
             Message::HeldBy { algorithm } => {
                 format!("ERR the key holds a state of {algorithm}: use another key for each algorithm")
@@ -189,8 +189,8 @@ errors! {
     NUM_LIMITS = c"ERR invalid numlimits: expected an integer from 1 to 64";
     SHARED_LIMITS = c"ERR invalid numlimits: expected an integer from 2 to 8";
     SHADOW_NOT_LAST = c"ERR invalid SHADOW: in RL.SHARE only the last limit takes it";
-    FEWER_LIMITS = c"ERR invalid numlimits: fewer limits follow than it says";
-    MORE_LIMITS = c"ERR invalid numlimits: more limits follow than it says";
+    FEWER_LIMITS = c"ERR invalid numlimits: fewer limits follow than numlimits says";
+    MORE_LIMITS = c"ERR invalid numlimits: more limits follow than numlimits says";
     LIMIT_ARITY = c"ERR syntax error: expected the word of an algorithm, a key, a window and a limit";
     SAME_KEY = c"ERR invalid key: two limits would keep their state in one key; give each its own key";
     RESERVED_KEY = c"ERR invalid key: expected one that ends neither in :reserved nor in :reserved:ends, the names of reservations";

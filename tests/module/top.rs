@@ -149,7 +149,7 @@ fn the_number_of_keys_of_a_reply_and_of_places() {
             let text = err(cmd!(con, "RL.TOP", wrong));
             assert_eq!(text, "ERR invalid count: expected an integer of 0 or more, or RESET", "{wrong}");
         }
-        let arity = "ERR wrong number of arguments for 'RL.TOP' command: RL.HELP TOP says which it takes";
+        let arity = "ERR wrong number of arguments for 'RL.TOP' command: RL.HELP TOP lists its arguments";
         assert_eq!(err(cmd!(con, "RL.TOP", "RESET", "1")), arity);
         assert_eq!(counts(&mut con, &["15"]), all, "errors change nothing");
         // With fewer places those denied most stay.
