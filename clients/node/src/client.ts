@@ -171,8 +171,9 @@ export class Connection {
     this.#client = client
     this.#library = library
     // One node may reject the password while another one is away.
+    const isMany = client.isCluster || client.masters || client.execute
     const failed = (error: unknown): void => {
-      if (!this.#rejection()) this.#error = error ?? new Error('the connection failed')
+      if (!isMany || !this.#rejection()) this.#error = error ?? new Error('the connection failed')
     }
     // A client that is not listened to ends the process at its first error. A cluster says by an event of its own what
     // one of its nodes says. That of node-redis has no `ready`.

@@ -259,18 +259,18 @@ export class Limiter {
    */
   async decide(verb: 'CHECK' | 'PEEK' | 'REFUND' | 'MULTI' | 'SHARE', limits: Limit[], at?: number): Promise<Decisions> {
     if (verb === 'REFUND') limits = [correction(limits[0], [], at)]
-    let reply: any
+    let found: Decision[], first: number
     try {
-      reply = await this.#ask(verb, limits)
+      const reply: any = await this.#ask(verb, limits)
+      const lines = isOfSeveral(verb) ? reply[1] : [reply]
+      found = limits.map(({ policy, cost, words }, i) => decided(lines[i], policy, cost, words.includes('PARTIAL')))
+      // RL.MULTI says 1 or 0, RL.SHARE which limit paid.
+      first = isOfSeveral(verb) ? Number(reply[0]) : Number(found[0].allowed)
     } catch (error) {
       return this.#withoutServer(error, verb, limits)
     }
     if (this.#isAway) this.log.limited('warn', 'the server decides again')
     this.#isAway = false
-    const lines = isOfSeveral(verb) ? reply[1] : [reply]
-    const found = limits.map(({ policy, cost, words }, i) => decided(lines[i], policy, cost, words.includes('PARTIAL')))
-    // RL.MULTI says 1 or 0, RL.SHARE which limit paid.
-    const first = isOfSeveral(verb) ? Number(reply[0]) : Number(found[0].allowed)
     if (verb !== 'PEEK' && verb !== 'REFUND') this.counters[first > 0 ? 'allowed' : 'denied'] += 1
     return verb === 'SHARE' ? shared(first, found) : decisions(first > 0, found)
   }

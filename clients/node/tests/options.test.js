@@ -66,6 +66,7 @@ test('what a request gets without a decision', async () => {
     [away, { passOnStoreError: true }, 503, { ...open, errors: { connection: 3 } }],
     [rejects, {}, 500, { faults: 3, errors: { WRONGTYPE: 3 } }],
     [rejects, { unavailable: 'allow' }, 500, { faults: 3, errors: { WRONGTYPE: 3 } }],
+    [async () => '1 2 3', { passOnStoreError: true }, Number.MAX_SAFE_INTEGER, { faults: 3, errors: {} }],
     // express-rate-limit would allow after every error.
     [rejects, { passOnStoreError: true }, Number.MAX_SAFE_INTEGER, { faults: 3, errors: { WRONGTYPE: 3 } }],
   ]) {
