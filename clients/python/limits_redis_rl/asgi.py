@@ -27,7 +27,7 @@ LIMIT = "limits_redis_rl.limit"
 STARTS = ("http.response.start", "websocket.accept", "websocket.http.response.start")
 TITLES = {429: "Quota exceeded", 500: "Internal Server Error", 503: "Service Unavailable"}
 QUOTA_EXCEEDED = "https://iana.org/assignments/http-problem-types#quota-exceeded"
-# The headers that are lists. The others are those of the last decision.
+# The headers that are lists, so a response may have several. The others are those of the last decision.
 LISTS = (b"ratelimit", b"ratelimit-policy")
 
 
@@ -89,13 +89,12 @@ class RateLimitMiddleware:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] not in ("http", "websocket"):
             return await self.app(scope, receive, send)
-        headers: dict[bytes, bytes] = {}
+        headers: list[tuple[bytes, bytes]] = []
         rejected: Rejected | None = None
 
         def add(found: dict[str, str]) -> None:
-            for name, value in found.items():
-                key, text = name.lower().encode(), value.encode()
-                headers[key] = headers[key] + b", " + text if key in LISTS and key in headers else text
+            headers[:] = [each for each in headers if each[0] in LISTS]
+            headers.extend((name.lower().encode(), value.encode()) for name, value in found.items())
 
         async def limit(limiter: AsyncLimiter, limits: Limits) -> None:
             nonlocal rejected
@@ -110,7 +109,7 @@ class RateLimitMiddleware:
             if rejected is not None:
                 return  # the application may make a response of the error too
             if message["type"] in STARTS:
-                message = {**message, "headers": [*message.get("headers", ()), *headers.items()]}
+                message = {**message, "headers": [*message.get("headers", ()), *headers]}
             await send(message)
 
         scope[LIMIT] = limit
@@ -123,7 +122,9 @@ class RateLimitMiddleware:
             await _respond(scope, receive, send, rejected, headers)
 
 
-async def _respond(scope: Scope, receive: Receive, send: Send, rejected: Rejected, headers: dict[bytes, bytes]) -> None:
+async def _respond(
+    scope: Scope, receive: Receive, send: Send, rejected: Rejected, headers: list[tuple[bytes, bytes]]
+) -> None:
     kind, status = "http.response", rejected.status
     if scope["type"] == "websocket":
         await receive()  # websocket.connect
@@ -135,6 +136,6 @@ async def _respond(scope: Scope, receive: Receive, send: Send, rejected: Rejecte
     if status == 429:
         problem |= {"type": QUOTA_EXCEEDED, "violated-policies": rejected.violated}
     body = json.dumps(problem, separators=(",", ":")).encode()
-    headers |= {b"content-type": b"application/problem+json", b"content-length": str(len(body)).encode()}
-    await send({"type": f"{kind}.start", "status": status, "headers": list(headers.items())})
+    headers += [(b"content-type", b"application/problem+json"), (b"content-length", str(len(body)).encode())]
+    await send({"type": f"{kind}.start", "status": status, "headers": headers})
     await send({"type": f"{kind}.body", "body": body})

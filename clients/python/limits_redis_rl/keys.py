@@ -3,6 +3,7 @@ tag ends: vectors/keys.json."""
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import hmac
 import ipaddress
@@ -16,6 +17,7 @@ REPLACED = re.compile(r"~[0-9a-f]{64}\Z")
 UNFIT = re.compile("[{}\ud800-\udfff]")
 
 
+@functools.lru_cache(maxsize=1000)
 def bounded(who: str) -> str:
     """Who is limited, in the form that keys have."""
     data = who.encode("utf-8", "surrogatepass")

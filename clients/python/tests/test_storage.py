@@ -269,30 +269,34 @@ def test_defaults(kind: str) -> None:
     assert {name: options[name] for name in (*TIMEOUTS, "retry")} == {**TIMEOUTS, "retry": None}
     given = storage_from_string(f"{kind}://127.0.0.1:1", socket_timeout=7).storage
     assert given.connection_pool.connection_kwargs["socket_timeout"] == 7
-    storage_from_string(f"{kind}+unix:///nowhere")
-    # After a timeout of its own, a client for asyncio closes its connections to all nodes of a cluster.
-    client = storage_from_string(f"{kind}+cluster://127.0.0.1:1").storage if kind.startswith("async") else None
-    assert client is None or client.connection_kwargs["socket_timeout"] == LONGER > 10 * TIMEOUTS["socket_timeout"]
 
 
-URIS: list[tuple[str, dict[str, Any]]] = [
-    ("redis-rl://user:pass@host:1/2", {"username": "user", "password": "pass", "host": "host", "port": 1, "db": 2}),
-    ("redis-rl+unix:///path?db=1", {"path": "/path", "db": 1}),
-]
+NAMED = {"username": "me", "password": "p@ss"}
 
 
-def test_uris() -> None:
-    for uri, expected in URIS:
-        options = storage_from_string(uri).storage.connection_pool.connection_kwargs
-        assert {name: options[name] for name in expected} == expected
-    assert storage_from_string("rediss-rl://host").storage.connection_pool.connection_class is redis.SSLConnection
-    for user, expected in (
-        ("", {}),
-        (":secret@", {"password": "secret"}),
-        ("me:p%40ss@", {"username": "me", "password": "p@ss"}),
-    ):
-        client = storage_from_string(f"async+redis-rl+cluster://{user}a:1,b:2").storage
+@pytest.mark.parametrize(
+    ("uri", "expected"),
+    [
+        ("redis-rl://me:p%40ss@host:1/2", {**NAMED, "host": "host", "port": 1, "db": 2}),
+        ("rediss-rl://host", {"host": "host"}),
+        ("redis-rl+unix:///path?db=1", {"path": "/path", "db": 1}),
+        ("async+redis-rl+cluster://a:1,b:2", {}),
+        ("async+redis-rl+cluster://:secret@a:1,b:2", {"password": "secret"}),
+        ("async+redis-rl+cluster://me:p%40ss@a:1,b:2", NAMED),
+    ],
+)
+def test_uris(uri: str, expected: dict[str, Any]) -> None:
+    client = storage_from_string(uri).storage
+    options = client.connection_kwargs if "cluster" in uri else client.connection_pool.connection_kwargs
+    assert {name: options.get(name) for name in (expected or NAMED)} == (expected or dict.fromkeys(NAMED))
+    if "cluster" in uri:
         assert [node.name for node in client.nodes_manager.startup_nodes.values()] == ["a:1", "b:2"]
-        assert {name: client.connection_kwargs.get(name) for name in expected} == expected
+        # After a timeout of its own, a client for asyncio closes its connections to all nodes of a cluster.
+        assert options["socket_timeout"] == LONGER > 10 * TIMEOUTS["socket_timeout"]
+    else:
+        assert issubclass(client.connection_pool.connection_class, redis.SSLConnection) == ("rediss" in uri)
+
+
+def test_a_uri_without_a_port() -> None:
     with pytest.raises(ConfigurationError, match="host:port"):
         storage_from_string("redis-rl+cluster://localhost")
