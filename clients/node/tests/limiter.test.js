@@ -4,8 +4,9 @@ import { once } from 'node:events'
 import { test } from 'node:test'
 import express from 'express'
 import supertest from 'supertest'
-import { Limiter, Policy, RateLimitError, RedisRlStore, limit, problem } from '../dist/index.js'
+import { Limiter, Policy, RateLimitError, RedisRlStore, addressKey, limit, problem } from '../dist/index.js'
 import { SINGLES, close, connected } from './connections.js'
+import { codeOf, run } from './pages.js'
 import { logger, logged, nextPrefix, onBoth, path, startServer, waitFor } from './servers.js'
 
 const limiterOf = (client, options) => new Limiter({ client, prefix: nextPrefix(), timeout: 10_000, logger, ...options })
@@ -111,6 +112,18 @@ onBoth((at) => {
     assert.deepEqual(body['violated-policies'], ['address'])
     assert.equal((await get('none', 'ann')).status, 500)
     assert.throws(() => limit(limiter, [{ policy: 'FIXED 1d 6 AS address', key: () => 'x' }]), /two limits share the keys .*address/)
+  })
+
+  test('the examples of the page', async () => {
+    const [calls, middleware] = await Promise.all(['new Limiter(', 'plans['].map((words) => codeOf('clients/node/README.md', words)))
+    const app = express()
+    app.use((request, _response, next) => {
+      request.user = { id: 42, plan: 'free' }
+      next()
+    })
+    await run(calls + middleware, { client: at.client, app, plans: { free: 'TOKEN 1m 60' }, Limiter, addressKey, limit })
+    app.get('/', (_request, response) => response.end())
+    assert.equal((await supertest(app).get('/')).headers['ratelimit-policy'], '"token";q=60;w=60, "address";q=5000;w=3600')
   })
 })
 
