@@ -296,6 +296,8 @@ mod tests {
         for key in ["a", "b", "c"] {
             let whole = core.fall_back(&POLICY.request(key).cost(5), fallback, Error::CircuitOpen).unwrap();
             assert!(whole.allowed, "{key}");
+            let more = core.fall_back(&POLICY.request(key), fallback, Error::Overloaded).unwrap();
+            assert!(!more.allowed, "an overload and an outage share a limit: {key}");
         }
     }
 
@@ -329,30 +331,6 @@ mod tests {
     }
 
     #[test]
-    fn remembered_denials_are_looked_at_before_any_fallback() {
-        let (core, known, other) = (core(), POLICY.request("known"), POLICY.request("other"));
-        denied(&core, &known);
-        for error in [Error::CircuitOpen, Error::Overloaded] {
-            for fallback in [Fallback::Allow, Fallback::Error, Fallback::Deny] {
-                let [one, two] = [known, other].map(|request| core.fall_back(&request, fallback, error.clone()));
-                assert_eq!(one.unwrap().source, Source::RememberedDenial, "{error}, {fallback:?}");
-                assert_eq!(
-                    two.ok().map(|two| two.allowed),
-                    match fallback {
-                        Fallback::Allow => Some(true),
-                        Fallback::Deny => Some(false),
-                        _ => None,
-                    }
-                );
-            }
-            let all = core.fall_back_all(&[other, known], Fallback::Allow, error).unwrap();
-            assert!(!all.allowed, "{all:?}");
-        }
-        let wrong = redis::RedisError::from((redis::ErrorKind::Client, "a fault of the configuration"));
-        assert!(core.fall_back(&known, Fallback::Allow, wrong.into()).is_err());
-    }
-
-    #[test]
     fn every_fallback_is_counted_and_logged_and_those_of_an_overload_apart() {
         const LEASE: Policy = Policy::lease(Duration::from_secs(60), 1);
         let (core, shadow) = (core(), POLICY.shadow());
@@ -368,11 +346,14 @@ mod tests {
             assert_eq!(outage(&shadow, Fallback::Deny), Some((true, 0)));
             let all = [POLICY.request("a"), LEASE.request("b").id("x")];
             assert!(core.fall_back_all(&all, Fallback::Allow, Error::CircuitOpen).is_err());
-            for fallback in [Fallback::Allow, Fallback::Deny, Fallback::Error] {
+            for (fallback, outcome) in
+                [(Fallback::Allow, Some(true)), (Fallback::Deny, Some(false)), (Fallback::Error, None)]
+            {
                 let requests = [POLICY.request("known"), POLICY.request("k"), LEASE.request("k").id("x")];
                 let decisions = requests.map(|request| core.fall_back(&request, fallback, Error::Overloaded));
                 let [Ok(known), k, Err(Error::Overloaded)] = decisions.as_slice() else { panic!("{decisions:?}") };
-                assert!(!known.allowed && k.is_err() == (fallback == Fallback::Error), "{k:?}");
+                assert!(!known.allowed && known.source == Source::RememberedDenial, "{known:?}");
+                assert_eq!(k.as_ref().ok().map(|k| k.allowed), outcome, "{k:?}");
             }
         });
         // One kind does not keep another from being logged.
@@ -390,14 +371,10 @@ mod tests {
             ..before
         };
         assert_eq!(now, changed);
-    }
-
-    #[test]
-    fn an_overload_and_an_outage_share_the_local_limits() {
-        let (core, fallback) = (core(), Fallback::Local { instances: 1 });
-        let request = POLICY.request("k").cost(6);
-        assert!(core.fall_back(&request, fallback, Error::Overloaded).unwrap().allowed);
-        assert!(!core.fall_back(&request, fallback, Error::CircuitOpen).unwrap().allowed);
+        let all = [POLICY.request("k"), POLICY.request("known")];
+        assert!(!core.fall_back_all(&all, Fallback::Allow, Error::CircuitOpen).unwrap().allowed);
+        let wrong = redis::RedisError::from((redis::ErrorKind::Client, "a fault of the configuration"));
+        assert!(core.fall_back_all(&all, Fallback::Allow, wrong.into()).is_err());
     }
 
     #[test]

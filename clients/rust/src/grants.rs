@@ -82,7 +82,7 @@ impl Limiter {
         }
         let ahead = Ahead { units, hold: policy.longest_window().min(Duration::from_secs(1)) };
         let alive = Arc::new(watch::Sender::new(()));
-        let limiter = self.for_grants(alive.subscribe());
+        let limiter = Self { granted: Some(alive.subscribe()), ..self.clone() };
         Ok(Grants { limiter, form: Form::granted(policy, ahead), units, keys_as_they_are: false, _alive: alive })
     }
 }

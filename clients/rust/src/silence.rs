@@ -153,73 +153,50 @@ mod tests {
         millis.step_by(25).for_each(|at| silence.look(began + Duration::from_millis(at)));
     }
 
-    /// Each row: at this millisecond, this happens, and then it is open or not.
+    /// Each row: at this millisecond, this happens; and the breaker is open then, if the step ends with `!`.
     #[test]
     fn it_opens_by_silence_and_closes_by_a_reply() {
-        type Step = (u64, &'static str, bool);
-        let cases: [(&str, &[Step]); 7] = [
-            ("replies keep it closed", &[(0, "request", false), (1, "reply", false), (60_000, "looks", false)]),
-            (
-                "it runs from the oldest request without a reply",
-                &[
-                    (5_000, "request", false),
-                    (5_200, "request", false),
-                    (5_249, "looks", false),
-                    (5_250, "looks", true),
-                ],
-            ),
-            (
-                "it runs from the last reply",
-                &[
-                    (0, "request", false),
-                    (10, "request", false),
-                    (200, "reply", false),
-                    (449, "looks", false),
-                    (450, "looks", true),
-                ],
-            ),
-            ("callers that hang up", &[(0, "request", false), (15, "leave", false), (60_000, "looks", false)]),
-            (
-                "no connection",
-                &[(0, "request", false), (1, "lost", true), (60, "rejected", true), (101, "request", true)],
-            ),
+        for (name, steps) in [
+            ("replies keep it closed", "0 request, 1 reply, 60000 look"),
+            ("it runs from the oldest request without a reply", "5000 request, 5200 request, 5249 look, 5250 look!"),
+            ("it runs from the last reply", "0 request, 10 request, 200 reply, 449 look, 450 look!"),
+            ("callers that hang up", "0 request, 15 leave, 60000 look"),
+            ("no connection", "0 request, 1 lost!, 60 rejected!, 101 request!"),
             (
                 "one at a time tries",
-                &[
-                    (0, "request", false),
-                    (250, "looks", true),
-                    (349, "rejected", true),
-                    (350, "request", true),
-                    (900, "rejected", true),
-                    (901, "leave of the trial", true),
-                    (902, "request", true),
-                    (903, "rejected", true),
-                    (904, "reply", false),
-                    (905, "request", false),
-                ],
+                "0 request, 250 look!, 349 rejected!, 350 request!, 900 rejected!, 901 trial leaves!",
             ),
-            ("a late reply closes it", &[(0, "request", false), (250, "looks", true), (260, "reply", false)]),
-        ];
-        for (name, steps) in cases {
+            (
+                "the next one tries, and has a reply",
+                "0 request, 250 look!, 350 request!, 351 rejected!, 352 reply, 353 request",
+            ),
+            (
+                "a trial that has left",
+                "0 request, 250 look!, 350 request!, 351 trial leaves!, 450 request!, 451 rejected!",
+            ),
+            ("a late reply closes it", "0 request, 250 look!, 260 reply"),
+        ] {
             let (mut silence, began) = silence();
             let mut looked = 0;
-            for &(at, event, is_open) in steps {
+            for step in steps.split(", ") {
+                let (at, event) = step.trim_end_matches('!').split_once(' ').expect(step);
+                let at = at.parse().expect(step);
                 let now = began + Duration::from_millis(at);
                 look(&mut silence, began, looked..=at);
                 looked = at;
                 match event {
-                    "request" => assert!(silence.begin(now).is_some(), "{name}: {at}"),
-                    "rejected" => assert_eq!(silence.begin(now), None, "{name}: {at}"),
+                    "request" => assert!(silence.begin(now).is_some(), "{name}: {step}"),
+                    "rejected" => assert_eq!(silence.begin(now), None, "{name}: {step}"),
                     "reply" => silence.replied(now),
                     "leave" => silence.left(Permit { tries: false }),
-                    "leave of the trial" => silence.left(Permit { tries: true }),
+                    "trial leaves" => silence.left(Permit { tries: true }),
                     "lost" => {
                         silence.left(Permit { tries: false });
                         silence.connect_failed(now);
                     }
                     _ => silence.look(now),
                 }
-                assert_eq!(silence.is_open(), is_open, "{name}: {at}");
+                assert_eq!(silence.is_open(), step.ends_with('!'), "{name}: {step}");
             }
         }
     }

@@ -23,7 +23,7 @@ use crate::{Address, Stats};
 impl Limiter {
     /// A limiter with the default settings: see [`Address`] for what a server can be.
     pub fn new(server: impl Into<Link>) -> Self {
-        Self::of(&Builder::new(server.into()))
+        Builder::new(server.into()).build()
     }
 
     /// A limiter with other settings.

@@ -105,17 +105,6 @@ impl Limiter {
         self.core.link.connect().await
     }
 
-    fn of(builder: &Builder) -> Self {
-        let &Builder { ref link, timeout, fallback, breaker, .. } = builder;
-        link.set_silence(breaker.limit(timeout));
-        Self { core: Arc::new(Core::new(builder)), fallback, timeout, granted: None }
-    }
-
-    /// The same limiter for grants that can be used while this has a sender.
-    pub(crate) fn for_grants(&self, granted: watch::Receiver<()>) -> Self {
-        Self { granted: Some(granted), ..self.clone() }
-    }
-
     /// The same limiter with another timeout, for example what is left of a caller's deadline. With 0 it sends nothing.
     ///
     /// It says nothing about the server: the circuit breaker has the timeout of the [builder](crate::Builder::timeout).
@@ -128,7 +117,9 @@ impl Limiter {
 impl Builder {
     /// The limiter.
     pub fn build(self) -> Limiter {
-        Limiter::of(&self)
+        let Self { ref link, timeout, fallback, breaker, .. } = self;
+        link.set_silence(breaker.limit(timeout));
+        Limiter { core: Arc::new(Core::new(&self)), fallback, timeout, granted: None }
     }
 }
 

@@ -1,6 +1,7 @@
 //! The commands of the module, and the same calls of the Lua scripts.
 
 use redis::{Cmd, Value, parse_redis_value};
+use redis_rl_algorithm::hash_tag::braces;
 
 use super::scripts::Script;
 use crate::error::Error;
@@ -225,20 +226,6 @@ fn reservations(request: &Request<'_>, in_cluster: bool) -> Vec<u8> {
     let policy = request.policy;
     let window = policy.algorithm().traits().key_per_window.then(|| format!(":{}", policy.terms().schedule));
     [open, &*key, close, window.unwrap_or_default().as_bytes(), b":reserved"].concat()
-}
-
-/// The braces around a key that has a suffix: in a cluster a key without a hash tag becomes one, so that what has the suffix is in
-/// its slot. `None` if it cannot be one.
-fn braces(key: &[u8], in_cluster: bool) -> Option<[&'static [u8]; 2]> {
-    let close_of = |rest: &[u8]| rest.iter().position(|&byte| byte == b'}');
-    let tag = key.iter().position(|&byte| byte == b'{').and_then(|open| close_of(&key[open + 1..]));
-    if !in_cluster || tag.is_some_and(|length| length > 0) {
-        Some([b"", b""])
-    } else if key.is_empty() || close_of(key).is_some() {
-        None
-    } else {
-        Some([b"{", b"}"])
-    }
 }
 
 /// The module's error for a key that cannot be a hash tag.
