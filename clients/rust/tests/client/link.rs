@@ -155,12 +155,17 @@ fn a_server_that_hangs_is_left_when_its_address_has_moved() {
 }
 
 #[test]
-fn a_server_with_too_many_clients_gets_the_fallback() {
+fn a_server_that_replies_that_it_cannot_decide_gets_the_fallback() {
     let server = one_server();
     let mut con = server.con();
     redis::cmd("CONFIG").arg("SET").arg("maxclients").arg("1").exec(&mut con).unwrap();
     let client = Client::new(&url(server.port()));
     assert_eq!(client.source("k"), Source::Fallback);
+    let (port, _) = stub(|key| Some(if key == "busy" { "-BUSY with a script" } else { "-LOADING the dataset" }));
+    let client = Client::new(&url(port));
+    for key in ["busy", "loading"] {
+        assert_eq!(client.source(key), Source::Fallback, "{key}");
+    }
     // It is not silent.
     assert_eq!(client.opened(), 0);
 }
