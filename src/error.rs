@@ -37,7 +37,7 @@ pub enum Message {
         takers: &'static [&'static str],
     },
     /// An option that this algorithm does not take.
-    TakenByNone {
+    NotTakenBy {
         option: &'static str,
         algorithm: &'static str,
     },
@@ -58,7 +58,7 @@ pub enum Message {
         joined_by: &'static str,
         rule: &'static str,
     },
-    /// A word that is none of these options, which come after an argument.
+    /// A word after this argument that is none of these options.
     Usage {
         after: &'static str,
         options: &'static [&'static str],
@@ -113,7 +113,7 @@ impl Error {
                 let verb = if takers.len() == 1 { "takes" } else { "take" };
                 format!("ERR invalid {option}: only {} {verb} it", in_words(takers, "and"))
             }
-            Message::TakenByNone { option, algorithm } => format!("ERR invalid {option}: {algorithm} takes none"),
+            Message::NotTakenBy { option, algorithm } => format!("ERR invalid {option}: {algorithm} takes none"),
             Message::NoCalendar { algorithm } => {
                 format!("ERR invalid window: {algorithm} takes no windows of the calendar")
             }

@@ -97,7 +97,7 @@ counters! {
         /// Calls that named an open reservation.
         reservations_repeated,
         reservations_settled,
-        /// Reservations that nobody settled in time.
+        /// Reservations that no call settled in time.
         reservations_ended,
         /// Reservations whose hash or order was gone, or that disagreed.
         reservations_lost,

@@ -1,7 +1,8 @@
 //! Fixed window counter: time is divided into windows, and each window has its own counter. Windows start at multiples
 //! of their length since the epoch, or as a calendar or an anchor says: see [`Schedule`]. It is cheap and exact within
 //! a window. A burst at the end of one window and another at the start of the next allow up to twice the limit within
-//! the length of one window.
+//! the length of one window. Its replies are those of the Lua script that RL.FIXED replaces (`lua/drop-in/`), which is "the
+//! script" below.
 
 use super::integer::to_i64;
 use super::period::{Period, Schedule, Suffix};

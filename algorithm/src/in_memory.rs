@@ -354,7 +354,7 @@ impl<A: InMemory> Default for Limit<A> {
 /// The reply to a request with RESERVE.
 #[derive(Clone, Copy, Debug)]
 pub struct Reserved {
-    /// As for a request without. Its figures of a repeated call are those of a cost of 0.
+    /// The reply as to a request without RESERVE. For a repeated call it has the figures of a cost of 0.
     pub reply: Reply,
     /// The units that are reserved under the id.
     pub charged: u64,

@@ -121,7 +121,7 @@ impl Lease {
         now.millis()
     }
 
-    /// Decides on a request for a lease. A holder that has one renews it, whatever the others hold. `cost` is 1, or 0
+    /// Decides on a request for a lease. A holder that has a lease renews it, whatever other holders have. `cost` is 1, or 0
     /// to charge nothing.
     ///
     /// `count` is the number of leases that others hold. `ttl` is the number of seconds until the holder's lease ends,

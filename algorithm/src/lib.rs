@@ -64,9 +64,10 @@
 //!   policy changes from call to call.
 //! - A [`Cost`] above the capacity is denied for ever, and is no error. A cost of 0 charges nothing and is allowed while a
 //!   unit is left.
-//! - A clock that steps back allows nothing more. A state ahead of the clock is read as if it began
-//!   now, and the next denial writes it so ([`Change::Rebase`]). Two exceptions: [`FixedWindow`] has a counter for each window, so a step back
-//!   into a window whose counter has expired opens it; leases of a [`Lease`] last longer by the step.
+//! - A clock that steps back allows no additional request. A state ahead of the clock is read as if it began now, and the
+//!   next denial writes it so ([`Change::Rebase`]). Two exceptions: [`FixedWindow`] has a counter for each window, so after
+//!   a step back into a window whose counter has expired, that window is empty; leases of a [`Lease`] last longer by the
+//!   step.
 //! - No argument and no stored state panics.
 //!
 //! # Storing a state
@@ -96,7 +97,7 @@
 //! - [`RecordAlgorithm`]: the algorithms with a record, and [`record`]: its text and its expiry.
 //! - [`FixedWindow`] and [`WindowCounter`] have a [`Counter`](fixed_window::Counter), [`RollingLog`] a record of bytes,
 //!   [`SlidingLog`] and [`Lease`] a sorted set: their functions say what to write.
-//! - [`reservation`]: an estimate that is charged once, corrected once, and given back if nobody settles it.
+//! - [`reservation`]: an estimate that is charged once, corrected once, and given back if no call settles it.
 //! - [`in_memory`]: all of them with their state in memory, as the tests use it.
 //! - [`Name`] and [`Traits`]: what each of them can do. [`with_algorithms!`] does something for each.
 //!
@@ -208,10 +209,10 @@ pub const MAX_SPAN: u64 = 1_000_000_000_000_000_000;
 /// The largest limit, burst and cost: the largest Redis integer, 2⁶³ − 1.
 pub const MAX_COUNT: u64 = i64::MAX as u64;
 
-/// The most entries of logs, and leases, that no longer count and that a call removes. It leaves the rest to later calls.
+/// How many entries of logs, and leases, that no longer count one call removes. Later calls remove the rest.
 pub const MAX_EXPIRED: usize = 4_000;
 
-/// The most entries ahead of the clock that a call moves to now in its first log. It leaves the rest to later calls.
+/// How many entries ahead of the clock one call moves to now, in its first log. Later calls move the rest.
 pub const MAX_MOVED: u64 = 500;
 
 /// The span that a limit applies to: whole milliseconds, from 1 ms to [`MAX_SPAN`].
@@ -510,7 +511,7 @@ pub trait Algorithm: Named + Sized {
         self.decide(state, now, cost)
     }
 
-    /// Decides on a request that is charged in one of these ways.
+    /// Decides on a request, which `charging` says how to charge.
     ///
     /// # Errors
     /// As [`Algorithm::decide`] and [`Algorithm::overcharging`].

@@ -230,12 +230,18 @@ impl Schedule {
     /// assert_eq!(schedule.suffix_of(&schedule.period_at(now)), schedule.suffix_at(now));
     /// ```
     pub const fn suffix_of(&self, period: &Period) -> Suffix {
-        let window = match *self {
-            Self::Aligned(_) => return Suffix::Number(number(period.start, period.length)),
-            Self::Anchored(window, _) => WindowText::Millis(window.millis()),
-            Self::Calendar(unit, _) => WindowText::Unit(unit),
-        };
-        Suffix::Start { window, millis: period.start.millis() }
+        match *self {
+            Self::Aligned(_) => Suffix::Number(number(period.start, period.length)),
+            schedule => Suffix::Start { schedule, millis: period.start.millis() },
+        }
+    }
+
+    /// `<window>` in the name of a counter: the length in milliseconds, or the calendar word.
+    fn write_window(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Aligned(window) | Self::Anchored(window, _) => write!(f, "{}ms", window.millis()),
+            Self::Calendar(unit, _) => f.write_str(unit.word()),
+        }
     }
 }
 
@@ -252,15 +258,8 @@ impl Schedule {
 /// ```
 impl Display for Schedule {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let (window, anchor) = match *self {
-            Self::Aligned(window) => (WindowText::Millis(window.millis()), None),
-            Self::Anchored(window, anchor) => (WindowText::Millis(window.millis()), Some(anchor)),
-            Self::Calendar(unit, anchor) => (WindowText::Unit(unit), anchor),
-        };
-        match anchor {
-            None => write!(f, "{window}"),
-            Some(anchor) => write!(f, "{window}:{}", anchor.seconds()),
-        }
+        self.write_window(f)?;
+        self.anchor().map_or(Ok(()), |anchor| write!(f, ":{}", anchor.seconds()))
     }
 }
 
@@ -302,8 +301,8 @@ impl Period {
 
 /// What follows `<key>:` in the name of a counter. [`Display`] writes it.
 ///
-/// Two periods of a schedule never have the same suffix. Where [`Suffix::Start`] is equal for two schedules with
-/// different anchors, so is the start of the period, and the schedules share that counter.
+/// Two periods of a schedule never have the same suffix. Where the text is equal for two schedules with different anchors,
+/// so is the start of the period, and the schedules share that counter.
 ///
 /// ```
 /// use redis_rl_algorithm::period::{Anchor, CalendarUnit, Schedule};
@@ -325,8 +324,8 @@ pub enum Suffix {
     Number(u64),
     /// `<window>:<start>`, of an anchored window or a calendar period.
     Start {
-        /// Which kind of window it is.
-        window: WindowText,
+        /// Whose window it is.
+        schedule: Schedule,
         /// The millisecond since the Unix epoch in which the period starts; see [`Period::start`].
         millis: u64,
     },
@@ -341,32 +340,10 @@ impl Display for Suffix {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
             Self::Number(number) => write!(f, "{number}"),
-            Self::Start { window, millis } => write!(f, "{window}:{millis}"),
-        }
-    }
-}
-
-/// `<window>` in the name of a counter. [`Display`] writes it.
-///
-/// ```
-/// use redis_rl_algorithm::period::{CalendarUnit, WindowText};
-///
-/// assert_eq!(WindowText::Millis(86_400_000).to_string(), "86400000ms");
-/// assert_eq!(WindowText::Unit(CalendarUnit::Day).to_string(), "day");
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum WindowText {
-    /// The length in milliseconds, followed by `ms`.
-    Millis(u64),
-    /// The calendar word.
-    Unit(CalendarUnit),
-}
-
-impl Display for WindowText {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Millis(millis) => write!(f, "{millis}ms"),
-            Self::Unit(unit) => f.write_str(unit.word()),
+            Self::Start { schedule, millis } => {
+                schedule.write_window(f)?;
+                write!(f, ":{millis}")
+            }
         }
     }
 }

@@ -1,13 +1,14 @@
-//! Reservations: a caller charges an estimate under an id, and says later, once, what the request cost. If it never does,
-//! the estimate is given back.
+//! Reservations: a caller charges an estimate under an id, and later settles it, once, with what the request cost. An
+//! estimate that is not settled in time is given back.
 //!
 //! This file decides what the reservations of a limit mean, and what a call does to them. Each algorithm that takes
 //! reservations corrects its own state: [`FixedWindow`](crate::FixedWindow), [`WindowCounter`](crate::WindowCounter),
 //! [`SlidingCounter`](crate::SlidingCounter) and [`RollingLog`](crate::RollingLog).
 //!
 //! The reservations of a limit are fields of a hash, by their ids. Beside it is their order: the ids, by the time at which
-//! each ends. A reservation is open until it ends. Then its units are given back, and a mark stays for one more `ttl`: a caller that settles late is still charged. A
-//! call gives back at most [`MAX_ENDED`], the earliest end first; the rest counts until a later call.
+//! each ends. A reservation is open until it ends. Then its units are given back, and a mark stays for one more `ttl`, so
+//! that a caller that settles late is still charged. One call gives back at most [`MAX_ENDED`] reservations, the earliest
+//! end first. The others count until a later call.
 //!
 //! ```
 //! use redis_rl_algorithm::in_memory::{InMemory, Limit};
@@ -38,7 +39,7 @@ use crate::{Change, Changed, Cost, MAX_COUNT, Micros, Window};
 /// The most reservations and marks of a limit, if the server sets no other number.
 pub const MAX_RESERVATIONS: u64 = 100_000;
 
-/// The most reservations and marks that have ended of which a call takes notice, and that of the id that it names.
+/// How many ended reservations and marks one call cleans up, besides its own.
 pub const MAX_ENDED: usize = 1_000;
 
 /// The name of a field that every hash of reservations has. Its value is [`EARLIEST_END`].
@@ -96,7 +97,7 @@ impl Reservation {
         text
     }
 
-    /// The reservation of a field. `None` if nothing is written so.
+    /// The reservation of a field. `None` for a text that [`Reservation::encode`] does not write.
     pub fn decode(text: &[u8]) -> Option<Self> {
         let (cost, mut rest) = match text {
             [b':', ..] => (None, text),
@@ -130,7 +131,7 @@ impl Reservation {
         now.millis() < self.counts_until
     }
 
-    /// From when on the field means nothing: the mark is removed, and nothing can be given back.
+    /// The time from which the field has no effect: the mark is removed, and nothing can be given back.
     fn matters_until(&self) -> u64 {
         match self.cost {
             Some(_) => self.ends_at.saturating_add(self.ttl.millis()).max(self.counts_until),
@@ -310,8 +311,8 @@ impl<'i, I: AsRef<[u8]>> Book<'i, I> {
         end <= self.now.millis()
     }
 
-    /// Takes notice of what has ended: the first ids in the order, at most [`MAX_ENDED`], and that of the call. `next_end`
-    /// is the end of the next id in the order. Returns of how many.
+    /// Takes the fields that have ended: of the first ids in the order, at most [`MAX_ENDED`], and of the id of the call.
+    /// `next_end` is the end of the next id in the order. Returns how many fields there are.
     pub fn review(&mut self, fields: impl IntoIterator<Item = (I, Reservation)>, next_end: Option<u64>) -> usize {
         let (mut ended, mut ids, mut gone) = (Vec::new(), Vec::new(), Vec::new());
         for (id, field) in fields {
@@ -323,8 +324,7 @@ impl<'i, I: AsRef<[u8]>> Book<'i, I> {
                 gone.push(id);
             }
         }
-        let id_of = |one: &Ended| ids.get(one.id).map_or(&[][..], AsRef::as_ref);
-        ended.sort_unstable_by(|a, b| a.was.charged_at.cmp(&b.was.charged_at).then_with(|| id_of(a).cmp(id_of(b))));
+        ended.sort_by_key(|one: &Ended| one.was.charged_at);
         let own = u64::from(self.stored.own.is_some());
         let noticed = ids.len().saturating_add(gone.len());
         let others_ended = ended.iter().filter(|ended| !ended.own).count().saturating_add(gone.len());

@@ -1,5 +1,6 @@
 //! Sliding window log: every charged unit is stored with its time, and a request is allowed while fewer than `limit`
-//! units are in the last `window`. It is exact at every moment and needs one entry a unit.
+//! units are in the last `window`. It is exact at every moment and needs one entry a unit. Its replies are those of the Lua
+//! script that RL.SLIDING replaces (`lua/drop-in/`), which is "the script" below.
 //!
 //! The log has a resolution of milliseconds: an entry of millisecond `s` counts before, and not in, `s + window`.
 
@@ -44,7 +45,7 @@ pub enum LogChange {
     },
     /// Remove this many of the newest entries.
     RemoveNewest(u64),
-    /// Remove this many entries: those of a millisecond, then the nearest older ones.
+    /// Remove this many entries: first the entries of a millisecond, then the nearest older ones.
     RemoveUpTo {
         /// How many at most.
         count: u64,
@@ -80,8 +81,8 @@ impl SlidingLog {
         Decision { verdict, delay: 0, change, needed: cost.needed() }
     }
 
-    /// What gives `cost` units back: the newest entries of a log of `len`; with `at`, those of that time, then the nearest
-    /// older ones.
+    /// What gives `cost` units back: the newest entries of a log of `len`; with `at`, the entries of that time, then the
+    /// nearest older ones.
     pub fn refunding_len(&self, len: u64, at: Option<Micros>, cost: Cost) -> Change<LogChange> {
         let count = len.min(cost.units());
         match at.map(Micros::millis) {

@@ -67,7 +67,7 @@ impl<C: Command> Handler for C {
     }
 }
 
-/// The commands beside those of the algorithms.
+/// The commands that are not `RL.<ALGO>`.
 const COMMANDS: &[(&CStr, CommandDoc, Register)] = &[
     row::<multi::Multi>(c"RL.MULTI"),
     row::<share::Share>(c"RL.SHARE"),

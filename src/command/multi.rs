@@ -82,7 +82,7 @@ fn require_memory<'c>(ctx: Ctx<'c>, pending: &mut [DecidedLimit<'c>], verdicts: 
         return Ok(true);
     }
     let is_counted = |limit: &DecidedLimit<'_>| limit.needs_memory() && !limit.facts().is_in_shadow_mode;
-    // If only limits in shadow mode need the memory, the others are charged.
+    // If only limits in shadow mode need the memory, all other limits are charged.
     let none = pending.iter().any(is_counted);
     let uncounted = allows_uncounted(ctx, !none)?;
     for (limit, verdict) in pending.iter_mut().zip(verdicts) {

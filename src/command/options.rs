@@ -395,7 +395,7 @@ impl Grammar {
         match self.algorithm {
             Some(name) if !self.by_algorithm.has(keyword) => {
                 let (option, algorithm) = (keyword.word(), name.word());
-                Err(Error::new(Message::TakenByNone { option, algorithm }))
+                Err(Error::new(Message::NotTakenBy { option, algorithm }))
             }
             _ => Ok(()),
         }

@@ -133,7 +133,7 @@ fn write_strings(ctx: Ctx<'_>, texts: &[String]) {
 
 /// HTTP headers, names and values alternating: the customary `X-RateLimit-*`, and `RateLimit-Policy` and `RateLimit` as
 /// in draft-ietf-httpapi-ratelimit-headers. With several limits, all policies are listed, and the other figures are
-/// those of the limit at `at`. Seconds are rounded up. A time that never comes is left out.
+/// of the limit at `at`. Seconds are rounded up. A time that never comes is left out.
 fn header_texts(replies: &[Reply<'_>], at: usize) -> Vec<String> {
     let names = unique(replies.iter().map(|reply| reply.name));
     let (Some(Reply { verdict, figures, now, .. }), Some(name)) = (replies.get(at), names.get(at)) else {

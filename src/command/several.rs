@@ -192,7 +192,8 @@ with_table!(any(
 ));
 
 impl Limit<'_> {
-    /// Takes its place in RL.SHARE: whether a narrower limit has paid, and whether the request is denied if this one denies.
+    /// Says how RL.SHARE charges the limit: `is_paid` if a narrower limit has paid; `is_last` for the widest limit, whose
+    /// denial is that of the request.
     pub fn set_place(&mut self, is_paid: bool, is_last: bool) {
         with_table!(visit(Limit, self, request => {
             request.ignores_shadow = is_paid || !is_last;

@@ -34,7 +34,7 @@ pub struct Written<'a> {
 pub struct Denied<'a> {
     /// At most [`MAX_KEY`] bytes.
     pub key: &'a [u8],
-    /// Its number.
+    /// The number of its algorithm in the table.
     pub algorithm: u8,
     /// How often: never too low.
     pub count: u64,

@@ -9,7 +9,7 @@ use super::{Access, Arg, Ctx, Str, api};
 
 impl Ctx<'_> {
     /// Whether the user of this call may access keys that are not among its arguments, each in place of the argument
-    /// `named`: whether this command with that key would be allowed. The server checks the others.
+    /// `named`: whether this command with that key would be allowed. The server has checked the arguments.
     ///
     /// A call without a user may access every key: one from the append only file, or from another module. For the user
     /// `default`, any selector may grant the key: to check the command too takes 390 instructions.

@@ -36,7 +36,7 @@ pub enum KeySpec {
     None,
     /// One key.
     At(c_int, Access),
-    /// Several keys, all read and written, the first one here. The command reports the others:
+    /// Several keys, all read and written, the first one here. The command reports the positions of all:
     /// [`super::Handler::KEY_POSITIONS`].
     FromCommand(c_int),
 }

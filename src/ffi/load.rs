@@ -37,7 +37,7 @@ const SERVER_COMMANDS: &[&CStr] = &[
     c"ZRANGE",
 ];
 
-/// Says in the log that the module is loaded already. There is no context then.
+/// Logs that the module is loaded already. The server gives no context then.
 pub fn log_loaded_twice() {
     let text = c"<rl> not loaded again: the module is loaded already. For another version, restart the server with it";
     // SAFETY: the first load has set the function, if it got that far; without a context the server names no module.

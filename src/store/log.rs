@@ -131,7 +131,7 @@ impl StoredAlgorithm for SlidingLog {
             _ => 0,
         };
         let passed = never.saturating_add(loaded.expired);
-        // The n-th member to leave, with those of this request among the others.
+        // The n-th member to leave, the members that this request adds included.
         let entry = |n: u64| {
             if n >= loaded.len.saturating_add(added).saturating_sub(never) {
                 return None;
@@ -189,8 +189,8 @@ fn add_several(mut key: Key<'_>, count: u64, millis: u64, expires_at: Option<u64
     super::announce(&key, expires_at);
 }
 
-/// Adds a member for a unit charged in `millis`, which is written as `text`, named `<millis>-0.<n>` (the script takes a random fraction) with an
-/// `n` that no other member has.
+/// Adds a member for a unit charged in `millis`, of which `text` is the text. Its name is `<millis>-0.<n>`, with an `n` that
+/// no other member has. (The Lua script that RL.SLIDING replaces takes a random fraction.)
 ///
 /// A member can exist already: from before a restart, from before the clock stepped back, or from a client. Each
 /// attempt then doubles the step to the next `n`, so the attempts cover 64 bits. `None` if all of them exist.

@@ -43,7 +43,7 @@ impl Budget {
         self.expired.set(self.expired.get().saturating_sub(removed));
     }
 
-    /// How many entries the next log may move: the first [`MAX_MOVED`], each other one half of those before it.
+    /// How many entries the next log may move: the first log [`MAX_MOVED`], each later log half as many as the one before.
     fn moves(&self) -> u64 {
         let half = self.moved.get() / 2;
         self.moved.set(half);
@@ -307,8 +307,8 @@ impl<S: WholeState> StoredAlgorithm for S {
     }
 }
 
-/// Rejects a key of a limit that has the name of reservations: who chooses the end of a key could break the reservations
-/// of another.
+/// Rejects a key that is named as the reservations of a limit are. With such a key, a client could break the reservations of
+/// another limit.
 ///
 /// # Errors
 /// [`Error::RESERVED_KEY`].
@@ -322,8 +322,8 @@ fn require_own_name(key: &[u8]) -> Result<(), Error> {
     }
 }
 
-/// Rejects the deletion of a key that has the name of reservations, unless an earlier version has left a state there, and
-/// not the order of a HASH.
+/// Rejects the deletion of a key that is named as the reservations of a limit are, unless it holds a state that an earlier
+/// version of the module wrote. The order of a HASH of reservations is no such state.
 ///
 /// # Errors
 /// [`Error::RESERVED_KEY`].

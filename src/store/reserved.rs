@@ -126,7 +126,7 @@ pub fn load<'c>(
     Ok(Loaded { key: key.close(), ends: ends.close(), id: own, book, lost })
 }
 
-/// Reads what has ended. Whether each of these is in the HASH as the order says.
+/// Reads the reservations that have ended. Returns whether each is in the HASH with the end that the order has.
 #[cold]
 fn review<'c>(
     book: &mut Book<'c, Str<'c>>,

@@ -80,7 +80,7 @@ pub fn load<'c>(key: ClosedKey<'c>, expired: Option<Expired>, purpose: Purpose<'
     Ok(SortedSet { key, expired: still_there, len, exists: members > 0, may_move: 0 })
 }
 
-/// Removes `count` members, lowest score first, of those with a score of at least `min`: 0, or -infinity.
+/// Removes `count` of the members with a score of at least `min`, lowest score first. `min` is 0 or -infinity.
 #[cold]
 fn remove_lowest(key: Key<'_>, min: f64, count: u64) -> Result<Key<'_>, Error> {
     if count == 0 {

@@ -224,7 +224,7 @@ impl Algorithm for RollingLog {
         })
     }
 
-    /// The newest units; with `at`, those of that moment, then the nearest older ones.
+    /// Takes the newest units; with `at`, the units of that moment, then the nearest older ones.
     fn refunding(&self, log: Log<'_>, _now: Micros, at: Option<Micros>, cost: Cost) -> Change<Edit> {
         let end = match at.map(Micros::millis) {
             None => log.entries.len(),

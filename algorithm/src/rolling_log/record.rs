@@ -62,8 +62,8 @@ impl<'a> Log<'a> {
     /// The log of a key that does not exist.
     pub const EMPTY: Self = Self { entries: &[], live: Live { first: 0, base: 0 } };
 
-    /// The log of a record that [`RollingLog::read`](crate::RollingLog::read) has read before, without another search. The record must be the
-    /// same.
+    /// The log of a record that [`RollingLog::read`](crate::RollingLog::read) has read before, without another search. The
+    /// record must be the same.
     #[inline]
     pub fn again(record: &'a [u8], live: Live) -> Self {
         Self { entries: entries_of(record).unwrap_or_default(), live }

@@ -226,6 +226,19 @@ fn a_mark_lasts_for_its_ttl_and_knows_what_was_given_back() {
     );
 }
 
+/// What ends first need not have been charged first. The request between the two reservations is what is left.
+#[test]
+fn what_has_ended_is_given_back_in_the_order_of_the_charges() {
+    let algorithm = RollingLog::with_policy(&policy(60_000, 10)).unwrap();
+    let now = |ms: u64| Micros(T0).plus(ms * 1_000);
+    let mut stored = Limit::<RollingLog>::default();
+    stored.reserve(&algorithm, now(0), b"a", millis(2_000), Cost::ONE).unwrap();
+    algorithm.request(&mut stored.key, now(1_000), Cost::ONE).unwrap();
+    stored.reserve(&algorithm, now(1_500), b"b", millis(100), Cost::ONE).unwrap();
+    stored.settle(&algorithm, now(3_000), b"unknown", Cost::ONE).unwrap();
+    assert_eq!([60_500, 61_100].map(|ms| algorithm.remaining(&stored.key, now(ms))), [9, 10]);
+}
+
 /// It is five seconds later than needed, so that most calls keep it.
 #[test]
 fn the_expiry_of_the_hash_is_set_only_where_it_must() {

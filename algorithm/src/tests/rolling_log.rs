@@ -238,8 +238,13 @@ fn a_record_has_at_most_64_kib_of_entries_that_count_and_128_kib_in_all() {
     }
     // Windows that change: a short one adds an entry in every millisecond.
     let (short, long) = (rolling(4_096, MAX_COUNT), rolling(86_400_000, MAX_COUNT));
-    let mixed = (0..12_000).map(|n| (if n % 4_095 == 0 { long } else { short }, T0 + n));
-    assert!(longest(mixed) <= MAX_ENTRIES);
+    let mut key = None;
+    for n in 0..12_000 {
+        assert!(request(if n % 4_095 == 0 { &long } else { &short }, &mut key, T0 + n, 1));
+        let text = &key.as_ref().unwrap().text;
+        assert!(text.len() <= TAG.len() + MAX_ENTRIES * ENTRY_LEN);
+        assert!(short.read(text, at(T0 + n)).unwrap().units() > n.min(4_095), "none leaves early");
+    }
     // A clock that steps back by more and more.
     let steps = (0..10_000).map(|n| (rolling(4_096, MAX_COUNT), T0 - n / 4_000 * 100_000 + n % 4_000));
     assert!(longest(steps) <= MAX_ENTRIES);

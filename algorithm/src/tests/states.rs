@@ -16,8 +16,8 @@ fn charged(value: i64, ends_in: u64) -> Change<Counter> {
     Change::Charge(Counter { value, expires_at: Some(NOW_MS + ends_in) })
 }
 
-/// Redis keeps a key through the millisecond in which it expires. And what gives back after its window has ended leaves
-/// a negative counter.
+/// Redis keeps a key through the millisecond in which it expires. A DECR after the window has ended leaves a negative
+/// counter.
 #[test]
 fn a_window_that_is_over_and_a_negative_counter_count_as_none() {
     let window = WindowCounter::new(&policy(MINUTE, 5)).unwrap();

@@ -11,7 +11,7 @@ const ABOUT: &str =
     "What each algorithm can do. A client that has an option has it for these algorithms and for no other.";
 
 /// The columns that calls under 5 a minute show; under 2, and 5 at once, if it takes BURST.
-fn shown<A: TestAlgorithm>() -> [(&'static str, bool, bool); 6] {
+fn shown<A: TestAlgorithm>() -> [(&'static str, bool, bool); 7] {
     let terms = if A::TRAITS.burst { burst(policy(60_000, 2), 5) } else { policy(60_000, 5) };
     let (row, algorithm, now) = (A::TRAITS, A::build(&terms).unwrap(), Micros(T0));
     let mut key = A::Key::default();
@@ -26,6 +26,9 @@ fn shown<A: TestAlgorithm>() -> [(&'static str, bool, bool); 6] {
     let later = now.plus(2 * SECOND);
     let full = (0..3).map(|_| request(later).1).last().unwrap();
     let denied = request(later);
+    let mut corrected = key.clone();
+    algorithm.refund(&mut corrected, later, Some(Micros(T0 - 300 * SECOND)), Cost::ONE);
+    let has_time = algorithm.remaining(&corrected, later) == algorithm.remaining(&key, later);
     algorithm.overcharge(&mut key, later, None, cost(5)).unwrap();
     let look = algorithm.request_charging(&mut key, later, Cost::ZERO, Charging::Always).unwrap();
     [
@@ -34,6 +37,7 @@ fn shown<A: TestAlgorithm>() -> [(&'static str, bool, bool); 6] {
         ("ends_at_once", row.ends_at_once, full.next_ms == full.reset_ms),
         ("counts_denials", row.counts_denials, matches!(denied.0.change, Change::Charge(_))),
         ("ttl_of_script", row.ttl_of_script, denied.0.verdict.ttl != (denied.1.retry_after_ms + 999) / 1_000),
+        ("at", row.at, has_time),
         ("debt", row.debt, row.settle && !look.verdict.allowed),
     ]
 }
