@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 
-use super::super::lease::{Hold, Leases, NEVER};
+use super::super::lease::{Leases, NEVER};
 use super::super::*;
 use crate::in_memory::{Holders, Reply};
 
@@ -30,28 +30,10 @@ fn leases(ends: &[u64], own: Option<u64>) -> Leases<impl Fn(u64) -> u64> {
     Leases { len: ends.len() as u64, own: own.map(|ms| NOW_MS + ms), end: move |n| ends[n as usize] }
 }
 
-/// The decision of a limit of 2 in a minute, and its figures.
-fn decide(limit: u64, ends: &[u64], own: Option<u64>) -> (Decision<Hold>, Figures) {
-    let (lease, leases) = (lease(MINUTE, limit), leases(ends, own));
-    let decision = lease.decide(&leases, NOW, Cost::ONE);
-    let figures = Figures::new(&lease.forecast(&leases, &decision.change, NOW), &decision, NOW);
-    (decision, figures)
-}
-
-fn hold() -> Change<Hold> {
-    Change::Charge(Hold { until: NOW_MS + MINUTE })
-}
-
 #[test]
-fn a_holder_renews_whatever_the_others_hold() {
-    let (decision, figures) = decide(1, &[10, 20], Some(15));
-    assert_eq!((decision.verdict, decision.change), (Verdict { allowed: true, count: 2, ttl: 60 }, hold()));
-    // All three have to end before there is room for a new one, or rather all of them at a limit of 1.
-    assert_eq!((figures.remaining, figures.next_ms, figures.reset_ms), (0, MINUTE as i64, MINUTE as i64));
-    // In the same millisecond there is nothing to write.
-    let (decision, figures) = decide(1, &[], Some(MINUTE));
-    assert_eq!((decision.verdict.allowed, decision.change), (true, Change::Keep));
-    assert_eq!((figures.remaining, figures.next_ms), (0, MINUTE as i64));
+fn a_renewal_in_the_same_millisecond_writes_nothing() {
+    let renewed = lease(MINUTE, 1).decide(&leases(&[], Some(MINUTE)), NOW, Cost::ONE);
+    assert_eq!((renewed.verdict.allowed, renewed.change), (true, Change::Keep));
 }
 
 #[test]
@@ -64,14 +46,7 @@ fn a_cost_of_0_takes_no_lease() {
 }
 
 #[test]
-fn no_request_shortens_a_lease_of_another() {
-    let hour = 60 * MINUTE;
-    let (decision, figures) = decide(2, &[hour, hour + 5], None);
-    assert_eq!((decision.change, decision.verdict.allowed, decision.verdict.ttl), (Change::Keep, false, 3_600));
-    assert_eq!((figures.retry_after_ms, figures.reset_ms), (hour as i64, hour as i64 + 5));
-    assert_eq!(decide(2, &[10, hour], None).0.change, Change::Keep);
-    assert_eq!(decide(3, &[10, hour], None).0.change, hold());
-    // A lease that a client wrote without an end.
+fn a_lease_that_a_client_wrote_without_an_end_stays() {
     let endless = Leases { len: 1, own: None, end: |_| NEVER };
     let denied = lease(MINUTE, 1).decide(&endless, NOW, Cost::ONE);
     assert_eq!((denied.change, denied.verdict.ttl), (Change::Keep, -1));

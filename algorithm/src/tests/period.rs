@@ -144,10 +144,7 @@ fn a_year_starts_on_the_day_of_its_anchor_and_in_february_on_the_last_one_at_mos
 fn an_anchor_reaches_the_end_of_the_year_9999() {
     let next_year = days().find(|date| date.year == 10_000).unwrap();
     assert_eq!(Anchor::MAX.seconds(), next_year.at(0) - 1);
-    assert_eq!(Anchor::from_seconds(Anchor::MAX.seconds()), Some(Anchor::MAX));
     assert_eq!(Anchor::from_seconds(Anchor::MAX.seconds() + 1), None);
-    assert_eq!(Anchor::from_seconds(u64::MAX), None);
-    assert_eq!(anchor(0).seconds(), 0);
 }
 
 /// The start is cut at the epoch, the length is not, and the period after it has another start.
