@@ -1,5 +1,5 @@
 //! The table of what this process knows of each key: an [`Account`], what the server counts by its last reply, and the local
-//! limit. Each part of the table has a lock. There are no other locks.
+//! limit. Each part of the table has a lock.
 
 use std::cmp::Reverse;
 use std::hash::BuildHasher;

@@ -1,4 +1,4 @@
-//! What a limiter does beside sending.
+//! What a limiter counts and logs, and how it decides without the server.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};

@@ -24,17 +24,17 @@ pub enum Error {
     /// The server has no module, and [`require_module`](crate::Builder::require_module) says that nothing else decides.
     #[error("the server has no module redis-rl, which this limiter requires: load it, as docs/install.md says")]
     NeedsModule,
-    /// The reply is none of the module's.
-    #[error("the reply is none of the module redis-rl")]
+    /// The reply has another form than those of the module.
+    #[error("the reply has another form than those of the module redis-rl")]
     UnknownReply,
     /// The call does not work for this algorithm; the text says what does.
     #[error("{0}")]
     Unsupported(&'static str),
-    /// The URL of a server is none that this crate understands. The text says what it expects, and never shows the URL.
+    /// This crate does not understand the URL of a server. The text says what it expects, and never shows the URL.
     #[error("invalid URL: {0}")]
     InvalidUrl(String),
-    /// A request has no value to make a key of. The text says what is missing: a header, for example.
-    #[error("the request has no {0} to make a key of")]
+    /// A request lacks the value that its key is made of. The text says what is missing: a header, for example.
+    #[error("the request has no {0}, of which its key is made")]
     MissingKey(&'static str),
     /// The secret of the keys is empty.
     #[error("the secret of the keys is empty")]
@@ -68,13 +68,13 @@ impl Error {
     }
 }
 
-/// The connection failed, so it is not known whether the command was executed.
+/// Whether the connection failed, so that nobody knows whether the server executed the command.
 pub(crate) fn is_connection_error(error: &RedisError) -> bool {
     let kinds = [ErrorKind::Io, ErrorKind::ClusterConnectionNotFound, ErrorKind::MasterNameNotFoundBySentinel];
     kinds.contains(&error.kind())
 }
 
-/// Replies of a server that works, but does not accept this write now.
+/// Whether the server works, but does not accept this write now.
 fn cannot_decide_now(error: &RedisError) -> bool {
     let codes =
         ["LOADING", "CLUSTERDOWN", "MASTERDOWN", "TRYAGAIN", "BUSY", "READONLY", "MISCONF", "OOM", "NOREPLICAS"];

@@ -1,6 +1,6 @@
-//! What a request gets while the server cannot decide.
+//! What decides on a request while the server cannot.
 
-/// What a request gets if the server cannot decide: it does not reply within the timeout, the connection fails, the
+/// What decides on a request if the server cannot: it does not reply within the timeout, the connection fails, the
 /// circuit breaker is open, or the server replies that it accepts no writes now (LOADING, OOM, READONLY …).
 ///
 /// It applies to requests: [`check`](crate::Limiter::check) and its variants, and [`wait`](crate::Limiter::wait). Peeks,

@@ -26,13 +26,9 @@ impl Counter {
     }
 
     pub fn increment(&self) {
-        self.add(1);
-    }
-
-    pub fn add(&self, n: u64) {
-        self.count.fetch_add(n, Ordering::Relaxed);
+        self.count.fetch_add(1, Ordering::Relaxed);
         #[cfg(feature = "metrics")]
-        metrics::counter!(self.name).increment(n);
+        metrics::counter!(self.name).increment(1);
     }
 
     pub fn get(&self) -> u64 {
@@ -162,7 +158,7 @@ impl Gauge {
     }
 }
 
-/// What is logged, each kind at most once a second.
+/// The kinds of events. Each is logged once a second at most.
 #[derive(Clone, Copy, Debug)]
 pub enum Kind {
     Overloaded,
@@ -177,7 +173,7 @@ pub enum Kind {
     Library,
 }
 
-/// Which events of `tracing` were logged when.
+/// The log: when an event of each kind was logged last.
 #[derive(Debug)]
 pub struct Log {
     began: Instant,

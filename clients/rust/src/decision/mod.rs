@@ -1,4 +1,4 @@
-//! What a request gets.
+//! The decision on a request.
 
 mod headers;
 
@@ -64,7 +64,7 @@ pub enum Source {
     Unchecked,
 }
 
-/// What a request gets. The figures are those of `FULL` in the command reference, after this request.
+/// The decision on a request. The figures are those of `FULL` in the command reference, after this request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Decision {
@@ -136,11 +136,6 @@ impl Decision {
         Self { source: Source::Unchecked, ..Self::of_fallback(policy, true, 0, RetryAfter::Now) }
     }
 
-    /// The same decision as a denial that ends after `wait`.
-    pub(crate) fn denied_for(self, wait: Duration) -> Self {
-        Self { allowed: false, charged: 0, delay: Duration::ZERO, retry_after: RetryAfter::After(wait), ..self }
-    }
-
     /// The same decision for a request that takes this cost of a grant which has so many units left then.
     pub(crate) fn granted(self, cost: u64, left: u64) -> Self {
         let (charged, remaining) = (cost, self.remaining.saturating_add(left));
@@ -175,7 +170,7 @@ pub(crate) fn wall_ms() -> u64 {
     u64::try_from(since_1970.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// What a request under several limits gets.
+/// The decisions on a request under several limits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Decisions {
@@ -204,7 +199,7 @@ impl Decisions {
     }
 }
 
-/// What a request gets from limits that share: see [`Limiter::share`](crate::Limiter::share).
+/// The decisions of limits that share: see [`Limiter::share`](crate::Limiter::share).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Shared {

@@ -1,4 +1,4 @@
-//! What a limiter does.
+//! The calls of a limiter.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use super::shared::{Asking, land_later};
 use crate::account::Form;
 use crate::accounts::TopDenial;
 use crate::builder::Builder;
-use crate::decision::{Decision, Decisions, Shared, Source};
+use crate::decision::{Decision, Decisions, RetryAfter, Shared, Source};
 use crate::error::Error;
 use crate::fallback::Fallback;
 use crate::link::{Late, Link};
@@ -300,7 +300,8 @@ impl Limiter {
                 if decision.charged > 0 {
                     self.refund(&request.cost(decision.charged).at(decision.now_ms)).await?;
                 }
-                return Ok(decision.denied_for(decision.delay));
+                let (retry_after, delay) = (RetryAfter::After(decision.delay), Duration::ZERO);
+                return Ok(Decision { allowed: false, charged: 0, delay, retry_after, ..decision });
             }
             match decision.retry_after.duration() {
                 Some(wait) if wait <= rest => sleep(wait).await,

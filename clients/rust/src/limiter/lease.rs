@@ -16,7 +16,7 @@ use crate::protocol::{Call, Verb, reply};
 /// The shortest pause before a renewal.
 const SHORTEST: Duration = Duration::from_millis(1);
 
-/// What a request for a lease gets. It is denied if as many leases are held as the limit allows.
+/// The outcome of a request for a lease. It is denied if as many leases are held as the limit allows.
 pub type Leased = Outcome<Lease, Decision>;
 
 /// A lease. A task renews it every third of its window, and releases it when this guard is dropped.

@@ -123,7 +123,7 @@ impl Builder {
     }
 }
 
-/// Waits for work of this runtime that goes on if nobody waits any more.
+/// Does work in a task, which goes on if the caller is dropped, and waits for it.
 async fn apart<T: Send + 'static>(
     runtime: &Handle,
     work: impl Future<Output = T> + Send + 'static,
@@ -137,7 +137,7 @@ pub fn new_id() -> String {
     uuid::Uuid::new_v4().to_string()
 }
 
-/// What a request for a lease or a reservation gets.
+/// The outcome of a request for a lease or a reservation.
 #[derive(Debug)]
 pub enum Outcome<G, D> {
     /// The lease is held, or the estimate charged, until the guard ends it.

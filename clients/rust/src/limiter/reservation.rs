@@ -14,10 +14,10 @@ use crate::policy::{Owned, Request};
 const PAUSE: Duration = Duration::from_millis(50);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 
-/// What a request for a reservation gets.
+/// The outcome of a request for a reservation.
 pub type Reserved = Outcome<Reservation, Decision>;
 
-/// What a request for reservations of several limits gets. There is a guard for each request, in their order, and each
+/// The outcome of a request for reservations of several limits. There is a guard for each request, in their order, and each
 /// settles by itself. If a limit denies, nothing is charged.
 pub type ReservedAll = Outcome<Vec<Reservation>, Decisions>;
 

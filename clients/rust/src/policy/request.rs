@@ -155,7 +155,8 @@ impl<'a> Request<'a> {
         Some((join, traits.most.unwrap_or(MOST_JOINED).min(limit)))
     }
 
-    /// The smallest cost that a denial of this request also denies. Nothing fits if a part does not, or a cost of 0.
+    /// The smallest cost that a denial of this request also denies. If a part of a cost does not fit, or a cost of 0, then 1 does
+    /// not fit either.
     pub(crate) const fn least_cost(&self) -> u64 {
         if self.partial || self.cost == 0 { 1 } else { self.cost }
     }
