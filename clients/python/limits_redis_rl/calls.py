@@ -40,11 +40,6 @@ class Limit:
         """What RL.REFUND and RL.SETTLE get, which know no shadow mode."""
         return replace(self, words=(*(word for word in self.policy.words if word != "SHADOW"), *words))
 
-    def checked(self, reserves: bool = True) -> list[str]:
-        """The words of a check after the key."""
-        cost = [] if self.units == 1 else ["COST", str(self.units)]
-        return [*self.policy.words, *cost, *self.words, *(self.reserve if reserves else ())]
-
 
 @dataclass(slots=True)
 class Call:
@@ -58,11 +53,11 @@ class Call:
 
     def words_of(self, limit: Limit, reserves: bool = True) -> list[str]:
         """The words of a limit after its key."""
-        if self.verb in ("CHECK", "PEEK"):
-            return [*limit.checked(reserves), "LINE"]
-        if self.verb in ("MULTI", "SHARE"):
-            return limit.checked(reserves)
-        return [*limit.words, "LINE"] if self.verb in ("REFUND", "SETTLE") else list(limit.words)
+        words = list(limit.words)
+        if self.verb in ("CHECK", "PEEK", "MULTI", "SHARE"):
+            cost = [] if limit.units == 1 else ["COST", str(limit.units)]
+            words = [*limit.policy.words, *cost, *words, *(limit.reserve if reserves else ())]
+        return [*words, "LINE"] if self.verb in ("CHECK", "PEEK", "REFUND", "SETTLE") else words
 
     def command(self) -> list[str]:
         first = self.limits[0]
