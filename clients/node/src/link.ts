@@ -36,7 +36,8 @@ export class Link {
   /** The reply. If it gives up waiting for it, the server may have executed the call. */
   call(call: Call): Promise<unknown> {
     const breaker = this.#breaker(call.limits[0].key)
-    if (!breaker.request(performance.now())) {
+    const now = performance.now()
+    if (!breaker.request(now)) {
       const why = this.#connection.why()
       return Promise.reject(this.#log.counted(why && !isUnavailable(why) ? why : new CircuitOpen('the server does not reply, so this request was not sent')))
     }
@@ -56,45 +57,41 @@ export class Link {
         waits = false
         clearTimeout(timer)
       }
-      this.#ask(call, signal).then(
+      const replied = (reply: unknown): void => {
+        ended()
+        breaker.reply()
+        this.#connection.replied()
+        resolve(reply)
+      }
+      const failed = (said: unknown): void => {
+        const error = kind(said) === 'connection' ? (this.#connection.why() ?? said) : said
+        const found = kind(said)
+        if (found === 'timeout') breaker.timedOut(performance.now())
+        else if (found === 'connection' && !signal.aborted) breaker.broken()
+        else if (found !== 'connection' && found !== 'bug') breaker.reply()
+        if (waits) reject(this.#log.counted(isUnknown(error) ? new Error(NO_MODULE) : error))
+        ended()
+      }
+      const decideByScript = (): Promise<void> => this.#byScript(call, signal).then(replied, failed)
+      if (now < this.#scriptsUntil) return decideByScript()
+      this.#connection.send(call.limits[0].key, call.verb === 'PEEK', command(call), signal).then(
         (reply) => {
-          ended()
-          breaker.reply()
-          this.#connection.replied()
-          resolve(reply)
+          if (this.#scriptsDecide) this.#log.limited('warn', 'the module decides again')
+          this.#scriptsDecide = false
+          replied(reply)
         },
-        (said) => {
-          const error = kind(said) === 'connection' ? (this.#connection.why() ?? said) : said
-          const found = kind(said)
-          if (found === 'timeout') breaker.timedOut(performance.now())
-          else if (found === 'connection' && !signal.aborted) breaker.broken()
-          else if (found !== 'connection' && found !== 'bug') breaker.reply()
-          if (waits) reject(this.#log.counted(isUnknown(error) ? new Error(NO_MODULE) : error))
-          ended()
+        (error) => {
+          if (this.#requiresModule || !isUnknown(error)) return failed(error)
+          if (!this.#scriptsDecide) {
+            this.#log.limited('warn', 'no module: the Lua scripts decide, at a higher cost for the server. What a worker that died has '
+              + 'reserved comes back when its window ends, and a settlement sent twice charges twice: docs/hosted.md')
+          }
+          this.#scriptsDecide = true
+          this.#scriptsUntil = performance.now() + LOOK_AGAIN
+          return decideByScript()
         },
       )
     })
-  }
-
-  #ask(call: Call, signal: Signal): Promise<unknown> {
-    if (performance.now() < this.#scriptsUntil) return this.#byScript(call, signal)
-    return this.#connection.send(call.limits[0].key, call.verb === 'PEEK', command(call), signal).then(
-      (reply) => {
-        if (this.#scriptsDecide) this.#log.limited('warn', 'the module decides again')
-        this.#scriptsDecide = false
-        return reply
-      },
-      (error) => {
-        if (this.#requiresModule || !isUnknown(error)) throw error
-        if (!this.#scriptsDecide) {
-          this.#log.limited('warn', 'no module: the Lua scripts decide, at a higher cost for the server. What a worker that died has '
-            + 'reserved comes back when its window ends, and a settlement sent twice charges twice: docs/hosted.md')
-        }
-        this.#scriptsDecide = true
-        this.#scriptsUntil = performance.now() + LOOK_AGAIN
-        return this.#byScript(call, signal)
-      },
-    )
   }
 
   /** A NOSCRIPT says that nothing was executed, so the script itself is sent. */
