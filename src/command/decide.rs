@@ -281,12 +281,6 @@ impl<'c, A: Algorithm> Pending<'c, A> {
         outcome
     }
 
-    /// Counts the decision, and commits the change without its charge: another limit of the call denies.
-    pub fn commit_uncharged(mut self) -> Outcome {
-        self.drop_charge();
-        self.commit()
-    }
-
     /// Commits the change, without its charge if the request `charges` nothing, and counts nothing.
     pub fn commit_uncounted(mut self, charges: bool) {
         if !charges {
@@ -295,7 +289,7 @@ impl<'c, A: Algorithm> Pending<'c, A> {
         self.request.algorithm.commit(self.loaded, self.decision.change, self.now);
     }
 
-    /// Leaves the charge out of the change.
+    /// Leaves the charge out of the change: another limit of the call denies.
     pub(super) fn drop_charge(&mut self) {
         if matches!(self.decision.change, Change::Charge(_)) {
             self.decision.change = Change::Keep;

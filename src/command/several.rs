@@ -309,11 +309,15 @@ impl<'c, A: Algorithm> Decided<'c, A> {
 
     #[inline(always)]
     fn commit(self, allowed: bool) -> Outcome {
-        let Self { pending, reserving } = self;
+        let Self { mut pending, reserving } = self;
         match reserving {
-            None if allowed => pending.commit(),
-            None => pending.commit_uncharged(),
             Some(reserving) => reserving.commit(pending, allowed),
+            None => {
+                if !allowed {
+                    pending.drop_charge();
+                }
+                pending.commit()
+            }
         }
     }
 
