@@ -10,10 +10,7 @@ fn rlaas(dir: &TempDir, args: &[&str]) -> (i32, String) {
     let output = Command::new(env!("CARGO_BIN_EXE_rlaas"))
         .args(args)
         .current_dir(dir.path())
-        .env_remove("MERGE_DOMAIN_CONFIG")
-        .env_remove("RLAAS_PREFIX")
-        .env_remove("CACHE_KEY_PREFIX")
-        .env_remove("SHADOW_MODE")
+        .env_clear()
         .output()
         .expect("rlaas runs");
     let text = String::from_utf8(output.stdout).expect("text") + &String::from_utf8(output.stderr).expect("text");

@@ -435,6 +435,19 @@ mod tests {
     use crate::decide::read_descriptor;
     use rlaas_rules::{Settings, Source};
 
+    fn descriptor(text: &str) -> RateLimitDescriptor {
+        read_descriptor(text).expect("a descriptor")
+    }
+
+    /// The plan of a request under these rules.
+    fn plan(text: &str, cluster: bool, descriptors: Vec<RateLimitDescriptor>) -> Result<Plan, String> {
+        let source = Source { name: "d".to_owned(), text: text.to_owned() };
+        let (rules, findings) = rules::load(&[source], &Settings { cluster, ..Settings::default() });
+        let rules = rules.unwrap_or_else(|| panic!("{:?}", findings.errors));
+        let request = RateLimitRequest { domain: "d".to_owned(), descriptors, hits_addend: 0 };
+        Plan::new(&request, rules.domains.get("d"), "", cluster)
+    }
+
     #[test]
     fn what_is_charged_as_a_whole_is_in_one_slot() {
         let text = "domain: d
@@ -444,14 +457,7 @@ descriptors:
   - {key: tenant, rate_limit: {unit: day, requests_per_unit: 5}}
   - {key: path, descriptors: [{key: tenant, rate_limit: {unit: day, requests_per_unit: 5}}]}
 ";
-        let source = Source { name: "d".to_owned(), text: text.to_owned() };
-        let (rules, _) = rules::load(&[source], &Settings { cluster: true, ..Settings::default() });
-        let rules = rules.expect("valid");
-        let descriptor = |text: &str| read_descriptor(text).expect("a descriptor");
-        let plan = |descriptors: Vec<RateLimitDescriptor>, cluster| {
-            let request = RateLimitRequest { domain: "d".to_owned(), descriptors, hits_addend: 0 };
-            Plan::new(&request, rules.domains.get("d"), "", cluster).map(|plan| plan.slots.len())
-        };
+        let plan = |descriptors, cluster| plan(text, cluster, descriptors).map(|plan| plan.slots.len());
         let (a, b) = (descriptor("tenant=a"), descriptor("tenant=b"));
         assert_eq!(plan(vec![a.clone(), descriptor("path=/,tenant=a")], true), Ok(2));
         assert_eq!(plan(vec![a.clone(), b.clone()], false), Ok(2));
@@ -478,14 +484,7 @@ descriptors:
   - {key: instead, rate_limit: {unit: day, limit: 5, replaces: [{name: own}]}}
   - {key: free, rate_limit: {unlimited: true}}
 ";
-        let source = Source { name: "d".to_owned(), text: text.to_owned() };
-        let (rules, findings) = rules::load(&[source], &Settings::default());
-        let rules = rules.unwrap_or_else(|| panic!("{:?}", findings.errors));
-        let descriptor = |text: &str| read_descriptor(text).expect("a descriptor");
-        let plan = |descriptors: Vec<RateLimitDescriptor>| {
-            let request = RateLimitRequest { domain: "d".to_owned(), descriptors, hits_addend: 0 };
-            Plan::new(&request, rules.domains.get("d"), "", false)
-        };
+        let plan = |descriptors| plan(text, false, descriptors);
         let pools = |descriptors| plan(descriptors).expect("a plan").pools.len();
         let own = descriptor("own=a");
         assert_eq!(pools(vec![own.clone()]), 1);

@@ -15,7 +15,7 @@ use envoy_types::pb::ratelimit::config::ratelimit::v3::{
 use prost::{Message as _, Name as _};
 use serde_json::{Value, json};
 
-use super::process::{Rlaas, get, until};
+use super::process::{Rlaas, get, run, until};
 use super::security::Certificates;
 use super::{block_on, one_server};
 use crate::support::*;
@@ -272,17 +272,13 @@ d.q_*: FIXED month 7 AS special, charge always, quota_mode, at resource d
     let in_force = in_force(&service);
     assert!(in_force.ends_with(expected), "{in_force}");
     // The same from the cache.
-    let explain = |arguments: &[&str]| {
-        let output = Command::new(env!("CARGO_BIN_EXE_rlaas")).args(arguments).output().expect("rlaas runs");
-        String::from_utf8(output.stdout).expect("text")
-    };
     let options = ["--rules-cache", paths[1], "--overrides", paths[0]];
-    let text = explain(&[&["explain"], &options[..], &["--domain", "d", "q=any"]].concat());
+    let (_, text) = run(&[&["explain"], &options[..], &["--domain", "d", "q=any"]].concat());
     assert!(
         text.contains("rule     d.q_* at resource d\n  mode     quota_mode\n") && text.contains(":month:q=any"),
         "{text}"
     );
-    let checked = explain(&[&["check"], &options[..]].concat());
+    let (_, checked) = run(&[&["check"], &options[..]].concat());
     assert!(checked.contains("the rules are valid: 3 limits in 1 domain"), "{checked}");
 }
 
@@ -350,23 +346,17 @@ fn the_cache_is_for_a_start_while_the_control_plane_is_away() {
     let variables = [&IN_A_HURRY, &[("CONFIG_GRPC_XDS_SERVER_URL", url.as_str())][..], &kept].concat();
     let service = Rlaas::with_env(&server, "", &variables);
     assert_eq!(passing(&service, "d", "y", 3), 2);
-    until("it tries again and again", || {
-        let failures = service.metrics("rlaas_control_plane_failures");
-        failures.first().and_then(|line| line.rsplit(' ').next()?.parse::<u32>().ok()).is_some_and(|count| count > 3)
-    });
+    until("it tries again and again", || service.figure("rlaas_control_plane_failures") > 3.0);
     // One line, and not one for each attempt.
     assert_eq!(service.log().matches("the control plane is away").count(), 1, "{}", service.log());
     assert!(service.log().contains("the rules are those of the cache"));
     let mut plane = ControlPlane::with(port, &[]);
     plane.accepts("1", &[one("d", 3)]);
     assert_eq!(passing(&service, "d", "z", 5), 3);
-    let is_connected = |value: &str| {
-        let line = service.metrics("rlaas_control_plane_connected").pop().expect("a figure");
-        line.ends_with(value)
-    };
-    assert!(is_connected(" 1"));
+    let is_connected = || service.metrics("rlaas_control_plane_connected")[0].ends_with(" 1");
+    assert!(is_connected());
     drop(plane);
-    until("it is away again", || is_connected(" 0"));
+    until("it is away again", || !is_connected());
     drop(service);
     let bytes = std::fs::read(&cache).expect("a cache");
     std::fs::write(&cache, &bytes[..bytes.len() - 1]).expect("written");

@@ -95,10 +95,6 @@ fn json_is_a_request_and_a_reply() {
     assert_eq!(http(&service.http, "GET /json", &[], body).status, 429);
     for (wrong, expected) in [
         ("", "the body is no RateLimitRequest in JSON: EOF"),
-        (
-            r#"{"domain":"d","descriptor":[]}"#,
-            "the body is no RateLimitRequest in JSON: unrecognized field name 'descriptor'",
-        ),
         (r#"{"domain":"d"}"#, "the list of descriptors must not be empty"),
     ] {
         let response = json(&service, wrong);

@@ -16,7 +16,8 @@ use super::{block_on, one_server};
 use crate::support::*;
 use Code::{Ok as OK, OverLimit as OVER};
 
-fn rules(limit: u32) -> String {
+/// A token bucket, so that what is counted is in one key for the whole test.
+pub fn rules(limit: u32) -> String {
     format!(
         "domain: d\ndescriptors: [{{key: k, rate_limit: {{algorithm: token, unit: year, requests_per_unit: {limit}}}}}]\n"
     )
@@ -94,9 +95,8 @@ fn the_metrics_have_how_far_the_clocks_differ() {
     for seconds in [0, 3_600, -3_600] {
         clock.step(&mut server.con(), seconds);
         assert_eq!(service.code("k=x +0"), OK);
-        let [line] = &service.metrics("rlaas_redis_clock_ahead_seconds")[..] else { panic!("one line") };
-        let ahead: f64 = line.rsplit(' ').next().and_then(|number| number.parse().ok()).expect(line);
-        assert!((ahead - seconds as f64).abs() < 60.0, "{seconds}: {line}");
+        let ahead = service.figure("rlaas_redis_clock_ahead_seconds");
+        assert!((ahead - seconds as f64).abs() < 60.0, "{seconds}: {ahead}");
     }
 }
 
@@ -411,15 +411,6 @@ descriptors:
     assert!(places[0].ends_with("rules.yaml:3:5"), "{places:?}");
     assert_eq!(events()[5]["retry_after_ms"], -1);
     assert!(events()[9]["error"].as_str().is_some_and(|error| error.contains("WRONGTYPE")));
-}
-
-#[test]
-fn a_decision_cannot_forge_a_line_of_the_log() {
-    let server = one_server();
-    let service = Rlaas::with_env(&server, &rules(5), &[("RLAAS_LOG_LEVEL", "debug")]);
-    assert_eq!(service.code(request("d\nERROR forged", &[&[("k", "x\nERROR forged")]])), OK);
-    service.until_log("decided");
-    assert!(service.log().lines().all(|line| !line.starts_with("ERROR")), "{}", service.log());
 }
 
 #[test]

@@ -123,6 +123,13 @@ impl Rlaas {
         response.body.lines().filter(|line| line.starts_with(prefix)).map(str::to_owned).collect()
     }
 
+    /// The number of the only line of the metrics that begins so.
+    pub fn figure(&self, prefix: &str) -> f64 {
+        let lines = self.metrics(prefix);
+        let [line] = &lines[..] else { panic!("{prefix}: {lines:?}") };
+        line.rsplit(' ').next().and_then(|number| number.parse().ok()).expect(line)
+    }
+
     /// Replaces the rules, as a whole.
     pub fn write_rules(&self, text: &str) {
         let rules = self.dir.path().join("rules");
@@ -232,6 +239,13 @@ pub fn http(address: &str, request: &str, headers: &[(&str, &str)], body: &str) 
     let headers: Vec<_> = headers.map(|(name, value)| (name.to_ascii_lowercase(), value.to_owned())).collect();
     record_headers(headers.iter().map(|(name, value)| (name.as_str(), value.as_str())));
     Response { status, headers, body: body.to_owned() }
+}
+
+/// Whether a command of the program succeeds, and what it prints.
+pub fn run(arguments: &[&str]) -> (bool, String) {
+    let output = Command::new(env!("CARGO_BIN_EXE_rlaas")).args(arguments).output().expect("rlaas runs");
+    let text = String::from_utf8(output.stdout).expect("text") + &String::from_utf8_lossy(&output.stderr);
+    (output.status.success(), text)
 }
 
 /// Waits until something is so.

@@ -17,17 +17,11 @@ use redis_rl_algorithm::{Name, Traits};
 use tonic::Code as Status;
 
 use super::flood::{calls, connect};
+use super::operation::rules;
 use super::process::Rlaas;
 use super::{block_on, one_server};
 use crate::support::*;
 use Code::Ok as OK;
-
-/// A token bucket, so that what is counted is in one key for the whole test.
-fn rules(limit: u32) -> String {
-    format!(
-        "domain: d\ndescriptors: [{{key: k, rate_limit: {{algorithm: token, unit: year, requests_per_unit: {limit}}}}}]\n"
-    )
-}
 
 #[test]
 fn ten_instances_allow_exactly_the_limit() {

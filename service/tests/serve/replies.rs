@@ -183,6 +183,9 @@ descriptors:
             ("wide=2 +4 | wide=2", "ok 5 | ok 5: ok"),
             ("GET rl:d:fixed:31536000:wide=2", "5"),
             ("wide=2 +9 | wide=2", "over 5 | over 5: over"),
+            // Under the smallest of its limits, that of the request.
+            ("wide=6 +5 | wide=6 +3 limit 8 YEAR", "ok 0 | ok 0: ok"),
+            ("GET rl:d:fixed:31536000:wide=6", "8"),
             // A limit in shadow mode stops nothing.
             ("wide=3 | try=", "ok 9 | ok 0: ok"),
             ("GET rl:d:fixed:31536000:wide=3", "1"),

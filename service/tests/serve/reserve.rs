@@ -3,7 +3,7 @@
 
 use std::path::Path;
 use std::process::Command;
-use std::thread::sleep;
+use std::thread::{self, sleep};
 use std::time::Duration;
 
 use envoy_types::pb::envoy::extensions::common::ratelimit::v3::RateLimitDescriptor;
@@ -14,7 +14,7 @@ use prost::Message;
 use tonic::codegen::http::uri::PathAndQuery;
 use tonic::{Code as Status, Request};
 
-use super::process::{Options, Rlaas, http, until};
+use super::process::{Options, Rlaas, http, run, until};
 use super::{block_on, one_server, steps};
 use crate::support::{Paused, Server, module_path, servers};
 
@@ -238,31 +238,36 @@ fn a_caller_that_dies_gives_its_estimate_back() {
     let env = [("RLAAS_MAX_RESERVATION_TTL", "2500ms"), ("RLAAS_MAX_RESERVATION_FRACTION", "0.9")];
     let service = Rlaas::with_env(&server, RULES, &env);
     let gateway = Gateway(&service);
-    let mut reserved = Vec::new();
-    for key in ["fixed", "window", "counter", "rolling"] {
+    // At the same time, since a reservation is known for twice its time and a busy machine needs a part of that.
+    let dies = &|key: &str| {
         // The first is cut to the most, as one without a time; the second is shorter.
-        for ttl in [3_600, 2, 0] {
+        let reserved = [3_600, 2, 0].map(|ttl| {
             let of = format!("{key}={ttl}");
             let id = gateway.reserve(&of, 95, ttl);
             assert_eq!(gateway.used(&of), 90);
             assert!(gateway.denied(&of, 20));
             let unused = gateway.reserve(&format!("{of}-unused"), 95, ttl);
-            reserved.push((of, id, unused));
+            (of, id, unused)
+        });
+        sleep(Duration::from_millis(2_600));
+        for (of, id, unused) in reserved {
+            let next = gateway.reserve(&of, 20, 0);
+            assert_eq!(gateway.used(&of), 20, "{of}");
+            // It was used after all: what came back is charged.
+            assert!(gateway.commit(&of, &id, 30), "{of}");
+            assert!(gateway.commit(&of, &next, 20), "{of}");
+            assert_eq!(gateway.used(&of), 50, "{of}");
+            // What was not used is known as long.
+            let of = format!("{of}-unused");
+            assert_eq!([0, 0].map(|actual| gateway.commit(&of, &unused, actual)), [true, false], "{of}");
+            assert_eq!(gateway.used(&of), 0, "{of}");
         }
-    }
-    sleep(Duration::from_millis(2_600));
-    for (of, id, unused) in reserved {
-        let next = gateway.reserve(&of, 20, 0);
-        assert_eq!(gateway.used(&of), 20, "{of}");
-        // It was used after all: what came back is charged.
-        assert!(gateway.commit(&of, &id, 30), "{of}");
-        assert!(gateway.commit(&of, &next, 20), "{of}");
-        assert_eq!(gateway.used(&of), 50, "{of}");
-        // What was not used is known as long.
-        let of = format!("{of}-unused");
-        assert_eq!([0, 0].map(|actual| gateway.commit(&of, &unused, actual)), [true, false], "{of}");
-        assert_eq!(gateway.used(&of), 0, "{of}");
-    }
+    };
+    thread::scope(|scope| {
+        for key in ["fixed", "window", "counter", "rolling"] {
+            scope.spawn(move || dies(key));
+        }
+    });
 }
 
 #[test]
@@ -315,10 +320,9 @@ fn what_cannot_be_reserved_is_an_error() {
     }
     for wrong in ["fraction=0", "fraction=1.5", "fraction=NaN", "fraction=half", "ttl=0s", "ttl=1us"] {
         let flag = format!("--max-reservation-{wrong}");
-        let ended = Command::new(env!("CARGO_BIN_EXE_rlaas")).args(["serve", &flag]).output().expect("it runs");
-        let text = String::from_utf8_lossy(&ended.stderr).into_owned();
+        let (starts, text) = run(&["serve", &flag]);
         let name = flag.split('=').next().expect("a name");
-        assert!(!ended.status.success() && text.contains(name) && text.contains("expected "), "{wrong}: {text}");
+        assert!(!starts && text.contains(name) && text.contains("expected "), "{wrong}: {text}");
     }
 }
 
@@ -479,10 +483,14 @@ fn the_example_shows_what_reservations_are_for() {
     let output =
         Command::new("python3").arg(example).envs(variables).env("RLAAS", env!("CARGO_BIN_EXE_rlaas")).output();
     let text = String::from_utf8(output.expect("python3 runs").stdout).expect("text");
-    let passed = |name: &str| {
+    // The tokens that passed, and in how many requests.
+    let passed = |name: &str| -> [u32; 2] {
         let line = text.lines().find_map(|line| line.strip_prefix(name)).unwrap_or_else(|| panic!("{name} {text}"));
-        line.split_whitespace().next().and_then(|tokens| tokens.replace(',', "").parse().ok()).unwrap_or(0)
+        let words: Vec<_> = line.split_whitespace().collect();
+        [words[0], words[words.len() - 4]].map(|number| number.replace(',', "").parse().expect(line))
     };
-    assert!(passed("check, then charge:") > 10_000, "{text}");
-    assert!((5_000..=10_000).contains(&passed("Reserve and Commit:")), "{text}");
+    assert!(passed("check, then charge:")[0] > 10_000, "{text}");
+    let [tokens, requests] = passed("Reserve and Commit:");
+    // On a busy machine each other request may be denied before the first one has committed.
+    assert!(tokens <= 10_000 && requests >= 10_000 / 600, "{text}");
 }

@@ -5,7 +5,7 @@ use std::process::Command;
 use envoy_types::pb::google::protobuf::value::Kind;
 
 use super::one_server;
-use super::process::{Rlaas, http, request};
+use super::process::{Rlaas, http, request, run};
 use crate::support::*;
 use envoy_types::pb::envoy::service::ratelimit::v3::rate_limit_response::Code;
 
@@ -45,12 +45,8 @@ fn reset_ends_a_denial_where_it_is_allowed() {
     let server = one_server();
     for allowed in ["true", "false"] {
         let service = Rlaas::with_env(&server, RULES, &[("RLAAS_ALLOW_RESET", allowed)]);
-        let reset = |arguments: &[&str]| {
-            let mut command = Command::new(env!("CARGO_BIN_EXE_rlaas"));
-            let output = command.args(["reset", "--debug", &service.debug, "--domain", "d"]).args(arguments).output();
-            let output = output.expect("rlaas runs");
-            (output.status.success(), String::from_utf8(output.stdout).expect("text"))
-        };
+        let reset =
+            |arguments: &[&str]| run(&[&["reset", "--debug", &service.debug, "--domain", "d"], arguments].concat());
         // Longer than a key may be.
         let long = "x".repeat(300);
         let code = || service.code(request("d", &[&[("user", &*long)]]));
@@ -96,12 +92,7 @@ fn who_looks_at_limits_is_told_that_shadow_mode_lifts_them() {
 fn why_shows_what_each_limit_holds_and_charges_nothing() {
     let server = one_server();
     let service = Rlaas::start(&server, RULES);
-    let why = |arguments: &[&str]| {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_rlaas"));
-        let output = command.args(["why", "--debug", &service.debug, "--domain"]).args(arguments).output();
-        let output = output.expect("rlaas runs");
-        (output.status.success(), String::from_utf8(output.stdout).expect("text"))
-    };
+    let why = |arguments: &[&str]| run(&[&["why", "--debug", &service.debug, "--domain"], arguments].concat());
     let code = || service.code(request("d", &[&[("user", "a,b")]]));
     assert_eq!([code(), code()], [Code::Ok; 2]);
     for _ in 0..2 {
@@ -125,11 +116,7 @@ fn why_shows_what_each_limit_holds_and_charges_nothing() {
     assert_eq!(why(&["", "k=1"]), (false, "the domain must not be empty\n".to_owned()));
     assert!(!why(&["d", "k"]).0);
     let closed = format!("127.0.0.1:{}", free_port());
-    let output = Command::new(env!("CARGO_BIN_EXE_rlaas"))
-        .args(["why", "--debug", &closed, "--domain", "d", "k=1"])
-        .output()
-        .expect("rlaas runs");
-    let text = String::from_utf8_lossy(&output.stdout);
+    let (_, text) = run(&["why", "--debug", &closed, "--domain", "d", "k=1"]);
     let expected = "refused (os error 111); rlaas serve listens there only with --debug\n";
-    assert!(text.starts_with(&format!("--debug {closed}: ")) && text.ends_with(expected), "{output:?}");
+    assert!(text.starts_with(&format!("--debug {closed}: ")) && text.ends_with(expected), "{text}");
 }
