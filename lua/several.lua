@@ -8,15 +8,16 @@
 -- There is a key for each limit, in the order of the limits. The reply is {allowed, {reply of limit 1, ...}}, where RL.SHARE
 -- says which limit paid, 0 for none.
 
-local function several(_, words)
-  local shares = what == 'SHARE'
+local function several()
+  local words, shares = ARGV, what == 'SHARE'
   local count = string.match(words[2] or '', '^[1-9]%d?$')
   if not words[shares and 8 or 5] then
     fail('wrong number of arguments')
   elseif not count or count + 0 > (shares and 8 or 64) or shares and count + 0 < 2 then
     fail('invalid numlimits')
   end
-  local requests, seen, members, at = {}, {}, 0, 3
+  -- With room, since a table that grows takes long.
+  local requests, members, at = { nil, nil, nil, nil }, 0, 3
   for n = 1, count do
     algorithms.number = n
     local word = words[at] and string.upper(words[at])
@@ -32,12 +33,14 @@ local function several(_, words)
     end
     local r
     r, at = request(word, KEYS[n], words, at + 1)
-    if seen[r.key] then
-      fail('invalid key: two limits would keep their state in one key')
+    for other = 1, n - 1 do
+      if requests[other][2].key == r.key then
+        fail('invalid key: two limits would keep their state in one key')
+      end
     end
-    -- A request, with room for its state and what `decide` says.
-    requests[n] = { algorithm, r, false, false, 0, false, false }
-    seen[r.key], members = true, members + (r.members or 0)
+    -- A request, with room for its state, what `decide` says, and the reply.
+    requests[n] = { algorithm, r, false, false, 0, false, false, false }
+    members = members + (r.members or 0)
   end
   local word = words[at] and string.upper(words[at])
   is_line = word == 'LINE'
@@ -57,7 +60,7 @@ local function several(_, words)
     end
   end
   -- The first limit that is charged: of RL.MULTI that is limit 1, unless one denies. The others follow.
-  local first, replies = not shares and 1 or nil, {}
+  local first = not shares and 1 or nil
   for n, one in ipairs(requests) do
     algorithms.number = n
     local algorithm, r = one[1], one[2]
@@ -76,14 +79,14 @@ local function several(_, words)
   -- What only shadow mode allows is charged nowhere.
   local charged = first and not (shares and requests[first][2].shadowed) and first or 65
   for n, one in ipairs(requests) do
-    replies[n] = reply(one[1], one[2], one[3] or nil, n < charged and 0 or nil, one[4], one[5], one[6], one[7])
+    one[8] = reply(one[1], one[2], one[3] or nil, n < charged and 0 or nil, one[4], one[5], one[6], one[7])
   end
   for n, one in ipairs(requests) do
     local change = (n >= charged or one[6] ~= 'charge') and one[6] or nil
     one[1].commit(one[2], one[3] or nil, change, one[7])
+    requests[n] = one[8]
   end
-  return { first or 0, replies }
+  return { first or 0, requests }
 end
 
-algorithms.SEVERAL = { MULTI = several, SHARE = several }
-return run('SEVERAL')
+return run(nil, several)

@@ -255,7 +255,7 @@ else
   function answer(algorithm, word)
     local key, words = KEYS[1], ARGV
     if algorithm[what] then
-      return algorithm[what](key, words) -- RENEW, RELEASE, MULTI and SHARE
+      return algorithm[what](key, words) -- RENEW and RELEASE
     elseif not string.find(' CHECK PEEK REFUND SETTLE RESET ', ' ' .. (what or '') .. ' ', 1, true) then
       fail('invalid command: expected CHECK, PEEK, REFUND, SETTLE or RESET first')
     elseif words[3] and (what == 'REFUND' and not algorithm.refund or what == 'SETTLE' and not algorithm.overcharge) then
@@ -294,9 +294,10 @@ else
   end
 end
 
--- Runs an algorithm, by the word of the module's command. An error ends the call, as the reply.
-local function run(word)
-  local done, result = pcall(answer, algorithms[word], word, plain)
+-- Runs an algorithm, by the word of the module's command, or what a call of several limits does. An error ends the call, as
+-- the reply.
+local function run(word, several)
+  local done, result = pcall(several or answer, algorithms[word], word, plain)
   if done then
     return result
   end
