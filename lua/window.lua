@@ -54,7 +54,6 @@ do
       end
       commit(r, counter, change, after)
     end
-
   end
 
   if may_correct then
