@@ -14,5 +14,6 @@ test-ops: $(own_module) $(if $(SERVERS),,servers) ## test deploy/monitoring and 
 	@python3 -m pip install --quiet --disable-pip-version-check --root-user-action ignore --upgrade \
 	  --target "$(TARGET)/ops-python" -r deploy/monitoring/requirements.txt
 	$(build_service)
+	PYTHONPATH="$(TARGET)/ops-python" python3 -B deploy/monitoring/test_alerts.py
 	RLAAS="$(TARGET)/debug/rlaas" PYTHONPATH="$(TARGET)/ops-python" python3 -B deploy/monitoring/test_ops.py
 	RLAAS="$(TARGET)/debug/rlaas" PYTHONPATH="$(TARGET)/ops-python" python3 -B deploy/monitoring/test_kubernetes.py
