@@ -82,8 +82,7 @@ local plain
 if what == 'CHECK' and (is_line or not ARGV[4]) and KEYS[1] and string.find(ARGV[3] or '', '^[1-9]%d*$') then
   local window, limit = milliseconds(ARGV[2]), ARGV[3] + 0
   if window and limit < 2 ^ 53 and not string.find(KEYS[1], ':reserved', 1, true) then
-    -- With room for what an algorithm adds: a table that grows takes long.
-    plain = { key = KEYS[1], window = window, limit = limit, starts = nil, ends = nil }
+    plain = { key = KEYS[1], window = window, limit = limit }
   end
 end
 local may_correct = not plain and what ~= 'MULTI' -- whether the call may need `refund` and `overcharge`

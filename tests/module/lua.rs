@@ -143,7 +143,14 @@ fn in_a_cluster_every_key_stays_in_its_slot() {
 }
 
 /// Times and calls that are too rare to come by chance, after which only an expiry shows a mistake.
-const RARE: [&[(i64, &str)]; 3] = [
+const RARE: [&[(i64, &str)]; 4] = [
+    // Keys may contain any byte.
+    &[
+        (0, "rl a\0b FIXED month 5"),
+        (0, "rl a\0c FIXED month 5"),
+        (0, "rl a\0b FIXED 1m 5"),
+        (0, "rl a\0c FIXED 1m 5 ANCHOR 1"),
+    ],
     // A log of which one younger unit stays lives for 1.5 windows.
     &[(0, "rl k SLIDING 1m 5"), (1, "rl k SLIDING 1m 5"), (36_000, "rl_refund k SLIDING 1m 5 AT 1795269620123")],
     // Each lock is longer than the one before. A refund ends one; quiet time, a reset and a clock that steps back.

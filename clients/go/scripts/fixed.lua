@@ -8,60 +8,6 @@
 -- The key that the call names is the beginning of that of the counter. In a cluster it has to have a hash tag.
 
 do
-  -- Finds the window of now, and so the key of its counter.
-  local function prepare(r, window)
-    local length, DAY, floor = r.window, 86400000, math.floor
-    if length and not r.ANCHOR then
-      r.starts = now_ms - now_ms % length
-      r.key, r.ends = r.key .. string.format(':%d', r.starts / length), r.starts + length
-      r.expires_at = now_ms + length
-      return
-    end
-    local word, anchor = length and string.format('%dms', length) or string.lower(window), (r.ANCHOR or 0) * 1000
-    if not length and not string.find(' day week month year ', ' ' .. word .. ' ', 1, true) then
-      fail('invalid window')
-    elseif anchor > 253402300799000 then
-      fail('invalid ANCHOR')
-    end
-    -- Days from 1970 to the first day of a month, counted from January of the year 0. The years of the formula start in
-    -- March, so that the leap day is their last.
-    local function first_day(month)
-      local year, of_year = floor((month - 2) / 12), (month - 2) % 12
-      local leap_days = floor(year / 4) - floor(year / 100) + floor(year / 400)
-      return 365 * year + leap_days + floor((153 * of_year + 2) / 5) - 719468
-    end
-    local function month_of(day)
-      local month = 1970 * 12 + floor(day / 30.436875) + 1 -- at most two too many
-      while first_day(month) > day do
-        month = month - 1
-      end
-      return month
-    end
-    local starts
-    length = length or word == 'day' and DAY or word == 'week' and 7 * DAY
-    if length then
-      -- 5 January 1970 was a Monday.
-      local monday = word == 'week' and not r.ANCHOR and 4 * DAY or 0
-      starts = now_ms - (now_ms - anchor - monday) % length
-      r.ends = starts + length
-    else
-      -- From the anchor's day of the month and time of day, or the last day of a month that is too short.
-      local time, months = anchor % DAY, word == 'year' and 12 or 1
-      local first = month_of((anchor - time) / DAY)
-      local day = (anchor - time) / DAY - first_day(first)
-      local function start(n)
-        local month, next_month = first_day(first + n), first_day(first + n + 1)
-        return (month + math.min(day, next_month - month - 1)) * DAY + time
-      end
-      local n = month_of(floor(now_ms / DAY)) - first
-      n = n - n % months
-      n = start(n) > now_ms and n - months or n
-      starts, r.ends = start(n), start(n + months)
-    end
-    r.starts, r.expires_at = math.max(0, starts), r.ends
-    r.key = string.format('%s:%s:%d', r.key, word, r.starts)
-  end
-
   -- All units come back together, when the window ends. `ttl` and `count` are what the script replies: what the command TTL
   -- says of the counter, and the counter after the request.
   local function figures(r, counter, needed)
@@ -76,12 +22,16 @@ do
   end
 
   if plain then
-    -- One unit is counted whether it is allowed or not: as the script does, at once.
+    -- Without options: the window is a length, and has no anchor. One unit is counted whether it is allowed or not: as the
+    -- script does, at once.
     local function load(r)
+      local window = r.window
+      local starts = now_ms - now_ms % window
+      r.key, r.ends = r.key .. string.format(':%d', starts / window), starts + window
       local value = redis.call('INCRBY', r.key, '1')
       local expires_at = value ~= 1 and expiry(r.key)
       if not expires_at then
-        expires_at = r.expires_at
+        expires_at = now_ms + window
         redis.call('PEXPIREAT', r.key, string.format('%d', expires_at))
       end
       return { value = value, expires_at = expires_at }
@@ -91,8 +41,64 @@ do
       return counter.value <= r.limit, 0, 'charge', counter
     end
 
-    algorithms.FIXED = { prepare = prepare, load = load, decide = decide_counted, figures = figures }
+    algorithms.FIXED = { load = load, decide = decide_counted, figures = figures }
   else
+    -- Finds the window of now, and so the key of its counter.
+    local function prepare(r, window)
+      local length, DAY, floor = r.window, 86400000, math.floor
+      local periods = { day = DAY, week = 7 * DAY, month = false, year = false }
+      if length and not r.ANCHOR then
+        r.starts = now_ms - now_ms % length
+        r.key, r.ends = r.key .. string.format(':%d', r.starts / length), r.starts + length
+        r.expires_at = now_ms + length
+        return
+      end
+      local word, anchor = length and string.format('%dms', length) or string.lower(window), (r.ANCHOR or 0) * 1000
+      if not length and periods[word] == nil then
+        fail('invalid window')
+      elseif anchor > 253402300799000 then
+        fail('invalid ANCHOR')
+      end
+      -- Days from 1970 to the first day of a month, counted from January of the year 0. The years of the formula start in
+      -- March, so that the leap day is their last.
+      local function first_day(month)
+        local year, of_year = floor((month - 2) / 12), (month - 2) % 12
+        local leap_days = floor(year / 4) - floor(year / 100) + floor(year / 400)
+        return 365 * year + leap_days + floor((153 * of_year + 2) / 5) - 719468
+      end
+      local function month_of(day)
+        local month = 1970 * 12 + floor(day / 30.436875) + 1 -- at most two too many
+        while first_day(month) > day do
+          month = month - 1
+        end
+        return month
+      end
+      local starts
+      length = length or periods[word]
+      if length then
+        -- 5 January 1970 was a Monday.
+        local monday = word == 'week' and not r.ANCHOR and 4 * DAY or 0
+        starts = now_ms - (now_ms - anchor - monday) % length
+        r.ends = starts + length
+      else
+        -- From the anchor's day of the month and time of day, or the last day of a month that is too short.
+        local time, months = anchor % DAY, word == 'year' and 12 or 1
+        local first = month_of((anchor - time) / DAY)
+        local day = (anchor - time) / DAY - first_day(first)
+        local function start(n)
+          local month, next_month = first_day(first + n), first_day(first + n + 1)
+          return (month + math.min(day, next_month - month - 1)) * DAY + time
+        end
+        local n = month_of(floor(now_ms / DAY)) - first
+        n = n - n % months
+        n = start(n) > now_ms and n - months or n
+        starts, r.ends = start(n), start(n + months)
+      end
+      r.starts, r.expires_at = math.max(0, starts), r.ends
+      -- `%s` would end a key at a zero byte, so the key is not an argument of it.
+      r.key = r.key .. string.format(':%s:%d', word, r.starts)
+    end
+
     local load, commit = shared('counter')
 
     -- A denied request is counted too. One that costs more than 1 is counted only if the window was full already, since a
