@@ -1,5 +1,6 @@
-//! What `rlaas check` and `rlaas explain` print.
+//! What `rlaas check` and `rlaas explain` print; and `docs/service.md` and the code know the same variables.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::process::Command;
 
@@ -51,6 +52,9 @@ fn valid_rules_are_counted() {
     let expected =
         format!("the rules are valid: 2 limits in 2 domains\nhash {}, of rlaas {}\n", hash(&text), rlaas::VERSION);
     assert_eq!((status, text), (0, expected));
+    // Those of `make service`.
+    let (status, text) = rlaas(&dir, &["check", concat!(env!("CARGO_MANIFEST_DIR"), "/examples/rules")]);
+    assert!(status == 0 && text.starts_with("the rules are valid: 2 limits in 1 domain"), "{text}");
 }
 
 /// The one that `rlaas check` prints.
@@ -147,4 +151,29 @@ fn no_control_character_reaches_the_terminal() {
     assert!(text.contains("key      rl:d%0A:fixed:86400:k%1B=a\\u{9b}\n"), "{text}");
     assert!(text.contains("descriptor (x, \\u{7})\n"), "{text}");
     assert!(!text.contains(|c: char| c.is_control() && c != '\n'), "{text:?}");
+}
+
+#[test]
+fn each_variable_of_the_table_is_read_or_has_no_effect() {
+    // The page has this table.
+    let page = include_str!("../src/serve/variables.txt");
+    let code = [
+        include_str!("../src/serve/flags.rs"),
+        include_str!("../src/serve/variables.rs"),
+        include_str!("../src/serve/url.rs"),
+        include_str!("../src/control/settings.rs"),
+    ];
+    let code: String = code.iter().filter_map(|file| file.split("#[cfg(test)]").next()).collect();
+    let mut seen = BTreeSet::new();
+    let table = page.lines().skip_while(|line| !line.starts_with("| variable |"));
+    for row in table.filter(|line| line.starts_with("| `")) {
+        let cells: Vec<_> = row.split('|').map(str::trim).collect();
+        let [_, names, _, here, _] = cells[..] else { panic!("{row}") };
+        for name in names.split('`').skip(1).step_by(2) {
+            assert!(seen.insert(name), "{name} is there twice");
+            let is_read = code.contains(&format!("\"{name}\""));
+            assert_eq!(is_read, !here.starts_with("no effect"), "{name}: {here}");
+        }
+    }
+    assert!(seen.len() > 100, "{}", seen.len());
 }

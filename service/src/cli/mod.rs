@@ -119,14 +119,10 @@ pub fn run() -> ExitCode {
     let mut args = env::args_os();
     let serves = args.len() == 1 && args.next().is_some_and(|name| Path::new(&name).ends_with("ratelimit"));
     let cli = if serves { Cli::parse_from(["rlaas", "serve"]) } else { Cli::parse() };
-    let command = match cli.command {
+    let out = &mut io::stdout();
+    let result = match cli.command {
         Command::Serve(flags) => return serve::run(*flags),
-        command => command,
-    };
-    let out = &mut io::stdout().lock();
-    let result = match &command {
-        Command::Serve(_) => Ok(ExitCode::SUCCESS),
-        Command::Check(args) => check::run(args, out),
+        Command::Check(args) => check::run(&args, out),
         Command::Explain(args) => args.run(out),
         Command::Why(args) => args.run("/why", out),
         Command::Reset(args) => args.run("/reset", out),

@@ -201,7 +201,8 @@ impl Plan {
     /// Whether all keys that are charged have the same hash tag.
     fn has_one_slot(&self) -> bool {
         let charged = self.slots.iter().filter_map(|slot| match slot {
-            Slot::Check(check) if matches!(check.hits, Hits::Charge(_)) => Some(hashed(&check.key)),
+            // What is in the first braces is hashed, else the whole key.
+            Slot::Check(of) if matches!(of.hits, Hits::Charge(_)) => Some(hash_tag(&of.key).unwrap_or(&of.key)),
             _ => None,
         });
         let mut pairs = charged.clone().zip(charged.skip(1));
@@ -282,11 +283,6 @@ fn slot(
         metric,
         instead_of: None,
     })))
-}
-
-/// The part of a key that says its slot in a cluster: what is in the first braces, else the whole key.
-fn hashed(key: &str) -> &str {
-    hash_tag(key).unwrap_or(key)
 }
 
 /// What is in the first braces, if anything is.
@@ -426,7 +422,7 @@ impl Check {
 }
 
 #[cfg(test)]
-mod tests {
+pub mod tests {
     use std::iter::repeat_n;
 
     use envoy_types::pb::google::protobuf::UInt64Value;
@@ -435,12 +431,12 @@ mod tests {
     use crate::decide::read_descriptor;
     use rlaas_rules::{Settings, Source};
 
-    fn descriptor(text: &str) -> RateLimitDescriptor {
+    pub fn descriptor(text: &str) -> RateLimitDescriptor {
         read_descriptor(text).expect("a descriptor")
     }
 
     /// The plan of a request under these rules.
-    fn plan(text: &str, cluster: bool, descriptors: Vec<RateLimitDescriptor>) -> Result<Plan, String> {
+    pub fn plan(text: &str, cluster: bool, descriptors: Vec<RateLimitDescriptor>) -> Result<Plan, String> {
         let source = Source { name: "d".to_owned(), text: text.to_owned() };
         let (rules, findings) = rules::load(&[source], &Settings { cluster, ..Settings::default() });
         let rules = rules.unwrap_or_else(|| panic!("{:?}", findings.errors));

@@ -69,26 +69,17 @@ mod tests {
     use std::time::Duration;
 
     use envoy_types::pb::envoy::extensions::common::ratelimit::v3::RateLimitDescriptor;
-    use envoy_types::pb::envoy::service::ratelimit::v3::RateLimitRequest;
     use envoy_types::pb::google::protobuf::UInt64Value;
-    use rlaas_rules::{Settings, Source, load};
 
-    use super::super::plan::{Plan, Reservation, Slot};
+    use super::super::plan::tests::{descriptor, plan};
+    use super::super::plan::{Reservation, Slot};
     use super::*;
-    use crate::decide::read_descriptor;
 
     #[test]
     fn of_two_estimates_in_one_key_the_larger_is_reserved() {
-        let text = "domain: d\ndescriptors: [{key: k, rate_limit: {unit: day, requests_per_unit: 9}}]".to_owned();
-        let (rules, _) = load(&[Source { name: "d".to_owned(), text }], &Settings::default());
-        let descriptor = |hits| RateLimitDescriptor {
-            hits_addend: Some(UInt64Value { value: hits }),
-            ..read_descriptor("k=v").expect("a descriptor")
-        };
-        let descriptors = vec![descriptor(5), descriptor(3)];
-        let request = RateLimitRequest { domain: "d".to_owned(), descriptors, hits_addend: 0 };
-        let rules = rules.expect("valid");
-        let mut plan = Plan::new(&request, rules.domains.get("d"), "", false).expect("a plan");
+        let text = "domain: d\ndescriptors: [{key: k, rate_limit: {unit: day, requests_per_unit: 9}}]";
+        let of = |hits| RateLimitDescriptor { hits_addend: Some(UInt64Value { value: hits }), ..descriptor("k=v") };
+        let mut plan = plan(text, false, vec![of(5), of(3)]).expect("a plan");
         for slot in &mut plan.slots {
             let Slot::Check(check) = slot else { continue };
             check.reservation = Some(Arc::new(Reservation { id: "a".to_owned(), ttl: Duration::from_secs(1) }));

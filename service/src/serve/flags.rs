@@ -281,34 +281,25 @@ mod tests {
     const MEANINGS: &str = r#"
 -> grpc: Tcp("127.0.0.1:8081") & http: "127.0.0.1:8080" & debug: None & redis: "redis://127.0.0.1:6379" & rules: ["rules"]
 -> timeout: 15ms & denials: 10000 & age: Some(86400s), grace: Some(3600s) & headers: None & tls: None & without_effect: []
-GRPC_HOST=0.0.0.0 GRPC_PORT=9000 -> grpc: Tcp("0.0.0.0:9000")
+GRPC_HOST=0.0.0.0 GRPC_PORT=9000 PORT=8888 DEBUG_PORT=6000 PROMETHEUS_ADDR=:9102 \
+  -> grpc: Tcp("0.0.0.0:9000") & http: "127.0.0.1:8888" & debug: Some("127.0.0.1:6000") & metrics: "0.0.0.0:9102"
+--grpc=127.0.0.1:2 --http=127.0.0.1:1 --debug=127.0.0.1:4 --metrics=127.0.0.1:3 \
+  GRPC_PORT=9 GRPC_UDS=/run/variable PORT=9 DEBUG_PORT=9 PROMETHEUS_ADDR=:9 \
+  -> grpc: Tcp("127.0.0.1:2") & http: "127.0.0.1:1" & debug: Some("127.0.0.1:4") & metrics: "127.0.0.1:3"
+CACHE_KEY_PREFIX=p: REDIS_TIMEOUT=+1s LOCAL_CACHE_SIZE_IN_BYTES=0 LOG_LEVEL=WARN LOG_FORMAT=Json \
+  -> prefix: "p:" & timeout: 1s & denials: 0 & log_level: Level(Warn) & log_json: true
+--rules=flag --prefix=flag --timeout=1ms --denials=5 --recheck-denials=2s --log-level=error --log-format=text \
+  RUNTIME_ROOT=/variable CACHE_KEY_PREFIX=variable REDIS_TIMEOUT=9s LOCAL_CACHE_SIZE_IN_BYTES=0 LOG_LEVEL=debug LOG_FORMAT=json \
+  -> rules: ["flag"] & prefix: "flag" & timeout: 1ms & denials: 5 & recheck_denials: 2s & log_level: Level(Error) & log_json: false
 GRPC_HOST=::1 -> grpc: Tcp("[::1]:8081")
---grpc=127.0.0.1:2 GRPC_PORT=9 GRPC_UDS=/run/variable -> grpc: Tcp("127.0.0.1:2")
 GRPC_UDS=/run/variable -> grpc: Unix("/run/variable")
-PORT=8888 -> http: "127.0.0.1:8888"
 HOST=rlaas.example -> http: "rlaas.example:8080"
---http=127.0.0.1:1 PORT=9 -> http: "127.0.0.1:1"
-DEBUG_PORT=6000 -> debug: Some("127.0.0.1:6000")
---debug=127.0.0.1:4 DEBUG_PORT=9 -> debug: Some("127.0.0.1:4")
-PROMETHEUS_ADDR=:9102 -> metrics: "0.0.0.0:9102"
 PROMETHEUS_ADDR=localhost:7952 -> metrics: "127.0.0.1:7952"
---metrics=127.0.0.1:3 PROMETHEUS_ADDR=:9 -> metrics: "127.0.0.1:3"
 RUNTIME_ROOT=/data RUNTIME_SUBDIRECTORY=ratelimit -> rules: ["/data/ratelimit/config"]
 RUNTIME_ROOT=/data RUNTIME_SUBDIRECTORY=/ratelimit RUNTIME_APPDIRECTORY= -> rules: ["/data/ratelimit/config"]
 RUNTIME_ROOT=/data RUNTIME_APPDIRECTORY=/limits -> rules: ["/data/limits"]
---rules=flag RUNTIME_ROOT=/variable -> rules: ["flag"]
-CACHE_KEY_PREFIX=p: -> prefix: "p:"
---prefix=flag CACHE_KEY_PREFIX=variable -> prefix: "flag"
-REDIS_TIMEOUT=+1s -> timeout: 1s
---timeout=1ms REDIS_TIMEOUT=9s -> timeout: 1ms
-LOCAL_CACHE_SIZE_IN_BYTES=0 -> denials: 0
---denials=5 --recheck-denials=2s LOCAL_CACHE_SIZE_IN_BYTES=0 -> denials: 5 & recheck_denials: 2s
-LOG_LEVEL=WARN -> log_level: Level(Warn)
---log-level=error LOG_LEVEL=debug -> log_level: Level(Error)
-LOG_FORMAT=Json -> log_json: true
 LOG_FORMAT=TEXT -> log_json: false
 LOG_FORMAT=logfmt -> log_json: false
---log-format=text LOG_FORMAT=json -> log_json: false
 LIMIT_RESPONSE_HEADERS_ENABLED=T LIMIT_RESET_HEADER=X-Reset -> limit: "RateLimit-Limit" & reset: "X-Reset"
 SHADOW_MODE=true -> shadow: true, quota: false
 NEAR_LIMIT_RATIO=1.5 -> near_limit_ratio: 1.5

@@ -102,8 +102,10 @@ impl Server {
         let mut certificates = self.certificates();
         certificates.look(Instant::now(), &served(self.tls.as_ref()));
         let control = self.ask_control_plane(rules);
-        if control.is_none() {
-            self.read_files(&mut files).await;
+        if control.is_none() && !look(&self.service, &mut files) {
+            // A file was written just now. It is complete if it stays the same.
+            sleep(LOOK_EVERY).await;
+            look(&self.service, &mut files);
         }
         tokio::spawn(redis::watch(self.service.clone(), self.settings.redis.clone()));
         let reload = Reload { service: self.service.clone(), files, control, certificates, tls: self.tls.clone() };
@@ -128,14 +130,6 @@ impl Server {
         client.start();
         self.control = Some(tokio::spawn(client.clone().run()));
         Some(client)
-    }
-
-    async fn read_files(&self, files: &mut Watch) {
-        if !look(&self.service, files) {
-            // A file was written just now. It is complete if it stays the same.
-            sleep(LOOK_EVERY).await;
-            look(&self.service, files);
-        }
     }
 
     /// Accepts connections from now on.

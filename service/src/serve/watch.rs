@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_takes_effect_once_and_when_it_has_settled() {
+    fn a_change_takes_effect_once_and_when_it_has_settled_and_a_missing_directory_is_an_error() {
         let mut looks = Looks::new();
         assert_eq!((looks.look(), looks.look()), (Some(Ok(vec![])), None));
         looks.write("a.yaml", RULES);
@@ -303,6 +303,17 @@ mod tests {
         assert_eq!(looks.settled(), Some(Err(())));
         fs::remove_file(looks.at("a.yaml")).expect("removed");
         assert_eq!(looks.settled(), Some(Ok(vec![])));
+        // At the start, and later. Empty is not missing.
+        fs::remove_dir(looks.at("")).expect("removed");
+        looks.watch = Watch::new(vec![looks.at("")], false, None, rules::Settings::default());
+        assert_eq!((looks.look(), looks.look()), (Some(Err(())), None));
+        fs::create_dir(looks.at("")).expect("a directory");
+        assert_eq!(looks.settled(), Some(Ok(vec![])));
+        fs::remove_dir(looks.at("")).expect("removed");
+        assert_eq!(looks.settled(), Some(Err(())));
+        fs::create_dir(looks.at("")).expect("a directory");
+        looks.write("a.yaml", RULES);
+        assert_eq!(looks.settled(), domain("d"));
     }
 
     #[test]
@@ -414,20 +425,5 @@ mod tests {
         fs::write(path("r.yml.bak"), RULES).expect("a file");
         let mut named = Watch::new(vec![path("r.yml.bak")], false, None, rules::Settings::default());
         assert!(named.read_now().is_ok_and(|(rules, warnings)| rules.domains.len() == 1 && warnings.is_empty()));
-    }
-
-    #[test]
-    fn a_directory_that_is_missing_is_an_error_once() {
-        let mut looks = Looks::new();
-        fs::remove_dir(looks.at("")).expect("removed");
-        assert_eq!((looks.look(), looks.look()), (Some(Err(())), None));
-        fs::create_dir(looks.at("")).expect("a directory");
-        // Empty is not missing.
-        assert_eq!(looks.settled(), Some(Ok(vec![])));
-        fs::remove_dir(looks.at("")).expect("removed");
-        assert_eq!(looks.settled(), Some(Err(())));
-        fs::create_dir(looks.at("")).expect("a directory");
-        looks.write("a.yaml", RULES);
-        assert_eq!(looks.settled(), domain("d"));
     }
 }

@@ -8,7 +8,7 @@ use std::net::TcpStream;
 
 use super::flood::{calls, connect};
 use super::one_server;
-use super::process::{Rlaas, get, request, until};
+use super::process::{Rlaas, get, until};
 use crate::support::{PATIENCE, Paused, eventually};
 
 /// The gauges of what a service holds: first the connections of HTTP, debug and gRPC, then those of the metrics.
@@ -84,7 +84,7 @@ fn what_comes_and_goes_leaves_nothing() {
         service.write_rules(&rules(generation.get() as usize));
         service.signal("-HUP");
         service.until_generation(generation.get());
-        service.code(request("d", &[&[("k", "z")]]));
+        service.code("k=z");
     });
     come_and_go(&service, "outages of Redis", 2, || {
         let paused = Paused::new(&server);
@@ -109,7 +109,7 @@ descriptors:
     let ask = |key: &str, from: usize, to: usize| {
         for first in (from..to).step_by(1_000) {
             let all: Vec<_> = (first..first + 1_000).map(|n| format!("{key}={n}")).collect();
-            service.try_ask(&*all.join(" | ")).expect("a reply");
+            service.try_ask(&all.join(" | ")).expect("a reply");
         }
         service.memory("VmRSS")
     };

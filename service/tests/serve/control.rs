@@ -158,7 +158,7 @@ fn one(domain: &str, limit: u32) -> RateLimitConfig {
 /// How many requests of a domain pass, of so many.
 fn passing(service: &Rlaas, domain: &str, value: &str, of: usize) -> usize {
     let ask = format!("{domain}: k={value}");
-    (0..of).filter(|_| service.code(&*ask) == Code::Ok).count()
+    (0..of).filter(|_| service.code(&ask) == Code::Ok).count()
 }
 
 fn in_force(service: &Rlaas) -> String {

@@ -43,7 +43,7 @@ fn stalled(service: &Rlaas, process: u32, stall: Duration, patience: Duration) -
         for n in 0..((stall + Duration::from_millis(600)).as_micros() / EVERY.as_micros()) as u32 {
             sleep_until((began + EVERY * n).into()).await;
             let mut client = client.clone();
-            tasks.spawn(async move { timeout(patience, client.try_ask(&*format!("k={n}"))).await });
+            tasks.spawn(async move { timeout(patience, client.try_ask(&format!("k={n}"))).await });
         }
         let replies: Vec<_> = tasks.join_all().await.into_iter().flatten().collect();
         let allowed = replies.iter().flatten().filter(|reply| reply.overall_code() == Code::Ok).count();

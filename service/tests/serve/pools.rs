@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::process::{Options, Rlaas, http, until};
 use super::regions::Link;
-use super::steps::check;
+use super::steps::{check, json as body};
 use super::{alone, block_on, one_server};
 use crate::support::*;
 
@@ -118,7 +118,7 @@ descriptors:
                 let (expected, after) = if whole { together(left, &asked) } else { each(left, &asked) };
                 left = after;
                 let text: Vec<_> = asked.iter().map(|((key, _), hits)| format!("{key}={value} +{hits}")).collect();
-                let allowed = service.code(&*text.join(" | ")) == Code::Ok;
+                let allowed = service.code(&text.join(" | ")) == Code::Ok;
                 assert_eq!(allowed, expected, "{whole} {denials} {round}: {text:?}, then {left:?}");
             }
         }
@@ -179,10 +179,7 @@ descriptors:
         ("RLAAS_LOG_LEVEL", "debug"),
     ];
     let service = Rlaas::with_env(&server, rules, &env);
-    let ask = || -> Value {
-        let body = r#"{"domain": "d", "descriptors": [{"entries": [{"key": "tenant", "value": "a"}]}]}"#;
-        serde_json::from_str(&http(&service.http, "POST /json", &[], body).body).expect("JSON")
-    };
+    let ask = |of: &str| -> Value { serde_json::from_str(&service.post("/json", of, "").body).expect("JSON") };
     let named = |reply: &Value| {
         let headers = reply["responseHeadersToAdd"].as_array().expect("headers");
         let header = headers.iter().find(|header| header["key"] == "RateLimit").expect("a header");
@@ -190,12 +187,12 @@ descriptors:
         let name = header["value"].as_str().and_then(|value| value.split('"').nth(1)).expect("a name").to_owned();
         (name, metadata["chargedPools"].clone(), metadata["deniedBy"].clone(), metadata["metadata"]["team"].clone())
     };
-    assert_eq!(named(&ask()), ("d.tenant".to_owned(), Value::Null, Value::Null, json!("a")));
-    let of_pool = ask();
+    assert_eq!(named(&ask("tenant=a")), ("d.tenant".to_owned(), Value::Null, Value::Null, json!("a")));
+    let of_pool = ask("tenant=a");
     assert_eq!(named(&of_pool), ("spare".to_owned(), json!(["spare"]), Value::Null, json!("a")));
     assert_eq!(of_pool["statuses"][0]["currentLimit"]["name"], "spare");
     // The pool allows it sooner, after two hours.
-    let denied = ask();
+    let denied = ask("tenant=a");
     assert_eq!(named(&denied), ("spare".to_owned(), Value::Null, json!(["spare"]), Value::Null));
     assert_eq!(denied["statuses"][0]["durationUntilReset"], "7200s");
     let denied = http(&service.http, "GET /authorize/d", &[("X-Tenant", "a")], "");
@@ -203,8 +200,7 @@ descriptors:
     assert!(denied.body.contains(r#""violated-policies":["spare"]"#), "{denied:?}");
     service.until_log("rule=\"d.pools.spare\"");
 
-    let body = r#"{"domain": "d", "descriptors": [{"entries": [{"key": "tenant", "value": "a"}]}]}"#;
-    let why = http(&service.debug, "POST /why", &[], body).body;
+    let why = http(&service.debug, "POST /why", &[], &body("tenant=a", "")).body;
     let parts: Vec<_> = why.lines().map(|line| line.split(" at ").next().unwrap_or_default().trim_end()).collect();
     let expected = [
         "  used     1 of 1",
@@ -227,8 +223,7 @@ descriptors:
 ",
     );
     service.until_generation(2);
-    let body = r#"{"domain": "d", "descriptors": [{"entries": [{"key": "one"}]}, {"entries": [{"key": "two"}]}]}"#;
-    let reply: Value = serde_json::from_str(&http(&service.http, "POST /json", &[], body).body).expect("JSON");
+    let reply = ask("one= | two=");
     let shown = (&reply["overallCode"], &reply["statuses"][0]["code"], reply["dynamicMetadata"].get("chargedPools"));
     assert_eq!(shown, (&json!("OVER_LIMIT"), &json!("OK"), None));
 }
@@ -289,24 +284,18 @@ descriptors:
   - {key: all, rate_limit: {algorithm: counter, unit: year, requests_per_unit: 1000}}
 ";
     let service = Rlaas::start(&server, rules);
-    let post = |what: &str, more: &str| {
-        let entries =
-            ["tenant", "user", "all"].map(|key| format!(r#"{{"entries": [{{"key": "{key}", "value": "x"}}]}}"#));
-        let body = format!(r#"{{"domain": "d", "descriptors": [{}], {more}}}"#, entries.join(", "));
-        http(&service.http, &format!("POST /{what}"), &[], &body)
-    };
+    let post = |path: &str, more: &str| service.post(path, "tenant=x | user=x | all=x", more);
     let reserve = |amount: u32| -> Value {
-        serde_json::from_str(&post("reserve", &format!("\"amount\": {amount}")).body).expect("JSON")
+        serde_json::from_str(&post("/reserve", &format!(",\"amount\": {amount}")).body).expect("JSON")
     };
     // What the own limit of the tenant counts, and the pool.
     let counted = || {
-        let body = r#"{"domain": "d", "descriptors": [{"entries": [{"key": "tenant", "value": "x"}]}]}"#;
-        let why = http(&service.debug, "POST /why", &[], body).body;
+        let why = http(&service.debug, "POST /why", &[], &body("tenant=x", "")).body;
         let used = |line: &str| line.strip_prefix("  used     ")?.split(' ').next()?.parse().ok();
         why.lines().filter_map(used).collect::<Vec<u32>>()
     };
     let commit = |id: &Value, actual: u32| {
-        let settled = post("commit", &format!("\"reservationId\": {id}, \"actualAmount\": {actual}"));
+        let settled = post("/commit", &format!(",\"reservationId\": {id}, \"actualAmount\": {actual}"));
         settled.body.contains("true")
     };
     // The largest part of a limit is a half.
@@ -322,10 +311,10 @@ descriptors:
     assert!(ids.iter().all(Value::is_string), "{ids:?}");
     let denied = reserve(1);
     assert_eq!((&denied["code"], counted()), (&json!("OVER_LIMIT"), vec![100, 100]));
-    let own = post("reserve", "\"amount\": 1, \"reservationId\": \"mine\"");
+    let own = post("/reserve", ",\"amount\": 1, \"reservationId\": \"mine\"");
     assert!(own.status == 400 && own.body.contains("reservation_id"), "{own:?}");
     // Without an id, the own limit is charged, whatever it says.
-    assert_eq!(post("commit", "\"actualAmount\": 5").status, 200);
+    assert_eq!(post("/commit", ",\"actualAmount\": 5").status, 200);
     assert_eq!(counted(), [100, 100]);
 }
 
@@ -381,18 +370,16 @@ descriptors:
             ("GET rl:d:window:31536000:all:{m}", "2"),
         ],
     );
-    let body = r#"{"domain": "d", "descriptors": [{"entries": [{"key": "team", "value": "c"}]}]}"#;
-    let ask = |path: &str, body: &str| http(&service.http, &format!("POST {path}"), &[], body);
     let charged = || {
-        let reply: Value = serde_json::from_str(&ask("/json", body).body).expect("JSON");
+        let reply: Value = serde_json::from_str(&service.post("/json", "team=c", "").body).expect("JSON");
         reply["dynamicMetadata"]["chargedPools"].clone()
     };
     redis::cmd("FLUSHALL").exec(&mut server.con()).expect("FLUSHALL");
     assert_eq!([charged(), charged(), charged()], [Value::Null, Value::Null, json!(["model"])]);
-    let why = http(&service.debug, "POST /why", &[], body).body;
+    let why = http(&service.debug, "POST /why", &[], &body("team=c", "")).body;
     assert_eq!(why.lines().filter(|line| line.starts_with("  share ")).count(), 2, "{why}");
     // What a dead worker reserved could not come back.
-    let reserved = ask("/reserve", &body.replacen('{', "{\"amount\": 1, ", 1));
+    let reserved = service.post("/reserve", "team=c", ",\"amount\": 1");
     assert!(reserved.status == 400 && reserved.body.contains("a limit with share has no reservations"), "{reserved:?}");
 }
 

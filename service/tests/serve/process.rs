@@ -7,12 +7,9 @@ use std::process::{Child, Command};
 use std::thread;
 use std::time::Duration;
 
-use envoy_types::pb::envoy::extensions::common::ratelimit::v3::RateLimitDescriptor;
-use envoy_types::pb::envoy::extensions::common::ratelimit::v3::rate_limit_descriptor::Entry;
-use envoy_types::pb::envoy::service::ratelimit::v3::rate_limit_response::{Code, DescriptorStatus};
+use envoy_types::pb::envoy::service::ratelimit::v3::RateLimitResponse;
+use envoy_types::pb::envoy::service::ratelimit::v3::rate_limit_response::Code;
 use envoy_types::pb::envoy::service::ratelimit::v3::rate_limit_service_client::RateLimitServiceClient;
-use envoy_types::pb::envoy::service::ratelimit::v3::{RateLimitRequest, RateLimitResponse};
-use envoy_types::pb::google::protobuf::UInt64Value;
 use tempfile::TempDir;
 use tonic::Status;
 use tonic::transport::Channel;
@@ -141,10 +138,10 @@ impl Rlaas {
     }
 
     /// Adds the rules of domains, and waits until they are in force.
-    pub fn add_rules(&self, domains: &[(&str, &str)]) {
+    pub fn add_rules(&self, domains: &[(&str, impl AsRef<str>)]) {
         for (domain, rules) in domains {
             let path = self.dir.path().join("rules").join(format!("{domain}.yaml"));
-            fs::write(path, format!("domain: {domain}\n{rules}")).expect("a file");
+            fs::write(path, format!("domain: {domain}\n{}", rules.as_ref())).expect("a file");
         }
         let in_force = || get(&self.debug, "/rlconfig", &[]).body;
         until("the rules are in force", || domains.iter().all(|(name, _)| in_force().contains(&format!("\n{name}."))));
@@ -160,12 +157,17 @@ impl Rlaas {
     }
 
     /// What one request gets, over a connection of its own.
-    pub fn try_ask(&self, ask: impl Ask) -> Result<RateLimitResponse, Status> {
+    pub fn try_ask(&self, ask: &str) -> Result<RateLimitResponse, Status> {
         block_on(async { self.client().await.try_ask(ask).await })
     }
 
-    pub fn code(&self, ask: impl Ask) -> Code {
+    pub fn code(&self, ask: &str) -> Code {
         self.try_ask(ask).expect("a reply").overall_code()
+    }
+
+    /// The response to `POST <path>` with a request in the language of `steps`, and more fields of it.
+    pub fn post(&self, path: &str, ask: &str, more: &str) -> Response {
+        http(&self.http, &format!("POST {path}"), &[], &steps::json(ask, more))
     }
 
     /// Waits until the log has a text.
@@ -257,74 +259,27 @@ pub fn url(server: &Server) -> String {
     format!("redis://127.0.0.1:{}", server.port())
 }
 
-/// A request, or its text in the language of `steps`.
-pub trait Ask {
-    fn request(self) -> RateLimitRequest;
-}
-
-impl Ask for RateLimitRequest {
-    fn request(self) -> Self {
-        self
-    }
-}
-
-impl Ask for &str {
-    fn request(self) -> RateLimitRequest {
-        steps::request(self)
-    }
-}
-
-/// A client of the service.
+/// A client of the service. What it asks is in the language of `steps`.
 #[derive(Clone)]
 pub struct Client(pub RateLimitServiceClient<Channel>);
 
 impl Client {
-    pub async fn try_ask(&mut self, ask: impl Ask) -> Result<RateLimitResponse, Status> {
-        self.0.should_rate_limit(ask.request()).await.map(tonic::Response::into_inner)
+    pub async fn try_ask(&mut self, ask: &str) -> Result<RateLimitResponse, Status> {
+        self.0.should_rate_limit(steps::request(ask)).await.map(tonic::Response::into_inner)
     }
 
     /// With a header of gRPC: its name and its value.
     pub async fn try_ask_with(
         &mut self,
         (name, value): (&'static str, &str),
-        ask: impl Ask,
+        ask: &str,
     ) -> Result<RateLimitResponse, Status> {
-        let mut call = tonic::Request::new(ask.request());
+        let mut call = tonic::Request::new(steps::request(ask));
         call.metadata_mut().insert(name, value.parse().expect("ASCII"));
         self.0.should_rate_limit(call).await.map(tonic::Response::into_inner)
     }
 
-    pub async fn ask(&mut self, ask: impl Ask) -> RateLimitResponse {
-        self.try_ask(ask).await.expect("a reply")
+    pub async fn code(&mut self, ask: &str) -> Code {
+        self.try_ask(ask).await.expect("a reply").overall_code()
     }
-
-    /// Whether each descriptor is allowed, and all of them.
-    pub async fn codes(&mut self, ask: impl Ask) -> (Vec<Code>, Code) {
-        let reply = self.ask(ask).await;
-        (reply.statuses.iter().map(DescriptorStatus::code).collect(), reply.overall_code())
-    }
-
-    pub async fn code(&mut self, ask: impl Ask) -> Code {
-        self.ask(ask).await.overall_code()
-    }
-}
-
-/// A request of a domain with descriptors: `request("web", &[&[("path", "/")]])`.
-pub fn request(domain: &str, descriptors: &[&[(&str, &str)]]) -> RateLimitRequest {
-    RateLimitRequest {
-        domain: domain.to_owned(),
-        descriptors: descriptors.iter().map(|entries| descriptor(entries)).collect(),
-        hits_addend: 0,
-    }
-}
-
-pub fn descriptor(entries: &[(&str, &str)]) -> RateLimitDescriptor {
-    let entry = |&(key, value): &(&str, &str)| Entry { key: key.to_owned(), value: value.to_owned() };
-    RateLimitDescriptor { entries: entries.iter().map(entry).collect(), ..RateLimitDescriptor::default() }
-}
-
-/// The same request, with hits of its first descriptor.
-pub fn hits(mut request: RateLimitRequest, hits: u64) -> RateLimitRequest {
-    request.descriptors[0].hits_addend = Some(UInt64Value { value: hits });
-    request
 }

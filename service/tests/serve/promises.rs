@@ -1,6 +1,6 @@
 //! What the service promises whatever happens to Redis, and whatever is sent to it.
 
-use std::io::{self, Read as _, Write as _};
+use std::io::{ErrorKind, Read as _, Write as _};
 use std::net::TcpStream;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
@@ -16,9 +16,9 @@ use proptest::test_runner::{Config, TestRunner};
 use redis_rl_algorithm::{Name, Traits};
 use tonic::Code as Status;
 
-use super::flood::{calls, connect};
+use super::flood::{calls, connect, read_frame};
 use super::operation::rules;
-use super::process::Rlaas;
+use super::process::{Rlaas, get};
 use super::{block_on, one_server};
 use crate::support::*;
 use Code::Ok as OK;
@@ -49,15 +49,23 @@ fn ten_instances_allow_exactly_the_limit() {
     assert_eq!(allowed.into_inner(), LIMIT);
 }
 
+/// HTTP/1 says so of a header: 431.
 #[test]
-fn a_message_of_4_mib_is_decided_and_a_longer_one_is_an_error() {
+fn a_header_has_at_most_16_kib_and_a_message_4_mib() {
     let server = one_server();
     let service = Rlaas::start(&server, &rules(5));
     block_on(async {
         let mut client = service.client().await;
+        for (length, is_decided) in [(15_000, true), (17_000, false)] {
+            let header = "x".repeat(length);
+            let reply = client.try_ask_with(("x-long", &header), "k=header").await;
+            assert_eq!(reply.is_ok(), is_decided, "{length}: {reply:?}");
+            let status = get(&service.http, "/healthcheck", &[("X-Long", &header)]).status;
+            assert_eq!(status, if is_decided { 200 } else { 431 });
+        }
         let long = |bytes: usize| format!("k={}", "x".repeat(bytes));
-        assert_eq!(client.code(&*long(4 * 1024 * 1024 - 100)).await, OK);
-        let status = client.try_ask(&*long(4 * 1024 * 1024)).await.expect_err("too long");
+        assert_eq!(client.code(&long(4 * 1024 * 1024 - 100)).await, OK);
+        let status = client.try_ask(&long(4 * 1024 * 1024)).await.expect_err("too long");
         assert_eq!(status.code(), Status::OutOfRange, "{status}");
         assert_eq!(client.code("k=x").await, OK);
     });
@@ -74,7 +82,6 @@ fn floods_of_http2_end_their_connections_and_nothing_else() {
     let server = one_server();
     let service = Rlaas::start(&server, &rules(5));
     let [data, headers, reset, settings, ping] = [0, 1, 3, 4, 6];
-    let preface = [&b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"[..], &frame(settings, 0, 0, &[])].concat();
     // POST http / of host "x", by the indexes of HPACK's static table.
     let call = |stream| frame(headers, 4, stream, &[0x83, 0x86, 0x84, 0x01, 1, b'x']);
     let streams = || (0..20_000_u32).map(|n| 2 * n + 1);
@@ -88,10 +95,10 @@ fn floods_of_http2_end_their_connections_and_nothing_else() {
         (0..20_000).flat_map(|_| frame(data, 0, 1, &[])).collect(),
     ];
     for flood in floods {
-        let mut stream = TcpStream::connect(&service.address).expect("a connection");
+        let mut stream = connect(&service);
         stream.set_write_timeout(Some(Duration::from_millis(500))).expect("a timeout");
         // The service may close the connection in the middle, or stop reading it.
-        _ = stream.write_all(&preface).and_then(|()| stream.write_all(&flood));
+        _ = stream.write_all(&flood);
         assert_eq!(service.code("k=other,k=y"), OK);
     }
     // A connection that says something else.
@@ -112,20 +119,16 @@ fn a_connection_gets_goaway_at_its_age_and_is_cut_after_the_grace() {
     let (opened, goaway) = (Instant::now(), 7);
     let mut stream = connect(&service);
     stream.write_all(&calls(1, Some("x"))).expect("sent");
-    let (mut asked_to_end, mut head) = (None, [0; 9]);
+    let mut asked_to_end = None;
     let ended = loop {
-        if let Err(error) = stream.read_exact(&mut head) {
-            break error.kind();
+        match read_frame(&mut stream) {
+            Ok((kind, ..)) if kind == goaway => _ = asked_to_end.get_or_insert_with(|| opened.elapsed()),
+            Ok(_) => {}
+            Err(error) => break error.kind(),
         }
-        let [a, b, c, kind, ..] = head;
-        if kind == goaway {
-            asked_to_end.get_or_insert_with(|| opened.elapsed());
-        }
-        let mut payload = vec![0; u32::from_be_bytes([0, a, b, c]) as usize];
-        stream.read_exact(&mut payload).expect("a frame");
     };
     let cut = opened.elapsed();
-    assert!(ended != io::ErrorKind::WouldBlock, "not cut within {PATIENCE:?}");
+    assert!(ended != ErrorKind::WouldBlock, "not cut within {PATIENCE:?}");
     let asked_to_end = asked_to_end.expect("GOAWAY");
     assert!(asked_to_end >= Duration::from_millis(269), "{asked_to_end:?}");
     assert!(cut - asked_to_end >= Duration::from_millis(399), "{cut:?}, {asked_to_end:?}");
@@ -179,7 +182,7 @@ fn what_charge_allowed_denies_is_not_charged() {
         let env = [("RLAAS_RECHECK_DENIALS", "1ms")];
         let copies = [(); 3].map(|()| Rlaas::with_env(&server, &rules(1), &env));
         let allowed = |name: &str, key: &str, hits: u32| {
-            let ask = |copy: &Rlaas| copy.code(&*format!("{key}={name} +{hits}"));
+            let ask = |copy: &Rlaas| copy.code(&format!("{key}={name} +{hits}"));
             copies.iter().cycle().take(15).filter(|copy| ask(copy) == OK).count()
         };
         let all = || algorithms().into_iter().flat_map(|name| KEYS.map(|key| (name, key)));
@@ -215,7 +218,7 @@ fn a_denial_that_was_charged_says_when_that_ends() {
     for (name, charge) in names().flat_map(|name| ["always", "allowed"].map(|charge| (name.label(), charge))) {
         // The second is a remembered denial.
         for _ in 0..2 {
-            let reply = service.try_ask(&*format!("{charge}={name} +9")).expect("a reply");
+            let reply = service.try_ask(&format!("{charge}={name} +9")).expect("a reply");
             let status = &reply.statuses[0];
             assert_eq!(status.code(), Code::OverLimit, "{name}");
             let ends = status.duration_until_reset.is_some_and(|time| time.seconds > 0);
@@ -240,8 +243,12 @@ fn no_request_ends_it() {
     let mut client = runtime.block_on(service.client());
     let result = TestRunner::new(Config::with_cases(200)).run(&some, |(domain, descriptors, hits_addend)| {
         let count = descriptors.len();
-        match runtime.block_on(client.clone().try_ask(RateLimitRequest { domain, descriptors, hits_addend })) {
-            Ok(reply) => prop_assert_eq!(reply.statuses.len(), count),
+        match runtime.block_on(client.clone().0.should_rate_limit(RateLimitRequest {
+            domain,
+            descriptors,
+            hits_addend,
+        })) {
+            Ok(reply) => prop_assert_eq!(reply.get_ref().statuses.len(), count),
             // INTERNAL: Redis rejects a number that is too large, for example.
             Err(status) => prop_assert!(
                 matches!(status.code(), Status::InvalidArgument | Status::Internal)

@@ -5,7 +5,7 @@ use std::time::Duration;
 use envoy_types::pb::envoy::service::ratelimit::v3::rate_limit_response::{Code, RateLimit};
 use serde_json::{Value, json};
 
-use super::process::{Options, Rlaas, http};
+use super::process::{Options, Rlaas};
 use super::regions::Link;
 use super::steps::{check, counted};
 use super::{for_each_server, one_server};
@@ -358,12 +358,10 @@ descriptors:
         ("LIMIT_LIMIT_HEADER", "X-Limit"),
     ];
     let service = Rlaas::with_env(&server, rules, &enabled);
-    let ask = |service: &Rlaas, descriptors: &str| -> Value {
-        let body = format!("{{\"domain\": \"d\", \"descriptors\": [{descriptors}]}}");
-        serde_json::from_str(&http(&service.http, "POST /json", &[], &body).body).expect("JSON")
+    let ask = |service: &Rlaas, ask: &str| -> Value {
+        serde_json::from_str(&service.post("/json", ask, "").body).expect("JSON")
     };
-    let (one, two) = (r#"{"entries": [{"key": "one"}]}"#, r#"{"entries": [{"key": "two"}]}"#);
-    let reply = ask(&service, &format!("{one}, {two}"));
+    let reply = ask(&service, "one= | two=");
     // The one with the least remaining.
     let headers = reply["responseHeadersToAdd"].as_array().expect("headers");
     assert_eq!(
@@ -375,8 +373,7 @@ descriptors:
     let descriptors = json!([{"entries": ["one="]}, {"entries": ["two="]}]);
     assert_eq!(reply["dynamicMetadata"], json!({"domain": "d", "descriptors": descriptors, "metadata": metadata}));
     // The last that denies, quotas aside.
-    let many = r#"{"entries": [{"key": "one"}], "hitsAddend": 9}, {"entries": [{"key": "quota"}]}"#;
-    let reply = ask(&service, many);
+    let reply = ask(&service, "one= +9 | quota=");
     assert_eq!(
         (&reply["overallCode"], &reply["responseHeadersToAdd"][0]["value"]),
         (&json!("OVER_LIMIT"), &json!("5"))
@@ -384,9 +381,8 @@ descriptors:
     let descriptors = json!([{"entries": ["one="], "hitsAddend": 9.0}, {"entries": ["quota="]}]);
     let expected = json!({"domain": "d", "descriptors": descriptors, "deniedBy": ["d.one", "d.quota"]});
     assert_eq!(reply["dynamicMetadata"], expected);
-    let both = r#"{"entries": [{"key": "one"}], "hitsAddend": 9}, {"entries": [{"key": "two"}], "hitsAddend": 99}"#;
-    assert_eq!(ask(&service, both)["responseHeadersToAdd"][0]["value"], "3");
-    let reply = ask(&Rlaas::start(&server, rules), one);
+    assert_eq!(ask(&service, "one= +9 | two= +99")["responseHeadersToAdd"][0]["value"], "3");
+    let reply = ask(&Rlaas::start(&server, rules), "one=");
     assert!(reply["statuses"].is_array() && reply.get("responseHeadersToAdd").is_none(), "{reply}");
     assert!(reply.get("dynamicMetadata").is_none(), "{reply}");
 }
@@ -410,5 +406,5 @@ fn wrong_requests_are_invalid_arguments() {
         assert_eq!(status.code(), tonic::Code::InvalidArgument);
         assert!(status.message().contains(text), "{status}");
     }
-    assert_eq!(service.code(&*many(64)), OK);
+    assert_eq!(service.code(&many(64)), OK);
 }

@@ -189,7 +189,7 @@ fn the_user_of_the_page_is_enough() {
     let service = Rlaas::with(&options);
     for name in all {
         for hits in ["+3", "?", "-1"] {
-            assert_eq!(service.code(&*format!("{name}=x {hits}")), Code::Ok, "{name}");
+            assert_eq!(service.code(&format!("{name}=x {hits}")), Code::Ok, "{name}");
         }
     }
     service.write_rules(&format!("domain: d\nall_or_nothing: true\ndescriptors:\n{rules}"));

@@ -1,8 +1,8 @@
-//! Requests and what they get, as text: the language of the tables in replies.rs and flood.rs.
+//! Requests and what they get, as text.
 //!
-//! A request is `domain: key=value,key=value | key=value`: a part between bars is a descriptor. The domain is `d` if none
-//! is named. After a descriptor, `+5` is its hits, `?` looks, `-5` gives back, `limit 3 YEAR` is a limit of its own, and
-//! `all+5` is the hits of the request.
+//! A request is `domain: key=value,key=value | key=value`: a part between bars is a descriptor, as `rlaas explain` takes
+//! it. The domain is `d` if none is named. After a descriptor, `+5` is its hits, `?` looks, `-5` gives back, `limit 3 YEAR`
+//! is a limit of its own, and `all+5` is the hits of the request.
 //!
 //! A reply is `ok 2 | over 0: over`: each descriptor and how much remains, then the request; or the code of the error.
 //! `GET <beginning of a key>` is the counter there, and `METRIC <beginning of a line>` the figures of these lines. Other
@@ -13,8 +13,10 @@ use envoy_types::pb::envoy::service::ratelimit::v3::RateLimitRequest;
 use envoy_types::pb::envoy::service::ratelimit::v3::rate_limit_response::Code;
 use envoy_types::pb::envoy::r#type::v3::RateLimitUnit;
 use envoy_types::pb::google::protobuf::UInt64Value;
+use rlaas::decide::read_descriptor;
+use rlaas::http::json::{REQUEST, write};
 
-use super::process::{Rlaas, descriptor};
+use super::process::Rlaas;
 use crate::support::Server;
 
 /// Does each step, and compares what it gives.
@@ -64,9 +66,7 @@ pub fn request(text: &str) -> RateLimitRequest {
     let mut request = RateLimitRequest { domain: domain.to_owned(), ..RateLimitRequest::default() };
     for part in descriptors.split(" | ").filter(|_| !descriptors.is_empty()) {
         let mut words = part.split(' ');
-        let entries = words.next().unwrap_or_default();
-        let entries: Vec<_> = entries.split(',').filter_map(|entry| entry.split_once('=')).collect();
-        let mut descriptor = descriptor(&entries);
+        let mut descriptor = words.next().and_then(|entries| read_descriptor(entries).ok()).expect(text);
         while let Some(word) = words.next() {
             let hits = |digits: &str| UInt64Value { value: digits.parse().expect(text) };
             if let Some(digits) = word.strip_prefix("all+") {
@@ -87,4 +87,10 @@ pub fn request(text: &str) -> RateLimitRequest {
         request.descriptors.push(descriptor);
     }
     request
+}
+
+/// The request that a text describes, as JSON, with more fields, as `,"amount":1`.
+pub fn json(text: &str, more: &str) -> String {
+    let body = write(&request(text), REQUEST).expect("JSON");
+    format!("{}{more}}}", body.strip_suffix('}').expect("an object"))
 }
