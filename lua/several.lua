@@ -11,7 +11,9 @@
 local function several()
   local words, shares = ARGV, what == 'SHARE'
   local count = string.match(words[2] or '', '^[1-9]%d?$')
-  if not words[shares and 8 or 5] then
+  if what ~= 'MULTI' and not shares then
+    fail('invalid command: expected MULTI or SHARE first')
+  elseif not words[shares and 8 or 5] then
     fail('wrong number of arguments')
   elseif not count or count + 0 > (shares and 8 or 64) or shares and count + 0 < 2 then
     fail('invalid numlimits')

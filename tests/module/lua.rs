@@ -8,7 +8,7 @@ use serde_json::Value as Json;
 use crate::random::calls::*;
 use crate::random::dump::*;
 use crate::random::random_calls::*;
-use crate::support::scripts::{script, script_of_files};
+use crate::support::scripts::{script, script_of_files, script_of_several};
 use crate::support::*;
 
 fn send(con: &mut Connection, words: &str) -> Answer {
@@ -71,8 +71,14 @@ fn what_only_the_module_has_is_an_error_that_says_so() {
         ] {
             assert_eq!(send(&mut con, words), error(text), "{words}");
         }
-        let unknown = cmd!(con, "EVAL", script("TOKEN"), 1, "k", "ALLOW", 60, 5);
-        assert_eq!(err(unknown), "ERR invalid command: expected CHECK, PEEK, REFUND, SETTLE or RESET first");
+        for verb in ["ALLOW", "CHECK PEEK", "MULTI"] {
+            let unknown = cmd!(con, "EVAL", script("TOKEN"), 1, "k", verb, 60, 5);
+            assert_eq!(err(unknown), "ERR invalid command: expected CHECK, PEEK, REFUND, SETTLE or RESET first");
+        }
+        for verb in ["ALLOW", "CHECK", "PEEK"] {
+            let unknown = cmd!(con, "EVAL", script_of_several(["TOKEN"]), 1, "k", verb, 1, "TOKEN", 60, 5);
+            assert_eq!(err(unknown), "ERR invalid command: expected MULTI or SHARE first");
+        }
         assert!(
             err(cmd!(con, "EVAL", script("TOKEN"), 0, "CHECK", 60, 5)).starts_with("ERR wrong number of arguments")
         );

@@ -255,7 +255,7 @@ else
     local key, words = KEYS[1], ARGV
     if algorithm[what] then
       return algorithm[what](key, words) -- RENEW and RELEASE
-    elseif not string.find(' CHECK PEEK REFUND SETTLE RESET ', ' ' .. (what or '') .. ' ', 1, true) then
+    elseif not ({ CHECK = 1, PEEK = 1, REFUND = 1, SETTLE = 1, RESET = 1 })[what] then
       fail('invalid command: expected CHECK, PEEK, REFUND, SETTLE or RESET first')
     elseif words[3] and (what == 'REFUND' and not algorithm.refund or what == 'SETTLE' and not algorithm.overcharge) then
       fail('invalid algorithm')
