@@ -25,7 +25,7 @@ test-service: $(own_module) $(if $(SERVERS),,servers) ## test rlaas: its rules, 
 	@rm -f "$(TARGET)/headers/service" && mkdir -p "$(TARGET)/headers"
 	HEADERS_LOG="$(TARGET)/headers/service" RUST_TEST_THREADS=6 \
 	  SERVERS="$${SERVERS:-$$(ls $(CURDIR)/target/servers/*/*-server | grep -v /redis-6 | xargs)}" \
-	  $(call tests,$(SERVICE),cli matching page rules serve) --quiet
+	  $(call tests,$(SERVICE),cli matching rules serve) --quiet
 
 .PHONY: service-image
 service-image: ## build the Docker image SERVICE_NAME=rlaas from SERVICE_IMAGE=debian:bookworm-slim
