@@ -271,6 +271,9 @@ impl Keyword {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Keywords(u16);
 
+// Each keyword has a bit.
+const _: () = assert!(Keyword::ALL.len() <= u16::BITS as usize);
+
 impl Keywords {
     const NONE: Self = Self(0);
 
