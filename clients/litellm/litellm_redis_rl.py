@@ -20,7 +20,7 @@ import litellm
 import openai
 import redis
 from fastapi import HTTPException
-from limits_redis_rl import AsyncLimiter, AsyncReservation, Counters, Limit, Policy, is_unavailable
+from limits_redis_rl import AsyncLimiter, AsyncReservation, Limit, Policy, is_unavailable
 from limits_redis_rl.calls import Call
 from limits_redis_rl.decision import Decisions
 from limits_redis_rl.keys import bounded
@@ -222,7 +222,6 @@ class RateLimitHook(CustomLogger):  # type: ignore[misc]
         output: int = 1024,
         fail_open: bool = False,
         timeout: float = 0.1,
-        counters: Counters | None = None,
         module: str = "optional",
     ) -> None:
         """
@@ -233,7 +232,6 @@ class RateLimitHook(CustomLogger):  # type: ignore[misc]
         :param output: the tokens of an output whose longest length the call does not say
         :param fail_open: whether a call is allowed if the server cannot decide; else it gets 503
         :param timeout: how many seconds a call waits for the server at most
-        :param counters: where to count what happens, for an export
         :param module: ``optional``: without the module, the Lua scripts decide; ``required``: each call gets 500
         """
         super().__init__()
@@ -243,7 +241,7 @@ class RateLimitHook(CustomLogger):  # type: ignore[misc]
         self.ttl = ttl
         self.output = output
         unavailable = "allow" if fail_open else "error"
-        self.limiter = AsyncLimiter(client, unavailable=unavailable, timeout=timeout, counters=counters, module=module)
+        self.limiter = AsyncLimiter(client, unavailable=unavailable, timeout=timeout, module=module)
         self._log = self.limiter.log
 
     async def async_pre_call_hook(

@@ -33,24 +33,24 @@ def time_limit(client: Any, timeout: float | None) -> float:
 class Within:
     """Ends what is under ``with`` after a time, with an error. The server may execute the call all the same."""
 
-    def __init__(self, shared: Shared, timeout: float) -> None:
-        self._shared = shared
+    def __init__(self, timeout: float) -> None:
         self._timeout = timeout
         self._is_late = False
 
     def __enter__(self) -> None:
-        self._task: Any = asyncio.current_task()
-        self.end = self._shared.begins(self, self._timeout)
+        loop = asyncio.get_running_loop()
+        self._task: Any = asyncio.current_task(loop)
+        self._handle = loop.call_later(self._timeout, self._late, loop, PASSES)
 
-    def late(self, loop: asyncio.AbstractEventLoop, passes: int = PASSES) -> None:
+    def _late(self, loop: asyncio.AbstractEventLoop, passes: int) -> None:
         # What the sockets have by then is read first: an event loop that was busy for longer finds the replies.
         if passes:
-            loop.call_soon(self.late, loop, passes - 1)
-        elif self in self._shared.waiting:
+            self._handle = loop.call_soon(self._late, loop, passes - 1)  # type: ignore[assignment]
+        else:
             self._is_late = self._task.cancel()
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        self._shared.waiting.pop(self, None)
+        self._handle.cancel()
         if kind is not asyncio.CancelledError or not self._is_late:
             return
         if hasattr(self._task, "uncancel") and self._task.uncancel():
@@ -62,35 +62,14 @@ class Shared:
     """What the calls of a limiter share in an event loop."""
 
     _loop: asyncio.AbstractEventLoop | None = None
-
-    def begins(self, within: Within, timeout: float) -> float:
-        loop = asyncio.get_running_loop()
-        if self._loop is not loop:
-            self._loop = loop
-            self.waiting: dict[Within, bool] = {}
-            # One for all calls: a timer of its own takes 5 % of the time of a request.
-            self._timer: asyncio.TimerHandle | None = None
-            self._turns: dict[str, asyncio.Semaphore] = {}
-            self._initialization: asyncio.Future[Any] | None = None
-        end = loop.time() + timeout
-        self.waiting[within] = True
-        if self._timer is None or end < self._timer.when():
-            self._timer = loop.call_at(end, self._look, loop)
-        return end
-
-    def _look(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Ends the calls whose time is over."""
-        ends, now = [], loop.time()
-        for within, is_waiting in self.waiting.items():
-            if is_waiting and within.end <= now:
-                self.waiting[within] = False
-                within.late(loop)
-            elif is_waiting:
-                ends.append(within.end)
-        self._timer = loop.call_at(min(ends), self._look, loop) if ends else None
+    _turns: dict[str, asyncio.Semaphore]
+    _initialization: asyncio.Future[Any] | None
 
     def turn(self, client: Any, node: Any, name: str) -> asyncio.Semaphore:
         """As many calls at once as a node has connections; the others wait in the order in which they came."""
+        loop = asyncio.get_running_loop()
+        if self._loop is not loop:
+            self._loop, self._turns, self._initialization = loop, {}, None
         if name not in self._turns:
             self._turns[name] = asyncio.Semaphore(most_connections(client, node))
         return self._turns[name]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import inspect
 import json
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
@@ -92,18 +91,16 @@ class RateLimitMiddleware:
         headers: list[tuple[bytes, bytes]] = []
         rejected: Rejected | None = None
 
-        def add(found: dict[str, str]) -> None:
-            headers[:] = [each for each in headers if each[0] in LISTS]
-            headers.extend((name.lower().encode(), value.encode()) for name, value in found.items())
-
         async def limit(limiter: AsyncLimiter, limits: Limits) -> None:
             nonlocal rejected
             try:
-                add(await admitted(limiter, limits))
+                found = await admitted(limiter, limits)
             except Rejected as error:
-                rejected = error
-                add(error.headers)
-                raise
+                rejected, found = error, error.headers
+            headers[:] = [each for each in headers if each[0] in LISTS]
+            headers.extend([(name.lower().encode(), value.encode()) for name, value in found.items()])
+            if rejected is not None:
+                raise rejected
 
         async def send_if_allowed(message: Message) -> None:
             if rejected is not None:
@@ -113,11 +110,13 @@ class RateLimitMiddleware:
             await send(message)
 
         scope[LIMIT] = limit
-        with contextlib.suppress(Rejected):
+        try:
             if self.policies is not None and self.limiter is not None:
                 found = self.policies(scope)
                 await limit(self.limiter, await found if inspect.isawaitable(found) else found)
             await self.app(scope, receive, send_if_allowed)
+        except Rejected:
+            pass
         if rejected is not None:
             await _respond(scope, receive, send, rejected, headers)
 

@@ -16,6 +16,8 @@ UNITS = {"": 1000, "ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_
 CALENDAR = {"day": 1, "week": 7, "month": 30, "year": 365}
 DAY = 86_400_000
 YEAR_10000 = 253_402_300_800
+# The months of those whose length differs.
+MONTHS = {"month": 1, "year": 12}
 # The largest integer of a structured header field (RFC 9651, section 3.3.1). A larger one voids the whole header.
 MAX_INTEGER = 999_999_999_999_999
 
@@ -126,7 +128,7 @@ class Policy:
 
     def window_at(self, at: int) -> int:
         """How many milliseconds the window is long that has this time of the server. Months differ."""
-        months = {"month": 1, "year": 12}.get(self.window)
+        months = MONTHS.get(self.window)
         if months is None:
             return self.window_ms
         anchor = datetime.fromtimestamp(self.anchor, timezone.utc)

@@ -1,8 +1,4 @@
-"""Throttles of Django REST framework in place of its own: the same rates and scopes, one limit for all processes.
-
-``LIMITS_REDIS_RL = {"uri": "redis-rl://localhost"}`` in the settings has the arguments of
-:class:`limits_redis_rl.RedisRlStorage`.
-"""
+"""Throttles of Django REST framework in place of its own: the same rates and scopes, one limit for all processes."""
 
 from __future__ import annotations
 
@@ -40,36 +36,21 @@ class Throttle(throttling.SimpleRateThrottle):  # type: ignore[misc]
 
     algorithm = "ROLLING"
     options: dict[str, Any] = {}  # noqa: RUF012
-    """More options of the policy, such as ``{"burst": 10}``."""
 
     def __init_subclass__(cls, **options: Any) -> None:
-        """Checks what is constant when the application starts."""
         super().__init_subclass__(**options)
-        try:
-            cls._policy(60, 1)
-        except ValueError as error:
-            raise ImproperlyConfigured(f"{cls.__name__}: {error}") from None
-        rate = getattr(cls, "rate", None) or cls.THROTTLE_RATES.get(cls.scope)
-        if rate is not None:
-            cls.parse_rate(cls.__new__(cls), rate)
+        cls._policy(60, 1)  # a wrong one is an error when the application starts
 
     @classmethod
     def _policy(cls, window: int, limit: int) -> Policy:
         return Policy(cls.algorithm, window, limit, name=str(cls.algorithm).lower(), **cls.options)
 
-    def parse_rate(self, rate: Any) -> Any:
-        try:
-            return super().parse_rate(rate)
-        except (AttributeError, KeyError, ValueError, IndexError):
-            raise ImproperlyConfigured(f"rate: expected one such as '60/min', not {rate!r}") from None
-
     def allow_request(self, request: Any, view: Any) -> bool:
         if self.rate is None or (ident := self.get_cache_key(request, view)) is None:
             return True
-        limiter, policy = configured().limiter, self._policy(self.duration, self.num_requests)
         try:
             # The framework's key has the scope.
-            decision = limiter.check(policy, ident)
+            decision = configured().limiter.check(self._policy(self.duration, self.num_requests), ident)
         except Exception as error:
             if is_unavailable(error):
                 raise Unavailable from error

@@ -23,7 +23,6 @@ from fastmcp.client.transports import StreamableHttpTransport
 from fastmcp.server.auth.providers.jwt import StaticTokenVerifier
 from faults import App, example, replaced
 from limits.errors import ConfigurationError
-from limits.storage import storage_from_string
 from mcp import MCPError
 from server import Server, eventually, free_port
 from slowapi import Limiter as SlowApi
@@ -369,12 +368,11 @@ def wrong_throttle(**attributes: Any) -> Any:
 
 LIMITER = AsyncLimiter(redis.asyncio.Redis(retry=None))
 SENTENCES: list[tuple[Callable[..., Any], dict[str, Any], str]] = [
-    (partial(storage_from_string, "redis-rl://host"), {"key_prefix": None}, "key_prefix: expected a str"),
     (partial(limit, LIMITER), {"key": len}, "limit: expected a policy"),
     (partial(limit, LIMITER, "TOKEN 1m 60"), {}, "key: expected a dependency"),
     (partial(limit, LIMITER, "TOKNE 1m 60"), {"key": len}, "algorithm: expected one of"),
-    (partial(wrong_throttle, algorithm="TOKNE"), {}, "Wrong: algorithm: expected one of"),
-    (partial(wrong_throttle, options={"burst": 5}), {}, "Wrong: burst: ROLLING takes none"),
+    (partial(wrong_throttle, algorithm="TOKNE"), {}, "algorithm: expected one of"),
+    (partial(wrong_throttle, options={"burst": 5}), {}, "burst: ROLLING takes none"),
     (override_settings(LIMITS_REDIS_RL={"uri": 1})(drf.configured.__wrapped__), {}, "LIMITS_REDIS_RL: expected"),
     (RateLimitMiddleware, {"app": FastAPI(), "policies": len}, "limiter: expected AsyncLimiter(client), for"),
 ]

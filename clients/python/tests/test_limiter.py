@@ -21,7 +21,7 @@ from redis.backoff import NoBackoff
 from server import MODULE, Forwarder, Server, binaries, eventually, free_port, listens, spawn
 
 from limits_redis_rl import AsyncLimiter, Denied, Limiter, Overloaded, Policy
-from limits_redis_rl.aio import Shared, Within
+from limits_redis_rl.aio import Within
 from limits_redis_rl.calls import Limit
 from limits_redis_rl.errors import NoModule, UnknownPrimary
 from limits_redis_rl.local import MOST_KEYS, Local
@@ -135,7 +135,7 @@ async def test_waiting_and_leases(kind: str, both: int, prefix: str) -> None:
 async def test_an_error_about_the_call_is_never_allowed(unavailable: str, kind: str, both: int, prefix: str) -> None:
     options = {"instances": 2} if unavailable == "local" else {}
     async with limited(kind, both, prefix=prefix, unavailable=unavailable, **options) as it:
-        await value(it.client.lpush(it.key(TOKEN, "ann"), "x"))
+        await value(it.client.lpush(it.limit(TOKEN, "ann").key, "x"))
         with pytest.raises(redis.ResponseError, match="WRONGTYPE"):
             await value(it.check(TOKEN, "ann"))
         with pytest.raises(redis.ResponseError):
@@ -321,12 +321,11 @@ async def test_a_late_reply_is_not_that_of_the_next_request(port: int, prefix: s
 
 
 async def test_each_call_has_its_own_time() -> None:
-    """One timer serves all calls of an event loop."""
-    shared, begin = Shared(), time.monotonic()
+    begin = time.monotonic()
 
     async def waited(timeout: float) -> float:
         try:
-            with Within(shared, timeout):
+            with Within(timeout):
                 await asyncio.sleep(30)
         except redis.TimeoutError:
             pass

@@ -240,7 +240,7 @@ async def counted(limiter: Any, who: str) -> tuple[int, int, int]:
     """What is counted of requests, tokens and calls."""
     requests = (await value(limiter.peek("WINDOW 1d 10 AS requests", who, cost=0))).count
     tokens = (await value(limiter.peek("ROLLING 1d 1000 AS tokens", who, cost=0))).count
-    return requests, tokens, await value(limiter.client.zcard(limiter.key("LEASE 1h 2 AS calls", who)))
+    return requests, tokens, await value(limiter.client.zcard(limiter.limit("LEASE 1h 2 AS calls", who).key))
 
 
 def call(estimate: int, lease: str = "1h") -> list[Any]:
@@ -339,7 +339,7 @@ async def test_the_gateway_of_the_page(port: int, raw: redis.Redis) -> None:
     async def charged(units: int) -> None:
         await limiter.join()
         tokens = (await limiter.peek("ROLLING 1m 9000 AS tokens", "acme", cost=0)).count
-        assert (tokens, raw.zcard(limiter.key("LEASE 30s 2 AS calls", "acme"))) == (units, 0)
+        assert (tokens, raw.zcard(limiter.limit("LEASE 30s 2 AS calls", "acme").key)) == (units, 0)
 
     assert len([part async for part in complete(model, model, 1000)]) == 30
     await charged(400)
@@ -377,7 +377,7 @@ def program(text: str, port: int, prefix: str) -> Any:
 def test_a_child_process(port: int, prefix: str) -> None:
     text = """
 parents = limiter.reserve(lease, "1h")  # it has a thread
-key = limiter.key(*lease[0])
+key = limiter.limit(*lease[0]).key
 limiter.client.connection_pool.connection_kwargs["socket_timeout"] = 10
 limiter.client.close()
 if os.fork() == 0:

@@ -119,20 +119,6 @@ async def test_reset_time_is_when_more_is_available(kind: str, strategy: str, po
 
 
 @every_kind
-async def test_sliding_is_the_other_moving_window(kind: str, port: int, prefix: str, raw: redis.Redis) -> None:
-    async with limited(kind, port, "moving-window", prefix, moving_window="SLIDING") as it:
-        item = parse("3/day")
-        assert await it.hit(item, cost=3)
-        assert not await it.hit(item)
-        assert (await it.stats(item)).remaining == 0
-        assert raw.type(f"{prefix}:sliding:{{{item.key_for('user')}}}") == "zset"
-        await value(it.limiter.clear(item, "user"))
-        assert raw.keys(f"{prefix}:*") == []
-    with pytest.raises(ConfigurationError, match="ROLLING or SLIDING"):
-        storage_from_string(f"{kind}://127.0.0.1:{port}", moving_window="TOKEN")
-
-
-@every_kind
 async def test_the_keys_of_a_storage(kind: str, port: int, prefix: str, raw: redis.Redis) -> None:
     """A user cannot make a long one, and `reset` deletes no other."""
     item = parse("1/day")

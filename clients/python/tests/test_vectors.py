@@ -52,7 +52,7 @@ def test_keys_and_addresses() -> None:
         policy = Policy("TOKEN", "1m", 60, name=None if ":" in name else name)
         if name == "fixed:month":
             policy = Policy("FIXED", "month", 60)
-        assert Limiter(CLIENT, prefix=prefix).key(policy, who) == key
+        assert Limiter(CLIENT, prefix=prefix).limit(policy, who).key == key
     for address, key in table["addresses"]:
         assert address_key(address) == key
     assert keys.part_of_key("192.0.2.1", "secret") == "84edc40821674d125954d6546b5fe475"
@@ -137,7 +137,7 @@ def test_replies_and_their_headers() -> None:
             assert Decisions(found.allowed, [found]).headers() == headers
             compared += 1
     assert compared > 20
-    with pytest.raises(ValueError, match="twelve figures"):
+    with pytest.raises(ValueError, match="not enough values"):
         decided("1 2 3", Limit(Policy("TOKEN", 1, 1), "k"))
 
 

@@ -19,7 +19,7 @@ from limits_redis_rl import (
     RedisRlStorage,
 )
 
-storage = RedisRlStorage("redis-rl://localhost", moving_window="SLIDING", socket_timeout=0.1)
+storage = RedisRlStorage("redis-rl://localhost", socket_timeout=0.1)
 FixedWindowRateLimiter(storage)
 MovingWindowRateLimiter(storage)
 SlidingWindowCounterRateLimiter(storage)

@@ -34,15 +34,13 @@ _registered: WeakKeyDictionary[Any, dict[str, Policy]] = WeakKeyDictionary()
 
 
 class AsyncLimiter:
-    """Checks requests against limits in Redis, for asyncio.
+    """Checks requests against limits in Redis. The caller closes the client.
 
     An error about a call (a wrong policy, a wrong password, a key of another type) is raised in any case.
     :func:`limits_redis_rl.is_unavailable` is false for it.
 
-    :param client: made with ``retry=None``; the caller closes it
     :param prefix: what the keys begin with: ``app:``, in a cluster ``{app}:``
-    :param unavailable: what a request gets without a decision: ``error``, ``allow``, ``deny``, or ``local``: this
-        process limits it
+    :param unavailable: what a request gets without a decision: ``error``, ``allow``, ``deny`` or ``local``
     :param instances: with ``local``, how many processes share each limit: each allows this part of it, and at least 1
     :param timeout: seconds that a call waits, 0.1 if not given. With threads, the client has it: ``socket_timeout``
     :param module: ``optional``: without the module, Lua scripts decide; ``required``: that is an error
@@ -59,7 +57,6 @@ class AsyncLimiter:
         timeout: float | None = None,
         module: str = "optional",
         secret: str | None = None,
-        counters: Counters | None = None,
     ) -> None:
         check_client(client, IS_ASYNC)
         if not isinstance(prefix, str) or len(prefix.encode()) > 256:
@@ -73,7 +70,7 @@ class AsyncLimiter:
         if secret is not None and not (isinstance(secret, str) and secret):
             raise ValueError("secret: expected a str that is not empty")
         self.client = client
-        self.counters = Counters() if counters is None else counters
+        self.counters = Counters()
         self.log = Log(self.counters)
         self.link = AsyncLink(client, time_limit(client, timeout), self.log, module == "required")
         self._prefix = prefix
@@ -81,10 +78,6 @@ class AsyncLimiter:
         self._local = None if instances is None else Local(instances)
         self._secret = secret
         self._is_away = False
-
-    def key(self, policy: AnyPolicy, who: str | int) -> str:
-        """The key in Redis: ``<prefix><name>:{<who>}``."""
-        return self.limit(policy, who).key
 
     def fixed(self, policy: AnyPolicy) -> Policy:
         """A policy that is fixed when the program starts. Another one of its name, which would share its keys, is a
@@ -97,7 +90,7 @@ class AsyncLimiter:
         return found
 
     def limit(self, policy: AnyPolicy, who: str | int, cost: int | None = None, *words: str) -> Limit:
-        """One limit of a call."""
+        """One limit of a call, with its key in Redis."""
         if cost is not None and (isinstance(cost, bool) or not isinstance(cost, int) or cost < 0):
             raise ValueError(f"cost: expected an integer of at least 0, not {cost!r}")
         found = Policy.of(policy)
@@ -204,15 +197,12 @@ class AsyncLimiter:
             yield held
 
     async def reserve(self, limits: Iterable[OneLimit], ttl: str | int) -> AsyncReservation:
-        """Charges all limits, or none.
+        """Charges all limits of FIXED, WINDOW, COUNTER, ROLLING or LEASE, or none.
 
         A limit with a cost is charged that estimate, which is settled later; one without counts the request. Both are
-        reservations that end by themselves after ``ttl``, which must be longer than the work takes. A LEASE is renewed
-        until the reservation is settled. If this is cancelled, the reservation is cancelled too. Without the module,
-        they are charges that nothing undoes.
-
-        :param limits: those of :meth:`check_all`; the algorithm is FIXED, WINDOW, COUNTER, ROLLING or LEASE
-        :param ttl: as a window is written: ``"10m"``
+        reservations that end by themselves after `ttl` (``"10m"``), which must be longer than the work takes. A LEASE
+        is renewed until the reservation is settled. If this is cancelled, the reservation is cancelled too. Without the
+        module, they are charges that nothing undoes.
         """
         held = AsyncReservation(self.link, self.all(limits), ttl)
         call, sent, may_be_charged = Call("MULTI", held.limits), time.monotonic(), True
@@ -225,18 +215,13 @@ class AsyncLimiter:
             held.decision = self._without_server(error, call)
         finally:
             # Also if the caller has left.
-            if may_be_charged and not held.allowed:
-                held.undo()
-        if may_be_charged and held.allowed:
-            held.begin(sent)
+            if may_be_charged:
+                held.begin(sent)
         return held
 
     async def join(self, timeout: float | None = None) -> bool:
-        """Waits until all settlements in the background have ended, at most `timeout` seconds if given. Returns whether
-        they have.
-
-        With threads, the end of a program waits a second for them.
-        """
+        """Waits until all settlements in the background have ended, at most `timeout` seconds if given, and returns
+        whether they have. With threads, the end of a program waits a second for them."""
         return await join(self.link.background, timeout)
 
     async def decide(self, verb: str, limits: Sequence[Limit]) -> Decisions:
@@ -252,7 +237,7 @@ class AsyncLimiter:
     def all(self, limits: Iterable[OneLimit]) -> list[Limit]:
         """The limits of a call."""
         found = []
-        for each in limits if isinstance(limits, Iterable) else [limits]:
+        for each in limits if hasattr(limits, "__iter__") else [limits]:
             if not isinstance(each, Limit):
                 if not isinstance(each, tuple) or not 2 <= len(each) <= 3:
                     raise TypeError("limits: expected a list of limits: [('TOKEN 1m 60', 'user:42')]")

@@ -40,15 +40,15 @@ class AsyncReservation:
 
     def __init__(self, link: AsyncLink, limits: Iterable[Limit], ttl: str | int) -> None:
         self.id = str(uuid.uuid4())
-        """A random UUID."""
         self._link = link
         self._loop = running_loop()
         self._ttl = milliseconds("ttl", ttl)
         self._used: dict[int, int] = {}
-        self._is_open = self._is_lost = self._is_loss_noted = False
+        self._is_open = False
         self.is_scripted = False
         """Whether scripts decide, which have no reservations."""
-        # When the first lease ends, if it is not renewed. The server counts the window from a later moment.
+        # When the first lease ends, if it is not renewed; -inf if it has, and the log says so. The server counts the
+        # window from a later moment.
         self._ends = math.inf
         self.limits: list[Limit] = []
         for limit in limits:
@@ -65,8 +65,11 @@ class AsyncReservation:
         self._window = min((lease.policy.window_ms for lease in self._leases), default=0) / 1000
 
     def begin(self, sent: float) -> None:
-        """It is allowed, and the server has charged it, or may have."""
+        """The server has charged it, or may have."""
         self._is_open = True
+        if not self.allowed:
+            self._link.background.start(self._settlement(charged=False), self._loop)
+            return
         # Shadow mode has allowed what takes no lease.
         shadowed = [limit for limit, each in zip(self.limits, self.decision.limits, strict=True) if each.is_shadow]
         self._leases = [lease for lease in self._leases if lease not in shadowed]
@@ -89,9 +92,7 @@ class AsyncReservation:
     def is_lost(self) -> bool:
         """Whether a lease has ended although it was not released, or may have: no renewal had a reply for its window.
         Another holder may have been allowed since."""
-        # A late reply does not undo that: the holder may have acted on it.
-        self._is_lost = self._is_lost or time.monotonic() >= self._ends
-        return self._is_lost
+        return time.monotonic() >= self._ends
 
     def report(self, used: Used) -> None:
         """Says how many units were used in all so far: tokens that were streamed, for example.
@@ -100,15 +101,15 @@ class AsyncReservation:
             replaces an earlier report of the same limit; a limit without a report keeps its estimate
         """
         estimates = {at: limit for at, limit in enumerate(self.limits) if limit.cost is not None}
-        values = list(used.values()) if isinstance(used, Mapping) else [used]
-        if any(isinstance(units, bool) or not isinstance(units, int) or units < 0 for units in values):
-            raise ValueError("used: expected an integer of at least 0, or one for each of some limits")
-        found = {} if isinstance(used, Mapping) else dict.fromkeys(estimates, used)
-        for name, units in used.items() if isinstance(used, Mapping) else ():
+        given = used if isinstance(used, Mapping) else dict.fromkeys((each.key for each in estimates.values()), used)
+        found: dict[int, int] = {}
+        for name, units in given.items():
+            if isinstance(units, bool) or not isinstance(units, int) or units < 0:
+                raise ValueError("used: expected an integer of at least 0, or one for each of some limits")
             named = [at for at, limit in estimates.items() if name in (limit.policy.name, limit.key)]
             if not named:
                 raise ValueError(f"used: expected names or keys of limits with a cost, not {name!r}")
-            found.update(dict.fromkeys(named, units))
+            found |= dict.fromkeys(named, units)
         self._used |= found
 
     async def settle(self, actual: Used) -> None:
@@ -125,11 +126,6 @@ class AsyncReservation:
         if error := await run(self._link.background, self._settlement(charged=False), self._loop):
             raise error
 
-    def undo(self) -> None:
-        """Cancels in the background what may be charged."""
-        self._is_open = True
-        self._link.background.start(self._settlement(charged=False), self._loop)
-
     def close(self, charged: bool = True) -> None:
         """Settles what is not settled, or cancels it if it is not to be charged; with asyncio in the background."""
         begin(self._link.background, self._settlement(charged), self._loop)
@@ -145,9 +141,9 @@ class AsyncReservation:
         `ttl` after its end. Does nothing the second time."""
         link, is_scripted = self._link, self.is_scripted
         calls = self._calls(charged) if self._is_open else []
-        if self._is_open:
-            self._note_loss()
-            self._is_open, self._ends = False, math.inf
+        self._is_open = False
+        if not self._has_lost():
+            self._ends = math.inf
         until = time.monotonic() + self._ttl * 2 / 1000
         longer, failed = PAUSE, None
 
@@ -188,7 +184,7 @@ class AsyncReservation:
 
     async def _renew(self) -> float | None:
         """Renews the leases, until they are released or lost."""
-        if not self._is_open or self._note_loss():
+        if not self._is_open or self._has_lost():
             return None
         sent = time.monotonic()
         calls = [Call("RENEW", [replace(lease, words=(lease.policy.window, self.id))]) for lease in self._leases]
@@ -197,18 +193,19 @@ class AsyncReservation:
         except Exception as error:
             self._link.log.failed(error, "renewing again")
             return self._pause(10)
+        # A late reply does not undo a loss: the holder may have acted on it.
         if self._is_open and not self.is_lost:
-            self._is_lost, self._ends = 0 in replies, sent + self._window
+            self._ends = 0.0 if 0 in replies else sent + self._window
         return self._pause(3)
 
     def _pause(self, part: int) -> float:
         """Until the next renewal: this part of a window, but not longer than the leases last."""
         return max(min(self._window / part, self._ends - time.monotonic()), 0.001)
 
-    def _note_loss(self) -> bool:
+    def _has_lost(self) -> bool:
         """Whether a lease ended before its reservation, which is counted once."""
-        if self.is_lost and not self._is_loss_noted:
-            self._is_loss_noted = True
+        if self.is_lost and self._ends > -math.inf:
+            self._ends = -math.inf
             self._link.log.counters.leases_lost += 1
             self._link.log.line(logging.WARNING, "a lease has ended", f": the reservation {self.id} goes on without it")
         return self.is_lost

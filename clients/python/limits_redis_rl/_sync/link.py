@@ -12,22 +12,12 @@ from typing import Any
 import redis
 import redis.sentinel
 
+from .. import errors
 from ..threads import Shared, Within, sleep
 from ..background import Background
 from ..breaker import Breaker
 from ..calls import Call, scripted
 from ..client import node_of
-from ..errors import (
-    NO_MODULE,
-    CircuitOpen,
-    NoModule,
-    Overloaded,
-    UnknownPrimary,
-    is_pool_full,
-    is_reply,
-    is_unavailable,
-    kind,
-)
 from ..log import Log
 
 # For how many seconds the scripts decide before the module is looked for again.
@@ -42,11 +32,7 @@ def clock() -> float:
 
 
 class Link:
-    """What sends the calls of one limiter.
-
-    :param timeout: how many seconds a call waits for a reply at most
-    :param requires_module: whether no script decides without it
-    """
+    """What sends the calls of one limiter, each of which waits for a reply for `timeout` seconds at most."""
 
     def __init__(self, client: Any, timeout: float, log: Log, requires_module: bool) -> None:
         self.client = client
@@ -65,13 +51,13 @@ class Link:
     def call(self, call: Call, longest: float | None = None) -> tuple[Any, bool]:
         """The reply, and whether it is of a script. If it gives up waiting, the server may have executed the call."""
         timeout = self.timeout if longest is None else min(longest, self.timeout)
-        node = node_of(self.client, call.limits[0].key)
+        node = node_of(self.client, call.limits[0].key) if self._is_cluster else None
         name = "" if node is None else str(node.name)
-        breaker, is_sent, end = self.breaker(name), False, clock() + timeout * 1000
+        breaker, is_sent, begin = self.breaker(name), False, clock()
         try:
-            if breaker.is_busy(clock()):
-                raise CircuitOpen
-            with Within(self._shared, timeout):
+            if breaker.is_busy(begin):
+                raise errors.CircuitOpen
+            with Within(timeout):
                 with self._shared.turn(self.client, node, name):
                     while True:
                         is_sent = True
@@ -79,17 +65,17 @@ class Link:
                             return self._sent(call, breaker)
                         except redis.ConnectionError as error:
                             # The client has other users, or this is a cluster that redirects.
-                            if not is_pool_full(error):
+                            if not errors.is_pool_full(error):
                                 raise
                         is_sent = False
-                        if clock() >= end:
+                        if clock() >= begin + timeout * 1000:
                             raise redis.TimeoutError
                         sleep(PAUSE)
         except Exception as error:
             if isinstance(error, redis.TimeoutError) and not is_sent:
-                error = Overloaded(f"no connection was free within {timeout} s")
-            self.log.counters.errors[kind(error)] += 1
-            if not is_unavailable(error):
+                error = errors.Overloaded(f"no connection was free within {timeout} s")
+            self.log.counters.errors[errors.kind(error)] += 1
+            if not errors.is_unavailable(error):
                 self.log.rejected(error)
             raise error
 
@@ -103,21 +89,21 @@ class Link:
         """The reply to a call, if the breaker lets it be sent."""
         sent = clock()
         if not breaker.request(sent):
-            raise CircuitOpen
+            raise errors.CircuitOpen
         try:
             if self._is_cluster:
                 self._shared.initialized(self.client)
             reply = self._of_module(call) if time.monotonic() >= self._scripts_until else None
             reply = reply or (self._of_script(call), True)
         except BaseException as error:
-            what = kind(error)
+            what = errors.kind(error)
             # A call ends from outside at its time limit, or if its caller has left.
             if what == "timeout" or not isinstance(error, Exception):
                 breaker.timed_out(clock())
             elif what == "connection":
                 breaker.broken()
                 self._scripts_until = 0.0  # a new connection may be one to another server
-            elif is_reply(error):
+            elif errors.is_reply(error):
                 breaker.reply()
             breaker.left(sent)
             pool = getattr(self.client, "connection_pool", None)
@@ -136,7 +122,7 @@ class Link:
             self._check_name()
             raise
         except redis.RedisError as error:
-            if not NO_MODULE.search(str(error)):
+            if not errors.NO_MODULE.search(str(error)):
                 raise
         else:
             if self.scripts_decide:
@@ -144,7 +130,7 @@ class Link:
             self.scripts_decide = False
             return reply, False
         if self._requires_module:
-            raise NoModule(
+            raise errors.NoModule(
                 "ERR no module: the server has not loaded redis-rl; start it with --loadmodule /path/to/libredis_rl.so "
                 "(docs/install.md)"
             )
@@ -172,4 +158,4 @@ class Link:
             with contextlib.suppress(redis.ConnectionError, redis.TimeoutError):
                 known.append(pool.service_name in sentinel.sentinel_masters())
         if known and not any(known):
-            raise UnknownPrimary(f"no Sentinel watches a primary with the name {pool.service_name!r}") from None
+            raise errors.UnknownPrimary(f"no Sentinel watches a primary with the name {pool.service_name!r}") from None

@@ -1,9 +1,6 @@
 # Made by clients/python/generate from _async/storage.py. Do not edit.
-"""Storages for limits.
-
-Their fixed window is RL.FIXED, their moving window RL.ROLLING, their sliding window counter RL.COUNTER. Every storage
-has keys of its own for each algorithm, ``<key_prefix>:<algorithm>:{<key>}``.
-"""
+"""Storages for limits: the fixed window is RL.FIXED, the moving window RL.ROLLING, the sliding window counter
+RL.COUNTER. Each has keys of its own, ``<key_prefix>:<algorithm>:{<key>}``."""
 
 from __future__ import annotations
 
@@ -16,6 +13,7 @@ import redis
 import redis
 from limits.storage import MovingWindowSupport, SlidingWindowCounterSupport, Storage
 from limits.errors import ConfigurationError
+from limits.limits import GRANULARITIES
 from redis.retry import Retry
 from redis.backoff import NoBackoff
 
@@ -23,16 +21,32 @@ from ..threads import IS_ASYNC, LONGER
 from ..client import patience
 from ..decision import Decision
 from ..policy import LARGEST
-from ..storage import counted, limit_in, policy
 from .limiter import Limiter
 
 # Seconds. The client of redis waits for ever if it is not told otherwise.
 TIMEOUTS = {"socket_timeout": 0.1, "socket_connect_timeout": 0.1}
 
 
+def policy(algorithm: str, window: int, limit: int) -> str:
+    return f"{algorithm} {window} {min(limit, LARGEST)} AS {algorithm.lower()}"
+
+
+def limit_in(key: str) -> tuple[int, int]:
+    """The limit and the window of a fixed window. limits passes neither, but they are the last parts of the key."""
+    try:
+        amount, multiples, granularity = key.rsplit("/", 3)[1:]
+        return int(amount), int(multiples) * GRANULARITIES[granularity].GRANULARITY.seconds
+    except (ValueError, KeyError):
+        raise ValueError("the key does not end as RateLimitItem.key_for writes it: /amount/multiples/unit") from None
+
+
 class RedisRlStorage(Storage, MovingWindowSupport, SlidingWindowCounterSupport):
-    """A storage on a server: ``redis-rl://``, ``rediss-rl://`` (TLS), ``redis-rl+unix://``; or on a
-    cluster: ``redis-rl+cluster://[[user]:password@]host:port,host:port``."""
+    """A storage on a server, or on a cluster: ``redis-rl+cluster://[[user]:password@]host:port,host:port``.
+
+    :param key_prefix: what the keys begin with
+    :param module, unavailable, instances: those of :class:`limits_redis_rl.Limiter`
+    :param options: arguments for the client of :pypi:`redis`
+    """
 
     STORAGE_SCHEME = [  # noqa: RUF012
         "redis-rl",
@@ -41,36 +55,19 @@ class RedisRlStorage(Storage, MovingWindowSupport, SlidingWindowCounterSupport):
         "redis-rl+cluster",
     ]
 
-    storage: Any
-    """The client of :pypi:`redis`."""
-
     def __init__(
         self,
         uri: str,
         key_prefix: str = "RL",
-        moving_window: str = "ROLLING",
         wrap_exceptions: bool = False,
         module: str = "optional",
         unavailable: str = "error",
         instances: int | None = None,
         **options: Any,
     ) -> None:
-        """
-        :param uri: as :func:`redis.from_url` takes it, with the scheme of this class
-        :param key_prefix: what the keys in the server begin with
-        :param moving_window: the algorithm of the moving window, ``ROLLING`` or ``SLIDING``
-        :param module, unavailable, instances: those of :class:`limits_redis_rl.Limiter`
-        :param wrap_exceptions: whether errors are raised as :exc:`limits.errors.StorageError`
-        :param options: arguments for the client of :pypi:`redis`, such as ``socket_timeout`` (0.1 s if not given)
-        """
-        if not isinstance(key_prefix, str):
-            raise ConfigurationError("key_prefix: expected a str")
-        if moving_window not in ("ROLLING", "SLIDING"):
-            raise ConfigurationError("moving_window is ROLLING or SLIDING")
         super().__init__(uri, wrap_exceptions=wrap_exceptions)
         self.storage, timeout = self._connect(uri.removeprefix(""), options)
         self.key_prefix = key_prefix
-        self.moving_window = moving_window
         self.limiter = Limiter(
             self.storage,
             prefix=f"{key_prefix}:",
@@ -80,7 +77,6 @@ class RedisRlStorage(Storage, MovingWindowSupport, SlidingWindowCounterSupport):
             module=module,
         )
         self.counters = self.limiter.counters
-        """What happened since the start."""
 
     def _connect(self, uri: str, options: dict[str, Any]) -> tuple[Any, float]:
         """The client, and how many seconds a call waits for a reply at most. No client sends a command again, since the
@@ -127,19 +123,19 @@ class RedisRlStorage(Storage, MovingWindowSupport, SlidingWindowCounterSupport):
 
     def get(self, key: str) -> int:
         limit, window = limit_in(key)
-        return counted(self._decide("PEEK", "FIXED", key, window, limit))
+        return limit - (self._decide("PEEK", "FIXED", key, window, limit)).remaining
 
     def get_expiry(self, key: str) -> float:
         limit, window = limit_in(key)
         return time.time() + (self._decide("PEEK", "FIXED", key, window, limit)).reset_ms / 1000
 
     def acquire_entry(self, key: str, limit: int, expiry: int, amount: int = 1) -> bool:
-        return (self._decide("CHECK", self.moving_window, key, expiry, limit, amount)).allowed
+        return (self._decide("CHECK", "ROLLING", key, expiry, limit, amount)).allowed
 
     def get_moving_window(self, key: str, limit: int, expiry: int) -> tuple[float, int]:
         """limits adds the window to the start to know when more is available."""
-        found = self._decide("PEEK", self.moving_window, key, expiry, limit)
-        return time.time() + (found.next_ms / 1000 - expiry if found.count else 0), counted(found)
+        found = self._decide("PEEK", "ROLLING", key, expiry, limit)
+        return time.time() + (found.next_ms / 1000 - expiry if found.count else 0), limit - found.remaining
 
     def acquire_sliding_window_entry(self, key: str, limit: int, expiry: int, amount: int = 1) -> bool:
         return (self._decide("CHECK", "COUNTER", key, expiry, limit, amount)).allowed
@@ -162,7 +158,7 @@ class RedisRlStorage(Storage, MovingWindowSupport, SlidingWindowCounterSupport):
 
     def clear(self, key: str) -> None:
         """limits clears a fixed and a moving window by the same call."""
-        for algorithm in ("FIXED", self.moving_window):
+        for algorithm in ("FIXED", "ROLLING"):
             self.limiter.reset(policy(algorithm, limit_in(key)[1], 0), key)
 
     def check(self) -> bool:
