@@ -23,8 +23,6 @@ import urllib.parse
 
 PAGE = pathlib.Path(__file__).with_name("page")
 FILES = {"/": "text/html", "/style.css": "text/css", "/page.js": "text/javascript"}
-ALGORITHMS = ("FIXED", "WINDOW", "SLIDING", "ROLLING", "COUNTER", "TOKEN", "LEAKY", "GCRA", "LEASE", "LOCKOUT")
-TAKES_BURST = ("TOKEN", "LEAKY", "GCRA")
 # The most that a number of the page may be; the window is in seconds.
 MOST = {"window": 3600, "limit": 10_000, "burst": 10_000, "count": 50}
 MAX_BODY = 4096
@@ -65,10 +63,31 @@ class Connection:
             raise Invalid(text)
         if kind == b"*":
             return [self.read() for _ in range(int(text))]
-        return self.replies.read(int(text) + 2)[:-2].decode() if kind == b"$" else int(text)
+        if kind == b"$":
+            return self.replies.read(int(text) + 2)[:-2].decode()
+        return text if kind == b"+" else int(text)
 
 
-def commands(check: object) -> list[list[str]]:
+def algorithms_of(connection: Connection) -> dict[str, dict[str, object]]:
+    """What the server says of each algorithm: a sentence, and the arguments of its command."""
+
+    def pairs(reply: list) -> dict:
+        return dict(zip(reply[::2], reply[1::2]))
+
+    def docs(word: str) -> dict:
+        return pairs(connection.send(["COMMAND", "DOCS", f"RL.{word}"])[1])
+
+    arguments = map(pairs, docs("PEEK")["arguments"])
+    words = next(argument["arguments"] for argument in arguments if argument["name"] == "algorithm")
+    found = {}
+    for word in (pairs(word)["token"] for word in words):
+        of_word = docs(word)
+        takes = [pairs(argument)["name"] for argument in of_word["arguments"]]
+        found[word] = {"summary": of_word["summary"], "takes": takes}
+    return found
+
+
+def commands(check: object, algorithms: dict[str, dict[str, object]]) -> list[list[str]]:
     """The commands of one request of the page, one for each algorithm."""
     if not isinstance(check, dict) or not re.fullmatch(r"[0-9a-f]{1,32}", str(check.get("key"))):
         raise Invalid("expected an object with a key")
@@ -79,12 +98,12 @@ def commands(check: object) -> list[list[str]]:
     if not {"window", "limit", "count"} <= check.keys():
         raise Invalid("expected window, limit and count")
     all_words = []
-    for algorithm in ALGORITHMS:
+    for algorithm, about in algorithms.items():
         # No algorithm reads the state of another.
         words = [f"RL.{algorithm}", f"playground:{check['key']}:{algorithm}", str(check["window"]), str(check["limit"])]
-        if "burst" in check and algorithm in TAKES_BURST:
+        if "burst" in check and "burst" in about["takes"]:
             words += ["BURST", str(check["burst"])]
-        if algorithm == "LEASE":
+        if "id" in about["takes"]:
             words += ["ID", f"request-{next(holders)}"]
         all_words.append([*words, "HEADERS"])
     return all_words
@@ -109,6 +128,7 @@ class Playground(http.server.ThreadingHTTPServer):
     def __init__(self, url: str, address: str) -> None:
         self.own, _, port = address.rpartition(":")
         self.connection, self.lock = Connection(url), threading.Lock()
+        self.algorithms = algorithms_of(self.connection)
         host = self.own.strip("[]")
         self.address_family = socket.AF_INET6 if ":" in host else socket.AF_INET
         try:
@@ -119,9 +139,9 @@ class Playground(http.server.ThreadingHTTPServer):
 
     def decide(self, check: dict) -> dict[str, dict[str, object]]:
         """Of each algorithm: which of the requests are allowed, and the command and the headers of the last one."""
-        found: dict[str, dict[str, object]] = {algorithm: {"allowed": []} for algorithm in ALGORITHMS}
+        found: dict[str, dict[str, object]] = {algorithm: {"allowed": []} for algorithm in self.algorithms}
         for _ in range(check["count"] if isinstance(check, dict) and type(check.get("count")) is int else 1):
-            for algorithm, words in zip(ALGORITHMS, commands(check)):
+            for algorithm, words in zip(self.algorithms, commands(check, self.algorithms)):
                 with self.lock:
                     allowed, _count, _ttl, headers = self.connection.send(words)
                 found[algorithm]["allowed"].append(allowed)
@@ -139,6 +159,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         elif self.path in FILES:
             name = self.path.removeprefix("/") or "index.html"
             self.reply(200, FILES[self.path], (PAGE / name).read_bytes())
+        elif self.path == "/algorithms":
+            self.reply(200, "application/json", json.dumps(self.server.algorithms).encode())
         else:
             self.reply(404, "text/plain", b"There is nothing here.\n")
 

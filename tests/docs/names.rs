@@ -31,7 +31,7 @@ fn each_algorithm_has_its_place() {
     type Can = fn(&serde_json::Value) -> bool;
     let read = |path: &str| fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"));
     let table: serde_json::Value = serde_json::from_str(&read("vectors/capabilities.json")).expect("JSON");
-    let places: [(&str, &str, &str, Can); 11] = [
+    let places: [(&str, &str, &str, Can); 9] = [
         ("README.md", "", "[`RL.NAME`]", |_| true),
         ("benches/budget.md", "| RL.", "| RL.NAME ", |_| true),
         ("deploy/kubernetes/users.acl.example", "", " +rl.name ", |_| true),
@@ -41,8 +41,6 @@ fn each_algorithm_has_its_place() {
         ("docs/commands.md", "`<ALGO>` is ", " NAME", |_| true),
         ("algorithm/src/tests/records.txt", "| ", "| NAME |", |_| true),
         ("docs/records.md", "- A form that differs", "`LETTER:`", |can| !can["letter"].is_null()),
-        ("docs/service.md", "| `algorithm` |", "`name`", |can| can["delays"] == false && can["most"].is_null()),
-        ("clients/node/README.md", "", "`NAME`", |can| can["cost"] == true),
     ];
     let mut missing = Vec::new();
     for (path, begin, place, can_do) in places {

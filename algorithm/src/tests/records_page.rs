@@ -2,7 +2,7 @@
 
 use super::super::fixed_window::Counter;
 use super::super::*;
-use super::{policy, state_of};
+use super::{every_record, policy, state_of};
 use crate::in_memory::{Holders, InMemory, Log, StoredRecord};
 use crate::integer::parse_integer;
 use crate::lease::Leases;
@@ -31,15 +31,23 @@ fn bytes(hexadecimal: &str) -> Vec<u8> {
     (0..hexadecimal.len()).step_by(2).map(digit).collect()
 }
 
+/// What remains of a record of the algorithm that a word names.
+macro_rules! of_any_record {
+    ($($test:ident: $algorithm:ty;)*) => {
+        fn of_any_record(word: &str, text: &str, now: Micros) -> u64 {
+            $(if word == <$algorithm as Named>::NAME.word() {
+                return of_record::<$algorithm>(text, now);
+            })*
+            panic!("{word} is no algorithm");
+        }
+    };
+}
+every_record!(of_any_record);
+
 fn remaining(algorithm: &str, state: &str, now: Micros) -> u64 {
     let numbers = || state.split(' ').map(|number| parse_integer(number.as_bytes()).unwrap());
     let scores = || state.split(' ').skip(1).step_by(2).map(|score| score.parse::<u64>().unwrap());
     match algorithm {
-        "TOKEN" => of_record::<TokenBucket>(state, now),
-        "LEAKY" => of_record::<LeakyBucket>(state, now),
-        "COUNTER" => of_record::<SlidingCounter>(state, now),
-        "GCRA" => of_record::<Gcra>(state, now),
-        "LOCKOUT" => of_record::<Lockout>(state, now),
         "ROLLING" => of_key::<RollingLog>(&Some(StoredRecord { text: bytes(state), expires_at: None }), now),
         "FIXED" => {
             let counter = Counter { value: numbers().next().unwrap(), expires_at: None };
@@ -60,7 +68,7 @@ fn remaining(algorithm: &str, state: &str, now: Micros) -> u64 {
             let leases = Leases { len: ends.len() as u64, own: None, end: |n| ends[n as usize] };
             Lease::new(&policy(60_000, 10)).forecast(&leases, &Change::Keep, now).remaining()
         }
-        _ => panic!("{algorithm} is no algorithm"),
+        record => of_any_record(record, state, now),
     }
 }
 

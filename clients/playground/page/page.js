@@ -1,17 +1,5 @@
 // Sends the same requests to every algorithm, and shows what each of them replies.
 
-const ABOUT = {
-  FIXED: "at most the limit in each window",
-  WINDOW: "in each window, from the first request on",
-  SLIDING: "in any window, exactly",
-  ROLLING: "in any window, in a packed log",
-  COUNTER: "in any window, estimated",
-  TOKEN: "a burst, then the rate",
-  LEAKY: "an even flow: allowed requests are delayed",
-  GCRA: "a burst, then the rate; one number",
-  LEASE: "at most the limit at the same time",
-  LOCKOUT: "attempts, then a lock that grows",
-};
 const MOST_MARKS = 120;
 
 const $ = (id) => document.getElementById(id);
@@ -34,6 +22,7 @@ function show(row) {
   row.counts.textContent = `${row.allowed} allowed, ${row.denied} denied`;
   row.name.setAttribute("aria-pressed", String(row.algorithm === chosen));
   if (row.algorithm !== chosen) return;
+  $("summary").textContent = row.summary;
   $("command").textContent = row.command;
   $("headers").textContent = Object.entries(row.headers).map((header) => header.join(": ")).join("\n") || "None yet.";
 }
@@ -89,15 +78,15 @@ function stop() {
   $("run").textContent = "Start";
 }
 
-for (const [algorithm, about] of Object.entries(ABOUT)) {
+const algorithms = await (await fetch("/algorithms")).json();
+for (const [algorithm, { summary }] of Object.entries(algorithms)) {
   const row = $("row").content.cloneNode(true).firstElementChild;
   const find = (selector) => row.querySelector(selector);
   const [name, counts, marks] = [find("button"), find(".counts"), find(".marks")];
   name.textContent = algorithm;
-  find(".about").textContent = about;
   name.addEventListener("click", () => choose(algorithm));
   $("rows").append(row);
-  rows.set(algorithm, { algorithm, name, counts, marks });
+  rows.set(algorithm, { algorithm, summary, name, counts, marks });
 }
 document.querySelector("form").addEventListener("submit", (event) => event.preventDefault());
 $("run").addEventListener("click", () => (timer ? stop() : start()));

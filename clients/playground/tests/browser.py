@@ -87,7 +87,7 @@ class Page(unittest.TestCase):
 
     def test_a_person_uses_the_page(self):
         self.driver.get(self.address)
-        self.until(lambda: all(sum(counts) > 0 for counts, _ in self.rows().values()))  # it sends by itself
+        self.until(lambda: self.rows() and all(sum(counts) > 0 for counts, _ in self.rows().values()))  # it sends by itself
         self.find("#run").click()
         for field, value in (("limit", "6"), ("window", "60"), ("burst", "4"), ("count", "12")):
             box = self.find(f"#{field}")
