@@ -7,7 +7,7 @@ from typing import Any
 
 import redis
 
-from .background import Background, Future, Job
+from .background import Background, Job
 from .client import most_connections
 
 IS_ASYNC = True
@@ -86,17 +86,14 @@ class Shared:
         await asyncio.shield(self._initialization)
 
 
-async def ended(job: Future | None, longest: float | None = None) -> Exception | None:
-    """Waits until a job has ended, at most so many seconds if given, and returns its error. It goes on if nobody waits
-    for it any more."""
-    done, _ = await asyncio.wait([asyncio.wrap_future(job)], timeout=longest) if job else ([], [])
-    return next((each.result() for each in done if not each.cancelled()), None)
-
-
 async def run(
     background: Background, job: Job, loop: asyncio.AbstractEventLoop, longest: float | None = None
 ) -> Exception | None:
-    return await ended(background.start(job, loop), longest)
+    """Waits until a job has ended, at most so many seconds if given, and returns its error. It goes on if nobody waits
+    for it any more."""
+    future = background.start(job, loop)
+    done, _ = await asyncio.wait([asyncio.wrap_future(future)], timeout=longest) if future else ([], [])
+    return next((each.result() for each in done if not each.cancelled()), None)
 
 
 def begin(background: Background, job: Job, loop: asyncio.AbstractEventLoop) -> None:

@@ -43,12 +43,9 @@ def _retries(client: object) -> int:
 
 
 def node_of(client: Any, key: str) -> Any:
-    """The node of a cluster that has this key; ``None`` if that is not known, or this is no cluster."""
-    find = getattr(client, "get_node_from_key", None)
-    if find is None:
-        return None
+    """The node of a cluster that has this key, if that is known."""
     try:
-        return find(key)
+        return client.get_node_from_key(key)
     except Exception:
         return None  # the client does not know the cluster yet, or no node has this slot
 

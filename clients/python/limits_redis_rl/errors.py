@@ -34,10 +34,6 @@ NO_MODULE = re.compile(r"^(ERR )?unknown command *['`]?RL\.|^RL\.\w+ command doe
 POOL_IS_FULL = ("Too many connections", "No connection available.")
 
 
-class NoModule(redis.ResponseError):
-    """The server has not loaded the module. The server's own error has the caller in it."""
-
-
 class CircuitOpen(redis.ConnectionError):
     """Earlier requests had no reply, so this one was not sent."""
 
@@ -53,13 +49,8 @@ class Overloaded(redis.TimeoutError):
     """
 
 
-class UnknownPrimary(redis.RedisError):
-    """No Sentinel that replies watches a primary of this name: a fault of the configuration."""
-
-
-def was_not_sent(error: BaseException) -> bool:
-    """Whether the server has nothing of this call."""
-    return isinstance(error, (CircuitOpen, Overloaded))
+# The server has nothing of a call with such an error.
+NOT_SENT = (CircuitOpen, Overloaded)
 
 
 def is_pool_full(error: BaseException) -> bool:
@@ -85,11 +76,6 @@ def kind(error: BaseException) -> str:
         first = str(error).split(" ", 1)[0]
         return first if first.isalpha() and first.isupper() else "ERR"
     return "connection" if is_unavailable(error) else type(error).__name__
-
-
-def is_reply(error: BaseException) -> bool:
-    """Whether the server has replied this error."""
-    return isinstance(error, redis.ResponseError) or kind(error) in CANNOT_DECIDE
 
 
 def is_unavailable(error: BaseException) -> bool:

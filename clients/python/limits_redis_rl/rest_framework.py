@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import functools
 from typing import Any
 
 from django.conf import settings
-from django.core.exceptions import ImproperlyConfigured
-from limits.storage import storage_from_string
 from rest_framework import throttling
 from rest_framework.exceptions import APIException
 
@@ -19,16 +16,6 @@ class Unavailable(APIException):  # type: ignore[misc]
     status_code = 503
     default_detail = "Service Unavailable"
     wait = 1
-
-
-@functools.cache
-def configured() -> Any:
-    """The storage of the settings."""
-    options = dict(getattr(settings, "LIMITS_REDIS_RL", {}))
-    uri = options.pop("uri", None)
-    if not isinstance(uri, str):
-        raise ImproperlyConfigured('LIMITS_REDIS_RL: expected {"uri": "redis-rl://host:port"}')
-    return storage_from_string(uri, **options)
 
 
 class Throttle(throttling.SimpleRateThrottle):  # type: ignore[misc]
@@ -50,7 +37,7 @@ class Throttle(throttling.SimpleRateThrottle):  # type: ignore[misc]
             return True
         try:
             # The framework's key has the scope.
-            decision = configured().limiter.check(self._policy(self.duration, self.num_requests), ident)
+            decision = settings.LIMITS_REDIS_RL.check(self._policy(self.duration, self.num_requests), ident)
         except Exception as error:
             if is_unavailable(error):
                 raise Unavailable from error

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import inspect
 import itertools
@@ -32,6 +33,11 @@ def vectors(name: str) -> Any:
 async def value(result: Any) -> Any:
     """Awaits what asyncio returns; what threads return is there already."""
     return await result if inspect.isawaitable(result) else result
+
+
+def begun(kind: str, call: Any, *arguments: Any) -> asyncio.Task[Any]:
+    """A call beside others."""
+    return asyncio.create_task(call(*arguments) if kind == "asyncio" else asyncio.to_thread(call, *arguments))
 
 
 @contextlib.asynccontextmanager

@@ -22,7 +22,7 @@ from server import Server, free_port
 from limits_redis_rl._async.storage import TIMEOUTS
 from limits_redis_rl.aio import LONGER
 
-from .conftest import WITHOUT_MODULE, value
+from .conftest import WITHOUT_MODULE, begun, value
 
 STRATEGIES = {"fixed-window": "FIXED", "moving-window": "ROLLING", "sliding-window-counter": "COUNTER"}
 CLUSTERS = ["redis-rl+cluster", "async+redis-rl+cluster"]
@@ -47,9 +47,8 @@ class Limits:
 
     async def hits(self, item: Any, times: int) -> list[bool]:
         """As many at once."""
-        if self.kind.startswith("async+"):
-            return await asyncio.gather(*(self.limiter.hit(item, "user") for _ in range(times)))
-        return await asyncio.gather(*(asyncio.to_thread(self.limiter.hit, item, "user") for _ in range(times)))
+        kind = "asyncio" if self.kind.startswith("async+") else "threads"
+        return await asyncio.gather(*(begun(kind, self.limiter.hit, item, "user") for _ in range(times)))
 
     async def test(self, item: Any, cost: int = 1) -> Any:
         return await value(self.limiter.test(item, "user", cost=cost))

@@ -14,7 +14,7 @@ from ..aio import IS_ASYNC, join, sleep, time_limit
 from ..calls import Call, Limit
 from ..client import check_client
 from ..decision import Decision, Decisions, decided, undecided
-from ..errors import Denied, Overloaded, is_unavailable, was_not_sent
+from ..errors import NOT_SENT, Denied, Overloaded, is_unavailable
 from ..keys import part_of_key
 from ..local import Local
 from ..log import Counters, Log
@@ -211,7 +211,7 @@ class AsyncLimiter:
             may_be_charged = held.allowed
         except Exception as error:
             held.is_scripted = self.link.scripts_decide
-            may_be_charged = is_unavailable(error) and not was_not_sent(error)
+            may_be_charged = is_unavailable(error) and not isinstance(error, NOT_SENT)
             held.decision = self._without_server(error, call)
         finally:
             # Also if the caller has left.

@@ -102,7 +102,7 @@ class AsyncLink:
             elif what == "connection":
                 breaker.broken()
                 self._scripts_until = 0.0  # a new connection may be one to another server
-            elif errors.is_reply(error):
+            elif isinstance(error, (redis.ResponseError, redis.BusyLoadingError)):
                 breaker.reply()
             breaker.left(sent)
             pool = getattr(self.client, "connection_pool", None)
@@ -129,7 +129,8 @@ class AsyncLink:
             self.scripts_decide = False
             return reply, False
         if self._requires_module:
-            raise errors.NoModule(
+            # The server's own error has the caller in it.
+            raise redis.ResponseError(
                 "ERR no module: the server has not loaded redis-rl; start it with --loadmodule /path/to/libredis_rl.so "
                 "(docs/install.md)"
             )
@@ -157,4 +158,4 @@ class AsyncLink:
             with contextlib.suppress(redis.ConnectionError, redis.TimeoutError):
                 known.append(pool.service_name in await sentinel.sentinel_masters())
         if known and not any(known):
-            raise errors.UnknownPrimary(f"no Sentinel watches a primary with the name {pool.service_name!r}") from None
+            raise redis.RedisError(f"no Sentinel watches a primary with the name {pool.service_name!r}") from None

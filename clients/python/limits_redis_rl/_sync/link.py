@@ -103,7 +103,7 @@ class Link:
             elif what == "connection":
                 breaker.broken()
                 self._scripts_until = 0.0  # a new connection may be one to another server
-            elif errors.is_reply(error):
+            elif isinstance(error, (redis.ResponseError, redis.BusyLoadingError)):
                 breaker.reply()
             breaker.left(sent)
             pool = getattr(self.client, "connection_pool", None)
@@ -130,7 +130,8 @@ class Link:
             self.scripts_decide = False
             return reply, False
         if self._requires_module:
-            raise errors.NoModule(
+            # The server's own error has the caller in it.
+            raise redis.ResponseError(
                 "ERR no module: the server has not loaded redis-rl; start it with --loadmodule /path/to/libredis_rl.so "
                 "(docs/install.md)"
             )
@@ -158,4 +159,4 @@ class Link:
             with contextlib.suppress(redis.ConnectionError, redis.TimeoutError):
                 known.append(pool.service_name in sentinel.sentinel_masters())
         if known and not any(known):
-            raise errors.UnknownPrimary(f"no Sentinel watches a primary with the name {pool.service_name!r}") from None
+            raise redis.RedisError(f"no Sentinel watches a primary with the name {pool.service_name!r}") from None

@@ -16,7 +16,7 @@ from ..threads import begin, run, running_loop
 from ..background import Job
 from ..calls import Call, Limit
 from ..decision import Decisions
-from ..errors import is_unavailable, was_not_sent
+from ..errors import NOT_SENT, is_unavailable
 from ..policy import LARGEST, RESERVES, milliseconds
 from .link import Link
 
@@ -157,7 +157,7 @@ class Reservation:
                     pause, longer = longer, min(longer * 2, LONGEST_PAUSE)
                     link.log.failed(error, "settling again")
                     # A script that settles has no id, so it would settle twice.
-                    may_repeat = not is_scripted or calls[0].verb == "RELEASE" or was_not_sent(error)
+                    may_repeat = not is_scripted or calls[0].verb == "RELEASE" or isinstance(error, NOT_SENT)
                     if is_unavailable(error) and may_repeat and time.monotonic() + pause < until:
                         return pause
                     failed = failed or error
