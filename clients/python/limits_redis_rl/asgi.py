@@ -32,13 +32,11 @@ LISTS = (b"ratelimit", b"ratelimit-policy")
 
 @dataclass(eq=False)
 class Rejected(Exception):
-    """The request is not allowed."""
+    """The request is not allowed: 429, 500 or 503."""
 
     status: int
-    """429, 500 or 503."""
     headers: dict[str, str] = field(default_factory=dict)
     violated: list[str] = field(default_factory=list)
-    """The names of the policies that deny it."""
 
 
 async def admitted(limiter: AsyncLimiter, limits: Iterable[OneLimit] | None) -> dict[str, str]:
@@ -65,20 +63,16 @@ async def admitted(limiter: AsyncLimiter, limits: Iterable[OneLimit] | None) -> 
 
 
 class RateLimitMiddleware:
-    """Replies 429 to a request that a limit denies, and adds the headers of the limits to every response. A request
-    that LEAKY allows is held for its delay.
+    """Replies 429 to a request that a limit denies, and adds the headers of the limits to every response. A WebSocket
+    that a limit denies is not opened. Without a decision the status is 503. A wrong call (a policy, a key of another
+    type) is 500: it is never allowed.
 
-    A WebSocket that a limit denies is not opened. If the server cannot decide, the request gets what `unavailable` of
-    the limiter says, with ``error`` 503. If the call is wrong (a policy, a key of another type), the request gets 500:
-    it is never allowed.
+    :param limiter: decides what `policies` says; not needed for the limits of routes, which have their own
+    :param policies: the limits of a request with this scope, such as ``[("TOKEN 1m 60 AS api", "user:42")]``;
+        ``None`` or empty if it is not limited; may be a coroutine function
     """
 
     def __init__(self, app: App, *, limiter: AsyncLimiter | None = None, policies: Policies | None = None) -> None:
-        """
-        :param limiter: decides what `policies` says; not needed for the limits of routes, which have their own
-        :param policies: the limits of a request with this scope, such as ``[("TOKEN 1m 60 AS api", "user:42")]``;
-            ``None`` or empty if it is not limited; may be a coroutine function
-        """
         if policies is not None and limiter is None:
             raise TypeError("limiter: expected AsyncLimiter(client), for the policies")
         self.app = app

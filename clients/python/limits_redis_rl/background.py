@@ -15,8 +15,7 @@ from weakref import WeakSet
 
 # How long the end of a program waits for its settlements, in seconds.
 AT_EXIT = 1.0
-# Runs once. The number is after how many seconds it runs again; the error is why it failed. With asyncio, these are
-# awaited.
+# Returns after how many seconds it runs again, or why it failed; with asyncio an awaitable of that.
 Job: TypeAlias = "Callable[[], Any]"
 Future: TypeAlias = "concurrent.futures.Future[Exception | None]"
 
@@ -43,18 +42,14 @@ class Background:
     """The jobs of one limiter."""
 
     def __init__(self) -> None:
-        # The process that waits for it. A child process has none of the jobs of its parent.
+        # The process that waits for a job. A child process has none of the jobs of its parent.
         self._jobs: dict[Future, int] = {}
         _all.add(self)
 
     def start(
         self, job: Job, loop: asyncio.AbstractEventLoop | None, wait: float = 0.0, is_awaited: bool = True
     ) -> Future | None:
-        """Runs a job, from whatever thread.
-
-        :param loop: where; ``None`` is a thread
-        :param is_awaited: whether :meth:`join` waits for it
-        """
+        """Runs a job in this loop, from whatever thread; without a loop, in a thread."""
         work = _repeated(job, wait)
         try:
             future = asyncio.run_coroutine_threadsafe(work, loop or _loop_of(os.getpid()))

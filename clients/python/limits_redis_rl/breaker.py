@@ -10,14 +10,11 @@ SILENCE = 250.0
 
 
 class Breaker:
-    """One for each server. Times are milliseconds of a clock that never goes back.
-
-    :param timeout: the time limit of a call: a call that tries and is older no longer counts
-    """
+    """One for each server. Times are milliseconds of a clock that never goes back."""
 
     def __init__(self, timeout: float) -> None:
         self.is_open = False
-        self._timeout = timeout
+        self._timeout = timeout  # a call that tries and is older no longer counts
         self._since: float | None = None  # when the first call was sent after the last reply
         self._tried: float | None = None
         self._lock = threading.Lock()
@@ -43,7 +40,6 @@ class Breaker:
         self._since = self._tried = None
 
     def timed_out(self, now: float) -> None:
-        """The time of a call is over."""
         since = self._since
         if since is not None and now - since >= max(SILENCE, self._timeout):
             self.is_open = True

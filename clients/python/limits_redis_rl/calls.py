@@ -1,5 +1,4 @@
-"""A call for one limit or several: the words of a command of the module, and of a Lua script for servers that load no
-modules, which is lua/head.lua, an algorithm, and a last line."""
+"""A call for one limit or several: the words of a command, and of a Lua script for servers that load no modules."""
 
 from __future__ import annotations
 
@@ -23,7 +22,6 @@ class Limit:
 
     policy: Policy
     key: str
-    """The key in Redis."""
     cost: int | None = None
     """1 if not given. A reservation settles those that are given."""
     words: tuple[str, ...] = ()
@@ -43,10 +41,7 @@ class Limit:
 
 @dataclass(slots=True)
 class Call:
-    """A call of the module, or of a script: the same words in another order.
-
-    ``CHECK``, ``PEEK`` and ``MULTI`` send the words of a check. Of the other verbs, ``words`` of the limit are all.
-    """
+    """CHECK, PEEK, MULTI and SHARE send the words of a check, the other verbs only `words` of the limit."""
 
     verb: str
     limits: Sequence[Limit]

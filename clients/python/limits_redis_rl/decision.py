@@ -20,13 +20,11 @@ class Decision:
 
     allowed: bool
     count: int
-    """What is counted."""
     limit: int
     """What `remaining` counts down from: the burst if given, else the limit."""
     remaining: int
-    """The cost that would be allowed right now."""
+    """The cost that would be allowed now."""
     retry_after_ms: int
-    """0 if it is allowed."""
     next_ms: int
     """Until `remaining` grows."""
     reset_ms: int
@@ -38,7 +36,6 @@ class Decision:
     is_shadow: bool
     """Whether shadow mode allowed what the limit denies."""
     charged: int
-    """The units that this call charged."""
     source: str
     """Who decided: ``server``; ``local``, the limit of this process; ``allow`` or ``deny``, what `unavailable` says.
     With the last two, nothing is known of what remains."""
@@ -56,7 +53,7 @@ class Decision:
 
     @property
     def delay(self) -> float:
-        """LEAKY: for how many seconds to hold the request."""
+        """`delay_ms` in seconds."""
         return self.delay_ms / 1000
 
     def headers(self) -> dict[str, str]:

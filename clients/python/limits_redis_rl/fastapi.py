@@ -16,16 +16,9 @@ from .asgi import LIMIT
 Given = Any
 
 
-def limit(
-    limiter: AsyncLimiter,
-    *limits: Given,
-    key: Given = None,
-    cost: Given = 1,
-) -> Callable[..., Awaitable[None]]:
-    """A dependency that limits a route: ``Depends(limit(limiter, "TOKEN 1m 60", key=user))``.
-
-    The application needs :class:`limits_redis_rl.RateLimitMiddleware`, which replies to what is denied, and adds the
-    headers to every response.
+def limit(limiter: AsyncLimiter, *limits: Given, key: Given = None, cost: Given = 1) -> Callable[..., Awaitable[None]]:
+    """A dependency that limits a route: ``Depends(limit(limiter, "TOKEN 1m 60", key=user))``. The application needs
+    :class:`limits_redis_rl.RateLimitMiddleware`, which replies to what is denied.
 
     :param limits: policies, each for `key` and `cost`; or tuples of a policy, a key of its own and a cost. All are
         charged, or none. A policy may be a dependency that returns one for this request, or ``None`` for no limit

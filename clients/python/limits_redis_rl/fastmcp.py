@@ -25,8 +25,11 @@ def subject(context: MiddlewareContext[Any]) -> str:
 
 
 class ToolLimits(Middleware):
-    """Limits the calls of tools by user and by tool. A call that is denied gets the error -32029, with
-    ``retryAfterSeconds`` and ``violatedPolicies``; one without a decision -32000."""
+    """Limits the calls of tools by user and by tool.
+
+    :param policies: the limits of a call, by the user and the name of the tool; ``None`` if it is not limited
+    :param user: who calls
+    """
 
     def __init__(
         self,
@@ -35,10 +38,6 @@ class ToolLimits(Middleware):
         policies: Callable[[str, str], Iterable[OneLimit] | None],
         user: Callable[[MiddlewareContext[Any]], str] = subject,
     ) -> None:
-        """
-        :param policies: the limits of a call, by the user and the name of the tool; ``None`` if it is not limited
-        :param user: who calls. If not given, the subject of the access token
-        """
         self.limiter = limiter
         self.policies = policies
         self.user = user

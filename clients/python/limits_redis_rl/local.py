@@ -14,10 +14,7 @@ MOST_KEYS = 10_000
 
 
 class Local:
-    """Times are milliseconds of a clock that never goes back.
-
-    :param instances: how many processes share each limit
-    """
+    """Times are milliseconds of a clock that never goes back."""
 
     def __init__(self, instances: int) -> None:
         self._instances = instances
@@ -45,7 +42,6 @@ class Local:
             return Decisions(allowed, decisions, paid if verb == "SHARE" else None)
 
     def refund(self, limit: Limit) -> None:
-        """Gives back what was counted here."""
         with self._lock:
             if limit.key in self._counts:
                 used, end = self._counts[limit.key]

@@ -17,15 +17,13 @@ class Counters:
     """What happened since the start. Export these figures."""
 
     allowed: int = 0
-    """The server allowed the request."""
+    """By the server, as `denied`."""
     denied: int = 0
-    """The server denied the request."""
     local: int = 0
     """The server could not decide, and the limit of this process did."""
     failed_open: int = 0
-    """The server could not decide, and the request was allowed."""
+    """The server could not decide, and the request was allowed; `failed_closed`: it was not."""
     failed_closed: int = 0
-    """The server could not decide, and the request was not allowed."""
     faults: int = 0
     """The server rejected the call: the configuration is wrong. The request was not allowed, or what was reserved was
     not settled or renewed."""
@@ -47,9 +45,6 @@ class Log:
         self._left_out: Counter[str] = Counter()
 
     def line(self, level: int, what: str, more: str = "", of: str = "") -> None:
-        """
-        :param of: with `what`, the kind of the line
-        """
         now, kind = time.monotonic(), what + of
         if now - self._last.get(kind, -1.0) < 1:
             self._left_out[kind] += 1

@@ -33,8 +33,7 @@ RESERVES = ("FIXED", "WINDOW", "COUNTER", "ROLLING")
 
 
 def seconds(milliseconds: int) -> int:
-    """Rounded up."""
-    return -(-milliseconds // 1000)
+    return -(-milliseconds // 1000)  # rounded up
 
 
 def milliseconds(name: str, span: object) -> int:
@@ -164,7 +163,6 @@ def _quota(is_lease: bool, limit: int, window: int) -> str:
 
 @functools.lru_cache(maxsize=1000)
 def _read(text: str) -> Policy:
-    """The policy that a text says."""
     words = iter(text.split())
     try:
         algorithm, window, limit = next(words), next(words), next(words)

@@ -1,4 +1,4 @@
-"""How the parts for threads wait: what ``aio`` is for asyncio."""
+"""How the parts for threads wait: each name is what it is in ``aio``."""
 
 from __future__ import annotations
 
@@ -22,7 +22,6 @@ def running_loop() -> Any:
 
 
 def time_limit(client: Any, timeout: float | None) -> float:
-    """How many seconds a call waits at most."""
     if timeout is not None:
         raise TypeError("timeout: expected none; the client has it: redis.Redis(socket_timeout=0.1, retry=None)")
     return patience(client)

@@ -4,7 +4,6 @@ import asyncio
 import contextlib
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
-from functools import partial
 from types import SimpleNamespace
 from typing import Annotated, Any
 
@@ -320,26 +319,10 @@ async def test_the_examples_of_the_page(port: int, raw: redis.Redis) -> None:
     assert raw.keys("api:*") == ["api:rolling:{throttle_user_ann}"]
 
 
-def wrong_throttle(**attributes: Any) -> Any:
-    return type("Wrong", (drf.Throttle,), attributes)
-
-
-LIMITER = AsyncLimiter(redis.asyncio.Redis(retry=None))
-SENTENCES: list[tuple[Callable[..., Any], dict[str, Any], str]] = [
-    (partial(limit, LIMITER), {"key": len}, "limit: expected a policy"),
-    (partial(limit, LIMITER, "TOKEN 1m 60"), {}, "key: expected a dependency"),
-    (partial(limit, LIMITER, "TOKNE 1m 60"), {"key": len}, "algorithm: expected one of"),
-    (partial(wrong_throttle, algorithm="TOKNE"), {}, "algorithm: expected one of"),
-    (partial(wrong_throttle, options={"burst": 5}), {}, "burst: ROLLING takes none"),
-    (RateLimitMiddleware, {"app": FastAPI(), "policies": len}, "limiter: expected AsyncLimiter(client), for"),
-]
-
-
-@pytest.mark.parametrize(("make", "arguments", "text"), SENTENCES)
-def test_wrong_arguments_are_sentences(make: Callable[..., Any], arguments: dict[str, Any], text: str) -> None:
-    with pytest.raises((TypeError, ValueError)) as error:
-        make(**arguments)
-    assert text in str(error.value)
+def test_a_wrong_throttle() -> None:
+    for wrong, text in (({"algorithm": "TOKNE"}, "expected one of"), ({"options": {"burst": 5}}, "ROLLING takes none")):
+        with pytest.raises(ValueError, match=text):
+            type("Wrong", (drf.Throttle,), wrong)
 
 
 WRONG = [("TOKEN 1m 60", "ann"), 60, "TOKEN", [60], [("TOKEN 1m 60", None)], [("TOKNE 1m 2", "a")], [("x", "a")]]

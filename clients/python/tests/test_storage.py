@@ -118,24 +118,17 @@ async def test_reset_time_is_when_more_is_available(kind: str, strategy: str, po
 
 
 @every_kind
-async def test_the_keys_of_a_storage(kind: str, port: int, prefix: str, raw: redis.Redis) -> None:
-    """A user cannot make a long one, and `reset` deletes no other."""
-    item = parse("1/day")
+async def test_reset_deletes_no_other_key(kind: str, port: int, prefix: str, raw: redis.Redis) -> None:
     for strategy in STRATEGIES:
         async with limited(kind, port, strategy, f"{prefix}[*]") as it:
-            for user in ("x" * 600 + "a", "x" * 600 + "b"):
-                assert await it.hit(item, user)
-                assert not await it.hit(item, user)
-            keys = [key for key in raw.keys(f"{prefix}*") if key.startswith(f"{prefix}[*]:{it.algorithm.lower()}:{{")]
-            # One of FIXED has 6 digits more.
-            assert [len(key) <= len(f"{prefix}[*]:counter:{{}}") + 97 + 6 for key in keys] == [True] * 2
+            assert await it.hit(parse("1/day"))
             raw.set(f"{prefix}*:fixed:key", "1")
-            assert await value(it.storage.reset()) == 2
+            assert await value(it.storage.reset()) == 1
             assert raw.keys(f"{prefix}*") == [f"{prefix}*:fixed:key"]
 
 
 @every_kind
-async def test_errors(kind: str, port: int, prefix: str, raw: redis.Redis, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_errors(kind: str, port: int, prefix: str, monkeypatch: pytest.MonkeyPatch) -> None:
     async with limited(kind, port, "moving-window", prefix) as it:
         assert await value(it.storage.check())
         with pytest.raises(ValueError, match="the key does not end"):
@@ -143,18 +136,6 @@ async def test_errors(kind: str, port: int, prefix: str, raw: redis.Redis, monke
         with pytest.raises(ValueError, match="cost: expected"):
             await value(it.storage.incr("LIMITER/user/5/1/day", 86400, -1))
         assert it.storage.counters.faults == 1
-        raw.execute_command("REPLICAOF", "127.0.0.1", free_port())
-        try:
-            before = raw.info("stats")["total_connections_received"]
-            for _ in range(3):
-                with pytest.raises(redis.ReadOnlyError):
-                    await it.hit(parse("100/day"))
-            # Each but the first was sent through a new connection: the address may lead elsewhere.
-            assert raw.info("stats")["total_connections_received"] - before == 2
-        finally:
-            raw.execute_command("REPLICAOF", "NO", "ONE")
-        assert await it.hit(parse("100/day"))
-        assert it.storage.counters.errors["READONLY"] == 3
     async with limited(kind, free_port(), "fixed-window", prefix, wrap_exceptions=True) as away:
         assert not await value(away.storage.check())
 

@@ -3,26 +3,36 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
 from datetime import datetime, timezone
+from functools import partial
 from typing import Any
-from unittest.mock import Mock
 
 import pytest
 import redis
 import redis.asyncio
 import redis.asyncio.sentinel
 import redis.sentinel
-from faults import example
+from fastapi import FastAPI
 from redis._parsers.base import BaseParser
 from redis.exceptions import RedisClusterException, SlotNotCoveredError
 
-from limits_redis_rl import AsyncLimiter, Limiter, Overloaded, Policy, address_key, errors, keys, log
+from limits_redis_rl import (
+    AsyncLimiter,
+    Limiter,
+    Overloaded,
+    Policy,
+    RateLimitMiddleware,
+    address_key,
+    errors,
+    keys,
+    log,
+)
 from limits_redis_rl.breaker import Breaker
 from limits_redis_rl.calls import Call, Limit, scripted
 from limits_redis_rl.client import _retries
 from limits_redis_rl.decision import Decisions, decided
+from limits_redis_rl.fastapi import limit
 from limits_redis_rl.policy import seconds
 
 from .conftest import ROOT, vectors
@@ -252,31 +262,32 @@ def test_what_a_client_sends_again(module: Any) -> None:
 
 
 ASYNC = redis.asyncio.Redis(retry=None)
+WRONG_ARGUMENTS: list[tuple[Any, Any, dict[str, Any], str]] = [
+    (Limiter, None, {}, "client: expected redis.Redis(retry=None), not NoneType"),
+    (Limiter, ASYNC, {}, "client: expected one of redis, not one of redis.asyncio"),
+    (AsyncLimiter, CLIENT, {}, "client: expected one of redis.asyncio, not one of redis"),
+    (AsyncLimiter, redis.asyncio.Redis(), {}, "client: expected one that never sends a command again"),
+    (AsyncLimiter, ASYNC, {"timeout": 0}, "timeout: expected seconds"),
+    (AsyncLimiter, ASYNC, {"timeout": "1s"}, "timeout: expected seconds"),
+    (Limiter, CLIENT, {"timeout": 1}, "timeout: expected none; the client has it"),
+    (Limiter, CLIENT, {"unavailable": "open"}, "unavailable: expected error, allow, deny or local"),
+    (Limiter, CLIENT, {"unavailable": "local"}, "instances: expected how many processes"),
+    (Limiter, CLIENT, {"instances": 2}, "instances: expected how many processes"),
+    (Limiter, CLIENT, {"unavailable": "local", "instances": 0}, "instances: expected how many processes"),
+    (Limiter, CLIENT, {"module": "no"}, "module: expected optional or required"),
+    (Limiter, CLIENT, {"prefix": None}, "prefix: expected a str"),
+    (Limiter, CLIENT, {"secret": ""}, "secret: expected a str that is not empty"),
+    (limit, AsyncLimiter(ASYNC), {"key": len}, "limit: expected a policy"),
+    (partial(limit, AsyncLimiter(ASYNC)), "TOKEN 1m 60", {}, "key: expected a dependency"),
+    (partial(limit, AsyncLimiter(ASYNC)), "TOKNE 1m 60", {"key": len}, "algorithm: expected one of"),
+    (RateLimitMiddleware, FastAPI(), {"policies": len}, "limiter: expected AsyncLimiter(client), for"),
+]
 
 
-@pytest.mark.parametrize(
-    ("make", "client", "options", "text"),
-    [
-        (Limiter, None, {}, "client: expected redis.Redis(retry=None), not NoneType"),
-        (Limiter, ASYNC, {}, "client: expected one of redis, not one of redis.asyncio"),
-        (AsyncLimiter, CLIENT, {}, "client: expected one of redis.asyncio, not one of redis"),
-        (AsyncLimiter, redis.asyncio.Redis(), {}, "client: expected one that never sends a command again"),
-        (AsyncLimiter, ASYNC, {"timeout": 0}, "timeout: expected seconds"),
-        (AsyncLimiter, ASYNC, {"timeout": "1s"}, "timeout: expected seconds"),
-        (Limiter, CLIENT, {"timeout": 1}, "timeout: expected none; the client has it"),
-        (Limiter, CLIENT, {"unavailable": "open"}, "unavailable: expected error, allow, deny or local"),
-        (Limiter, CLIENT, {"unavailable": "local"}, "instances: expected how many processes"),
-        (Limiter, CLIENT, {"instances": 2}, "instances: expected how many processes"),
-        (Limiter, CLIENT, {"unavailable": "local", "instances": 0}, "instances: expected how many processes"),
-        (Limiter, CLIENT, {"unavailable": "local", "instances": "4"}, "instances: expected how many processes"),
-        (Limiter, CLIENT, {"module": "no"}, "module: expected optional or required"),
-        (Limiter, CLIENT, {"prefix": None}, "prefix: expected a str"),
-        (Limiter, CLIENT, {"secret": ""}, "secret: expected a str that is not empty"),
-    ],
-)
-def test_wrong_arguments_are_sentences(make: Any, client: Any, options: dict[str, Any], text: str) -> None:
+@pytest.mark.parametrize(("make", "argument", "options", "text"), WRONG_ARGUMENTS)
+def test_wrong_arguments_are_sentences(make: Any, argument: Any, options: dict[str, Any], text: str) -> None:
     with pytest.raises((TypeError, ValueError)) as error:
-        make(client, **options)
+        make(argument, **options)
     assert text in str(error.value)
 
 
@@ -294,24 +305,3 @@ def test_one_line_a_second(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCa
         "failing open: ConnectionError: refused",
         "failing open: TimeoutError: no reply (and 49 more)",
     ]
-
-
-@pytest.mark.parametrize(
-    ("error", "is_allowed"),
-    [
-        (redis.ConnectionError("Connection refused"), True),
-        (redis.TimeoutError("Timeout reading from socket"), True),
-        (redis.AuthenticationError("invalid username-password pair"), False),
-        (redis.exceptions.AuthorizationError("this user has no permissions"), False),
-        (redis.exceptions.MaxConnectionsError("Too many connections"), False),
-        (redis.ResponseError("WRONGTYPE Operation against a key"), False),
-    ],
-    ids=repr,
-)
-def test_the_example_without_a_library(error: Exception, is_allowed: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It allows only if the server cannot decide."""
-    monkeypatch.setattr(redis.Redis, "execute_command", Mock(side_effect=error))
-    names: dict[str, Any] = {}
-    with contextlib.nullcontext() if is_allowed else pytest.raises(type(error)):
-        exec(example("docs/clients.md", "python", 'client.execute_command("RL.TOKEN", "user:42"'), names)
-    assert names.get("allowed") == (1 if is_allowed else None)

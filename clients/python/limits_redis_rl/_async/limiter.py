@@ -22,10 +22,6 @@ from ..policy import AnyPolicy, Policy
 from .link import AsyncLink, clock
 from .reservation import AsyncReservation
 
-# What several limits of one call may be.
-MOST_LIMITS = 64
-# And of one that shares.
-MOST_SHARED = 8
 # A policy and whom it limits, also with the cost: ("ROLLING 1m 90000", "org:7", 3500).
 OneLimit: TypeAlias = tuple[AnyPolicy, str | int] | tuple[AnyPolicy, str | int, int | None] | Limit
 
@@ -127,10 +123,7 @@ class AsyncLimiter:
         allows, nothing is charged. So a team has its own part, and what others leave of the whole:
         ``[("TOKEN 1m 500", "team:a"), ("TOKEN 1m 1000", "model")]``, 2 to 8 limits, the narrowest first, of FIXED,
         WINDOW, COUNTER, ROLLING or TOKEN."""
-        found = self.all(limits)
-        if not 2 <= len(found) <= MOST_SHARED:
-            raise ValueError(f"limits: expected 2 to {MOST_SHARED}")
-        return await self.decide("SHARE", found)
+        return await self.decide("SHARE", self.all(limits))
 
     async def peek(self, policy: AnyPolicy, who: str | int, *, cost: int = 1) -> Decision:
         """What :meth:`check` would reply. Changes nothing."""
@@ -145,13 +138,7 @@ class AsyncLimiter:
         return (await self.decide("REFUND", [limit.correction("COST", str(limit.units), *_at(at))])).limits[0]
 
     async def settle(
-        self,
-        policy: AnyPolicy,
-        who: str | int,
-        *,
-        actual: int,
-        reserved: int = 1,
-        at: int | None = None,
+        self, policy: AnyPolicy, who: str | int, *, actual: int, reserved: int = 1, at: int | None = None
     ) -> Decision:
         """Corrects a charge of `reserved` units to the `actual` ones.
 
@@ -243,8 +230,6 @@ class AsyncLimiter:
                     raise TypeError("limits: expected a list of limits: [('TOKEN 1m 60', 'user:42')]")
                 each = self.limit(*each)
             found.append(each)
-        if len(found) > MOST_LIMITS:
-            raise ValueError(f"limits: expected at most {MOST_LIMITS}")
         return found
 
     async def _from_server(self, call: Call) -> tuple[Decisions, bool]:

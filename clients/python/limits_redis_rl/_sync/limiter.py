@@ -23,10 +23,6 @@ from ..policy import AnyPolicy, Policy
 from .link import Link, clock
 from .reservation import Reservation
 
-# What several limits of one call may be.
-MOST_LIMITS = 64
-# And of one that shares.
-MOST_SHARED = 8
 # A policy and whom it limits, also with the cost: ("ROLLING 1m 90000", "org:7", 3500).
 OneLimit: TypeAlias = tuple[AnyPolicy, str | int] | tuple[AnyPolicy, str | int, int | None] | Limit
 
@@ -128,10 +124,7 @@ class Limiter:
         allows, nothing is charged. So a team has its own part, and what others leave of the whole:
         ``[("TOKEN 1m 500", "team:a"), ("TOKEN 1m 1000", "model")]``, 2 to 8 limits, the narrowest first, of FIXED,
         WINDOW, COUNTER, ROLLING or TOKEN."""
-        found = self.all(limits)
-        if not 2 <= len(found) <= MOST_SHARED:
-            raise ValueError(f"limits: expected 2 to {MOST_SHARED}")
-        return self.decide("SHARE", found)
+        return self.decide("SHARE", self.all(limits))
 
     def peek(self, policy: AnyPolicy, who: str | int, *, cost: int = 1) -> Decision:
         """What :meth:`check` would reply. Changes nothing."""
@@ -146,13 +139,7 @@ class Limiter:
         return (self.decide("REFUND", [limit.correction("COST", str(limit.units), *_at(at))])).limits[0]
 
     def settle(
-        self,
-        policy: AnyPolicy,
-        who: str | int,
-        *,
-        actual: int,
-        reserved: int = 1,
-        at: int | None = None,
+        self, policy: AnyPolicy, who: str | int, *, actual: int, reserved: int = 1, at: int | None = None
     ) -> Decision:
         """Corrects a charge of `reserved` units to the `actual` ones.
 
@@ -244,8 +231,6 @@ class Limiter:
                     raise TypeError("limits: expected a list of limits: [('TOKEN 1m 60', 'user:42')]")
                 each = self.limit(*each)
             found.append(each)
-        if len(found) > MOST_LIMITS:
-            raise ValueError(f"limits: expected at most {MOST_LIMITS}")
         return found
 
     def _from_server(self, call: Call) -> tuple[Decisions, bool]:
