@@ -12,16 +12,14 @@ import httpx2
 import pytest
 import redis
 import redis.asyncio
-import uvicorn
 from django.conf import settings
 from fastapi import Depends, FastAPI, Header, HTTPException, WebSocket
 from fastapi.responses import PlainTextResponse
 from fastmcp import Client, FastMCP
 from fastmcp.client.transports import StreamableHttpTransport
-from fastmcp.server.auth.providers.jwt import StaticTokenVerifier
 from faults import App, example, replaced
 from mcp import MCPError
-from server import Server, eventually, free_port
+from server import Server, free_port
 from starlette.testclient import TestClient, WebSocketDenialResponse
 
 from limits_redis_rl import AsyncLimiter, RateLimitMiddleware
@@ -101,18 +99,16 @@ async def fastmcp(port: int, prefix: str, limits: list[str], **options: Any) -> 
     def policies(user: str, tool: str) -> Any:
         return [(policy, f"{user}:{tool}") for policy in limits]
 
-    users = {user: {"client_id": "app", "scopes": [], "sub": user} for user in ("ann", "bob")}
+    caller = ""
     async with limited("asyncio", port, prefix=prefix, **options) as limiter:
-        mcp = FastMCP("test", auth=StaticTokenVerifier(users))
+        mcp = FastMCP("test")
         mcp.tool(lambda: "hello", name="greet", output_schema=None)
-        mcp.add_middleware(ToolLimits(limiter=limiter, policies=policies))
-        http = free_port()
-        server = uvicorn.Server(uvicorn.Config(mcp.http_app(), port=http, log_level="error"))
-        serving = asyncio.create_task(server.serve())
-        await asyncio.to_thread(eventually, lambda: server.started, "it starts")
+        mcp.add_middleware(ToolLimits(limiter=limiter, policies=policies, user=lambda context: caller))
 
         async def call(user: str) -> tuple[int, Any, Any]:
-            async with Client(StreamableHttpTransport(f"http://127.0.0.1:{http}/mcp", auth=user)) as each:
+            nonlocal caller
+            caller = user
+            async with Client(mcp) as each:
                 try:
                     return 200, {}, (await each.call_tool("greet")).content[0].text
                 except MCPError as error:
@@ -121,11 +117,7 @@ async def fastmcp(port: int, prefix: str, limits: list[str], **options: Any) -> 
                     problem = {"violated-policies": data["violatedPolicies"]}
                     return status, {"retry-after": data.get("retryAfterSeconds")}, problem
 
-        try:
-            yield call
-        finally:
-            server.should_exit = True
-            await serving
+        yield call
 
 
 @contextlib.asynccontextmanager

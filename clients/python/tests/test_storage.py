@@ -229,20 +229,14 @@ async def test_a_node_that_hangs(kind: str, ports: list[int], prefix: str) -> No
             await asyncio.sleep(0.01)
 
 
-@every_kind
-def test_defaults(kind: str) -> None:
-    options = storage_from_string(f"{kind}://127.0.0.1:1").storage.connection_pool.connection_kwargs
-    assert {name: options[name] for name in (*TIMEOUTS, "retry")} == {**TIMEOUTS, "retry": None}
-    given = storage_from_string(f"{kind}://127.0.0.1:1", socket_timeout=7).storage
-    assert given.connection_pool.connection_kwargs["socket_timeout"] == 7
-
-
 NAMED = {"username": "me", "password": "p@ss"}
 
 
 @pytest.mark.parametrize(
     ("uri", "expected"),
     [
+        ("redis-rl://host", {**TIMEOUTS, "retry": None}),
+        ("async+redis-rl://host?socket_timeout=7", {**TIMEOUTS, "retry": None, "socket_timeout": 7}),
         ("redis-rl://me:p%40ss@host:1/2", {**NAMED, "host": "host", "port": 1, "db": 2}),
         ("rediss-rl://host", {"host": "host"}),
         ("redis-rl+unix:///path?db=1", {"path": "/path", "db": 1}),

@@ -2,7 +2,7 @@
 
 import redis.asyncio
 from limits.aio.strategies import MovingWindowRateLimiter as AsyncMovingWindowRateLimiter
-from limits.strategies import FixedWindowRateLimiter, MovingWindowRateLimiter, SlidingWindowCounterRateLimiter
+from limits.strategies import FixedWindowRateLimiter, SlidingWindowCounterRateLimiter
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 from starlette.applications import Starlette
@@ -19,10 +19,8 @@ from limits_redis_rl import (
     RedisRlStorage,
 )
 
-storage = RedisRlStorage("redis-rl://localhost", socket_timeout=0.1)
-FixedWindowRateLimiter(storage)
-MovingWindowRateLimiter(storage)
-SlidingWindowCounterRateLimiter(storage)
+FixedWindowRateLimiter(RedisRlStorage("redis-rl://localhost", socket_timeout=0.1))
+SlidingWindowCounterRateLimiter(RedisRlStorage("redis-rl://localhost"))
 AsyncMovingWindowRateLimiter(AsyncRedisRlStorage("async+redis-rl://localhost"))
 
 limiter = AsyncLimiter(redis.asyncio.Redis(retry=Retry(NoBackoff(), 0)))
