@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from typing import Any
 
 import redis
@@ -14,6 +15,8 @@ IS_ASYNC = True
 # The client of a cluster waits for so many seconds at least, since it closes its connections to all nodes after a
 # timeout of its own. A call has another one.
 LONGER = 2.0
+# How many seconds later than its time a call may end.
+TICK = 0.01
 # How often the event loop runs until all that has arrived is read.
 PASSES = 4
 
@@ -33,24 +36,24 @@ def time_limit(client: Any, timeout: float | None) -> float:
 class Within:
     """Ends what is under ``with`` after a time, with an error. The server may execute the call all the same."""
 
-    def __init__(self, timeout: float) -> None:
+    def __init__(self, shared: Shared, timeout: float) -> None:
+        self._shared = shared
         self._timeout = timeout
         self._is_late = False
 
     def __enter__(self) -> None:
-        loop = asyncio.get_running_loop()
-        self._task: Any = asyncio.current_task(loop)
-        self._handle = loop.call_later(self._timeout, self._late, loop, PASSES)
+        self._task: Any = asyncio.current_task()
+        self._shared.begins(self, self._timeout)
 
-    def _late(self, loop: asyncio.AbstractEventLoop, passes: int) -> None:
+    def late(self, loop: asyncio.AbstractEventLoop, passes: int = PASSES) -> None:
         # What the sockets have by then is read first: an event loop that was busy for longer finds the replies.
         if passes:
-            self._handle = loop.call_soon(self._late, loop, passes - 1)  # type: ignore[assignment]
-        else:
+            loop.call_soon(self.late, loop, passes - 1)
+        elif self in self._shared.waiting:
             self._is_late = self._task.cancel()
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        self._handle.cancel()
+        self._shared.waiting.pop(self, None)
         if kind is not asyncio.CancelledError or not self._is_late:
             return
         if hasattr(self._task, "uncancel") and self._task.uncancel():
@@ -62,14 +65,32 @@ class Shared:
     """What the calls of a limiter share in an event loop."""
 
     _loop: asyncio.AbstractEventLoop | None = None
-    _turns: dict[str, asyncio.Semaphore]
-    _initialization: asyncio.Future[Any] | None
+
+    def begins(self, within: Within, timeout: float) -> None:
+        loop = asyncio.get_running_loop()
+        if self._loop is not loop:
+            self._loop = loop
+            # The calls that wait for a reply, and until when. One timer looks at all of them: one for each call takes
+            # longer than what else it costs to wait.
+            self.waiting: dict[Within, float] = {}
+            self._looks = False
+            self._turns: dict[str, asyncio.Semaphore] = {}
+            self._initialization: asyncio.Future[Any] | None = None
+        self.waiting[within] = loop.time() + timeout
+        if not self._looks:
+            self._look(loop)
+
+    def _look(self, loop: asyncio.AbstractEventLoop) -> None:
+        now = loop.time()
+        for within in [each for each, end in self.waiting.items() if end <= now]:
+            self.waiting[within] = math.inf
+            within.late(loop)
+        self._looks = bool(self.waiting)
+        if self._looks:
+            loop.call_later(TICK, self._look, loop)
 
     def turn(self, client: Any, node: Any, name: str) -> asyncio.Semaphore:
         """As many calls at once as a node has connections; the others wait in the order in which they came."""
-        loop = asyncio.get_running_loop()
-        if self._loop is not loop:
-            self._loop, self._turns, self._initialization = loop, {}, None
         if name not in self._turns:
             self._turns[name] = asyncio.Semaphore(most_connections(client, node))
         return self._turns[name]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import inspect
 import json
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from dataclasses import dataclass, field
@@ -106,8 +105,8 @@ class RateLimitMiddleware:
         scope[LIMIT] = limit
         try:
             if self.policies is not None and self.limiter is not None:
-                found = self.policies(scope)
-                await limit(self.limiter, await found if inspect.isawaitable(found) else found)
+                found: Any = self.policies(scope)
+                await limit(self.limiter, await found if hasattr(found, "__await__") else found)
             await self.app(scope, receive, send_if_allowed)
         except Rejected:
             pass

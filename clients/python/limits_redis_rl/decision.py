@@ -74,6 +74,8 @@ class Decisions:
     def deciding(self) -> Decision:
         """The limit whose figures the headers have: the strictest; of limits that share the one that paid, or of a
         denial the one that allows first."""
+        if len(self.limits) == 1:
+            return self.limits[0]
         if self.paid is None:
             return min(self.limits, key=_strictness)
         return self.limits[self.paid - 1] if self.paid else max(self.limits, key=_strictness)
@@ -84,7 +86,7 @@ class Decisions:
 
     @property
     def delay(self) -> float:
-        return max(limit.delay_ms for limit in self.limits) / 1000
+        return max([limit.delay_ms for limit in self.limits]) / 1000
 
     @property
     def violated(self) -> list[str]:

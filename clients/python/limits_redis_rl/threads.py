@@ -27,7 +27,7 @@ def time_limit(client: Any, timeout: float | None) -> float:
     return patience(client)
 
 
-def Within(timeout: float) -> contextlib.AbstractContextManager[None]:
+def Within(shared: Shared, timeout: float) -> contextlib.AbstractContextManager[None]:
     return contextlib.nullcontext()
 
 

@@ -56,7 +56,7 @@ class AsyncLink:
         try:
             if breaker.is_busy(begin):
                 raise errors.CircuitOpen
-            with Within(timeout):
+            with Within(self._shared, timeout):
                 async with self._shared.turn(self.client, node, name):
                     while True:
                         is_sent = True

@@ -57,7 +57,7 @@ class Link:
         try:
             if breaker.is_busy(begin):
                 raise errors.CircuitOpen
-            with Within(timeout):
+            with Within(self._shared, timeout):
                 with self._shared.turn(self.client, node, name):
                     while True:
                         is_sent = True
