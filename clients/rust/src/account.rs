@@ -125,8 +125,7 @@ impl<C> Command<C> {
         Self { form, units: 1, needed: 1, waiters: Vec::new(), sent, ends_at }
     }
 
-    /// Removes the requests whose callers have left, just before the command is written. Returns whether any unit is left to
-    /// ask for.
+    /// Removes the requests whose callers have left. Returns whether any unit is left to ask for.
     pub fn is_wanted(&mut self) -> bool
     where
         C: Caller,
@@ -441,7 +440,7 @@ impl<C: Caller> Account<C> {
 
 /// Requests that are sent by themselves, remembered denials, and kept units.
 impl<C> Account<C> {
-    /// Begins a request that is sent by itself. `asks` is what [`known`](Self::known) returned: the denial that it rechecks.
+    /// Begins a request that is sent by itself. `asks` is what [`known`](Self::known) returned.
     pub fn begin(&mut self, asks: Option<Instant>, now: Instant) -> Sent {
         self.under_way += 1;
         self.is_asked |= asks.is_some();

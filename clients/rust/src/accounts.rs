@@ -82,7 +82,7 @@ impl Equivalent<State<'static>> for Lookup<'_> {
     }
 }
 
-/// A key whose remembered denial denies requests: [`Limiter::top_denials`](crate::Limiter::top_denials).
+/// A key whose remembered denial denies requests.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TopDenial {
@@ -209,7 +209,7 @@ impl Accounts {
         changed
     }
 
-    /// Changes what is known of the key of a request.
+    /// [`with`](Self::with), of the key of a request.
     pub fn of<T>(&self, request: &Request<'_>, now: Instant, change: impl FnOnce(&mut Entry) -> T) -> T {
         let key = request.bounded_key();
         self.with(&State::new(request.policy, &key), now, change)

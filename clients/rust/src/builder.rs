@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use crate::fallback::Fallback;
 use crate::link::{Link, at_most_a_year};
-use crate::silence::BreakerSettings;
 
 /// The settings of a limiter that is to be built over a connection.
 #[derive(Clone, Debug)]
@@ -14,7 +13,7 @@ pub struct Builder {
     pub(crate) fallback: Fallback,
     pub(crate) denials: usize,
     pub(crate) recheck_denials: Duration,
-    pub(crate) breaker: BreakerSettings,
+    pub(crate) breaker: Duration,
     pub(crate) requires_module: bool,
 }
 
@@ -26,13 +25,13 @@ impl Builder {
             fallback: Fallback::Error,
             denials: 10_000,
             recheck_denials: Duration::from_secs(10),
-            breaker: BreakerSettings::default(),
+            breaker: Duration::from_millis(250),
             requires_module: false,
         }
     }
 
-    /// How long a call may take from its beginning, with everything that it sends; 100 ms if not given. The time in which
-    /// this process is too busy to send it, or opens a connection, is part of it.
+    /// How long a call may take from its beginning, with everything that it sends; 100 ms if not given. It includes the time
+    /// in which this process is too busy to send it, or opens a connection.
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = at_most_a_year(timeout);
@@ -50,13 +49,10 @@ impl Builder {
     ///
     /// Until a denied request could be allowed, the limiter denies by itself what costs as much or more, under the same
     /// policy. It never denies what the server would allow if this limiter is the only client of the key. What it gives
-    /// back itself ([`refund`](crate::Limiter::refund), [`settle`](crate::Limiter::settle),
-    /// [`reset`](crate::Limiter::reset)) counts at once. What others give back or reset counts when the denial ends, or
-    /// after [`recheck_denials`](Self::recheck_denials). The same is true of `rl.shadow`, of FLUSHALL and a server that
-    /// restarts empty, and of memory that becomes free under `rl.on-oom deny`.
-    ///
-    /// While the server cannot decide, a denial holds until its own end, but for a minute at most: no
-    /// [fallback](Self::fallback) allows what the server denied.
+    /// back itself (refunds, settlements, resets) counts at once. What others give back, `rl.shadow`, FLUSHALL, a server that
+    /// restarts empty, and memory that becomes free count when the denial ends, or after
+    /// [`recheck_denials`](Self::recheck_denials). While the server cannot decide, a denial holds until its own end, but for a
+    /// minute at most: no [fallback](Self::fallback) allows what the server denied.
     ///
     /// The server does not count requests that are not sent: not in the counter of FIXED, in INFO or in RL.TOP.
     /// [`Limiter::top_denials`](crate::Limiter::top_denials) has the keys. Leases are not remembered, since other holders
@@ -70,26 +66,29 @@ impl Builder {
     /// After how long a remembered denial is asked about again; 10 seconds if not given. With 0, at once; more than a minute
     /// is never, since no denial is remembered for longer.
     ///
-    /// From then on one request at a time of each key is sent, and its reply takes the place of the denial: it is denied for
-    /// as long again, or the key is allowed. Meanwhile the other requests are denied. If there is no reply, the denial stays
-    /// until its own end, also for that request. So what an operator does to end a denial (RL.RESET, `rl.shadow yes`,
-    /// FLUSHALL) is in force within this time in every process.
+    /// From then on one request at a time of each key is sent, and its reply takes the place of the denial. Meanwhile the other
+    /// requests are denied. If there is no reply, the denial stays until its own end, also for that request. So what an
+    /// operator does to end a denial (RL.RESET, `rl.shadow yes`, FLUSHALL) is in force within this time in every process.
     #[must_use]
     pub fn recheck_denials(mut self, after: Duration) -> Self {
         self.recheck_denials = after;
         self
     }
 
-    /// When requests are no longer sent because the server is silent. Each node of a cluster has a circuit breaker of its
-    /// own, so one that is away stops only the requests of its keys.
+    /// After how long a silence of the server the circuit breaker opens: no reply came since then, although a request waits
+    /// for one. 250 ms if not given; the [timeout](Self::timeout) if that is longer; with 0 never. It also opens, at once, when
+    /// no connection can be opened.
+    ///
+    /// While it is open, requests fail at once, but for one at a time, which tries: over a new connection from a second of
+    /// silence on. Any reply closes it: an error too, and a late one. Each node of a cluster has a breaker of its own.
     #[must_use]
-    pub fn breaker(mut self, breaker: BreakerSettings) -> Self {
-        self.breaker = breaker;
+    pub fn breaker(mut self, silence: Duration) -> Self {
+        self.breaker = silence;
         self
     }
 
-    /// Whether a server without the module is an error, [`Error::NeedsModule`](crate::Error::NeedsModule). If not given, the
-    /// Lua scripts decide there.
+    /// Whether a server without the module is an error, [`Error::NeedsModule`](crate::Error::NeedsModule); else the Lua scripts
+    /// decide there.
     #[must_use]
     pub fn require_module(mut self, required: bool) -> Self {
         self.requires_module = required;

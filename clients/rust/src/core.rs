@@ -67,6 +67,8 @@ impl Core {
         let counter = match &error {
             Error::Timeout(_) => &self.counters.timeouts,
             Error::CircuitOpen => &self.counters.circuit_open,
+            // The fallback counts it.
+            Error::Overloaded => return error,
             _ => &self.counters.errors,
         };
         counter.increment();

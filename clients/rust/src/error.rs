@@ -14,26 +14,25 @@ pub enum Error {
     /// The circuit breaker is open: earlier requests failed, so this one was not sent.
     #[error("the circuit breaker is open: earlier requests had no reply")]
     CircuitOpen,
-    /// The caller asked for a decision without the server:
-    /// [`decide_without_server`](crate::Limiter::decide_without_server). Nothing was sent.
+    /// The limiter decides [without the server](crate::Limiter::without_server). Nothing was sent.
     #[error("overloaded: the server was not asked")]
     Overloaded,
     /// The connection failed, or the server replied an error.
     #[error(transparent)]
     Redis(#[from] RedisError),
-    /// The server has no module, and [`require_module`](crate::Builder::require_module) says that nothing else decides.
+    /// The server has no module, and the limiter [requires](crate::Builder::require_module) it.
     #[error("the server has no module redis-rl, which this limiter requires: load it, as docs/install.md says")]
     NeedsModule,
-    /// The reply has another form than those of the module.
+    /// The reply is none of the module's.
     #[error("the reply has another form than those of the module redis-rl")]
     UnknownReply,
     /// The call does not work for this algorithm; the text says what does.
     #[error("{0}")]
     Unsupported(&'static str),
-    /// This crate does not understand the URL of a server. The text says what it expects, and never shows the URL.
+    /// The URL of a server is invalid. The text says what is expected, and never shows the URL.
     #[error("invalid URL: {0}")]
     InvalidUrl(String),
-    /// A request lacks the value that its key is made of. The text says what is missing: a header, for example.
+    /// A request lacks the value that its key is made of, such as a header.
     #[error("the request has no {0}, of which its key is made")]
     MissingKey(&'static str),
     /// The secret of the keys is empty.

@@ -20,22 +20,16 @@ const CLOSED_AT_ONCE: usize = 100;
 /// Decides in this process, with units that the server granted in advance.
 ///
 /// The first request of a key charges a whole grant of `units` in one call, or what is left of it (`COST n PARTIAL`). The
-/// next requests take from the grant, without the server. When a quarter is left, a task fetches the rest in the
-/// background. Requests that find nothing left wait for one fetch together, none for longer than the limiter's timeout. A
-/// grant that was not fetched again for a [second](Grants::hold), and every grant when the last clone of this value is
-/// dropped, is given back as far as it was not used.
+/// next requests take from the grant. When a quarter is left, a task fetches the rest. Requests that find nothing left wait
+/// for one fetch together. What is not used is given back if nothing is fetched for a [second](Grants::hold), and when the
+/// last clone of this value is dropped.
 ///
 /// # The bound
 ///
 /// Each unit is charged before it is used, and an instance holds at most `units` of a key. So in any time span, N
-/// instances allow together at most what the policy allows in that time, plus N × `units`: those that were charged before
-/// and used in it. With FIXED, a grant ends with its window, so a window never has more than the limit.
-///
-/// In the other direction, a request may be denied while another instance still holds units: up to (N − 1) × `units`, for
-/// as long as grants are held. A process that dies keeps what it holds. So choose `units` small beside the limit: a
-/// hundredth of it, divided by the number of instances, is a good start.
-///
-/// Not for LEASE, and not for LEAKY, whose delays are those of single requests.
+/// instances allow together at most what the policy allows in that time, plus N × `units`. With FIXED, a grant ends with its
+/// window, so a window never has more than the limit. A request may be denied while other instances hold units. A process that
+/// dies keeps what it holds. A hundredth of the limit, divided by the number of instances, is a good start.
 ///
 /// ```
 /// # mod doc { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/client/doc.rs")); } use doc::with_server;
@@ -71,7 +65,7 @@ impl Limiter {
     /// Decides in this process, with grants of `units` that the server makes: see [`Grants`].
     ///
     /// # Errors
-    /// The algorithm takes no PARTIAL or delays requests (LEASE, LOCKOUT, LEAKY), or `units` is 0 or more than the policy allows at once.
+    /// [`Error::Unsupported`]: LEASE, LOCKOUT and LEAKY have no grants, and `units` is from 1 up to what the policy allows at once.
     pub fn grants(&self, policy: &Policy, units: u64) -> Result<Grants, Error> {
         let traits = policy.algorithm().traits();
         if !traits.partial || traits.delays {
@@ -97,15 +91,14 @@ impl Grants {
         Self { form: Form::granted(&self.form.policy, ahead), ..self }
     }
 
-    /// The same grants with another fallback: for requests that find no units while the server cannot decide. That of the
+    /// The same grants with another fallback, for requests that find no units while the server cannot decide; that of the
     /// limiter if not given.
     #[must_use]
     pub fn with_fallback(&self, fallback: Fallback) -> Self {
         Self { limiter: self.limiter.with_fallback(fallback), ..self.clone() }
     }
 
-    /// The same grants for keys that are sent as they are: see
-    /// [`Request::with_key_as_it_is`](crate::Request::with_key_as_it_is).
+    /// The same grants, with [keys that are sent as they are](crate::Request::with_key_as_it_is).
     #[must_use]
     pub fn with_keys_as_they_are(self) -> Self {
         Self { keys_as_they_are: true, ..self }
@@ -116,48 +109,30 @@ impl Grants {
         if self.keys_as_they_are { request.with_key_as_it_is() } else { request }
     }
 
-    /// The same grants with another timeout, for example what is left of a caller's deadline: how long a request waits for
-    /// units. With 0 it does not wait and fetches nothing. That of the limiter if not given.
+    /// The same grants with another time for which a request waits for units; that of the limiter if not given. With 0 it
+    /// does not wait and fetches nothing.
     #[must_use]
     pub fn with_timeout(&self, timeout: Duration) -> Self {
         Self { limiter: self.limiter.with_timeout(timeout), ..self.clone() }
     }
 
+    /// The same grants without the server: see [`Limiter::without_server`].
+    #[must_use]
+    pub fn without_server(&self) -> Self {
+        Self { limiter: self.limiter.without_server(), ..self.clone() }
+    }
+
     /// Checks a request of cost 1.
-    ///
-    /// # Errors
-    /// As [`Limiter::check`].
     pub async fn check(&self, key: impl AsRef<[u8]>) -> Result<Decision, Error> {
         self.check_cost(key, 1).await
     }
 
     /// Checks a request. A cost above the size of a grant is sent to the server.
-    ///
-    /// # Errors
-    /// As [`Limiter::check`].
     pub async fn check_cost(&self, key: impl AsRef<[u8]>, cost: u64) -> Result<Decision, Error> {
         let request = self.request(key.as_ref(), cost);
         let form = (1..=self.units).contains(&cost).then_some(&self.form);
         let decision = self.limiter.ask(&request, form).await;
         decision.or_else(|error| self.limiter.core.fall_back(&request, self.limiter.fallback, error))
-    }
-
-    /// Decides on a request with the units that are held, else as
-    /// [`Limiter::decide_without_server`]. Nothing is sent and nothing is waited for.
-    ///
-    /// # Errors
-    /// [`Error::Overloaded`], with [`Fallback::Error`].
-    pub fn decide_without_server(
-        &self,
-        key: impl AsRef<[u8]>,
-        cost: u64,
-        fallback: Fallback,
-    ) -> Result<Decision, Error> {
-        let (core, request) = (&self.limiter.core, self.request(key.as_ref(), cost));
-        match core.known(&request, (cost > 0).then_some(&self.form)) {
-            Some(decision) => Ok(decision),
-            None => core.fall_back(&request, fallback, Error::Overloaded),
-        }
     }
 
     /// Gives back what is not used, and waits for that. What other clones use later is granted anew.

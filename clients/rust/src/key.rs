@@ -19,11 +19,11 @@ const DIGEST: usize = 64;
 const RESERVED: [&[u8]; 2] = [b":reserved", b":reserved:ends"];
 
 /// A value of a bounded length: one of more than 256 bytes is its first 32 bytes, `~`, and its SHA-256 in hexadecimal; so
-/// is one that already ends so, however long it is, and two values never become one. Of the 32 bytes, up to three are left
-/// out that would cut a character. Any other value is returned as it is.
+/// is one that already ends so, however long it is, and two values never become one. Up to three of the 32 bytes are left out
+/// that would cut a character. Any other value is returned as it is.
 ///
-/// The limiters do the same with each part of a key: what is before, in and after its hash tag. So the text of a caller
-/// makes no long keys. A service that makes keys of several values bounds each of them itself, so that its own words stay:
+/// The limiters do the same with each part of a key: what is before, in and after its hash tag. A service that makes keys of
+/// several values bounds each of them itself, so that its own words stay:
 ///
 /// ```
 /// use redis_rl_client::bounded;
@@ -67,7 +67,7 @@ fn bounded_bytes(value: &[u8]) -> Cow<'_, [u8]> {
 pub struct Bounded<'a>(Cow<'a, [u8]>);
 
 impl<'a> Bounded<'a> {
-    /// Of a key that a caller handed in. Allocates only if it is too long or has a form that is not the caller's to choose.
+    /// Of a key that a caller handed in. Allocates only for a key that changes.
     pub fn new(key: &'a [u8]) -> Self {
         let is_reserved = RESERVED.into_iter().any(|end| key.ends_with(end));
         if key.len() < DIGEST && !is_reserved {

@@ -22,15 +22,14 @@
 //!
 //! The names are those of the command reference.
 //!
-//! - Servers without the module: the first request notices it, and Lua scripts decide, which are part of this crate. The
-//!   log has a warning; [`Builder::require_module`] makes it an error.
-//! - Servers that do not reply within 100 ms: [`Fallback`], [`BreakerSettings`] and [`Limiter::stats`]. The fallback is an
-//!   error if not given. Errors are events of the crate `tracing`, each kind once a second at most.
-//! - Clusters, Sentinels, TLS, sockets: [`Address`].
-//! - No request is sent for a denied key before it could be allowed: [`Builder::denials`]. After ten seconds, one request
-//!   rechecks the denial: [`Builder::recheck_denials`]. No fallback allows what a remembered denial denies.
+//! - Servers without the module: Lua scripts decide, which are part of this crate. The log has a warning;
+//!   [`Builder::require_module`] makes it an error.
+//! - Servers that do not reply within 100 ms: [`Fallback`], [`Builder::breaker`] and [`Limiter::stats`]. Errors are events of
+//!   the crate `tracing`, each kind once a second at most.
+//! - Clusters, Sentinels, TLS, sockets: [`Link`].
+//! - No request is sent for a denied key before it could be allowed: [`Builder::denials`].
 //! - Long keys are sent and kept in a bounded form: [`bounded`].
-//! - A service that is overloaded itself: [`Limiter::decide_without_server`].
+//! - A service that is overloaded itself: [`Limiter::without_server`].
 //! - Keys with many requests: [`Grants`].
 //! - Services of `tower`, such as axum's: [`layer`].
 //! - Programs without an async runtime start one. This one runs while a call does; leases, reservations and [`Grants`] also
@@ -93,8 +92,6 @@ mod account;
 #[cfg(feature = "async")]
 mod accounts;
 #[cfg(feature = "async")]
-mod address;
-#[cfg(feature = "async")]
 mod builder;
 #[cfg(feature = "async")]
 mod core;
@@ -132,12 +129,10 @@ pub use gather::Gather;
 #[cfg(feature = "async")]
 pub use {
     accounts::TopDenial,
-    address::Address,
     builder::Builder,
     error::Error,
     grants::Grants,
     limiter::{Lease, Leased, Limiter, Outcome, Reservation, Reserved, ReservedAll},
     link::Link,
-    silence::BreakerSettings,
     stats::Stats,
 };

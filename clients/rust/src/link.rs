@@ -1,35 +1,51 @@
-//! The connection of a limiter that is made from a URL: it opens itself when it is needed, and again when it is broken or
-//! has lost its master.
+//! The connection of a limiter, from a URL: it opens itself when it is needed, and again when it is broken or has lost its
+//! master.
 
-mod nodes;
+mod cluster;
 mod open;
-mod sentinel;
 mod server;
+mod url;
 
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures_util::FutureExt;
-use redis::{Cmd, Pipeline, Value};
+use redis::{Cmd, Pipeline, ServerErrorKind, Value};
 use tokio::task::yield_now;
 use tokio::time::timeout;
 
-use crate::address::{Address, Kind, REOPEN_APART, is_read_only};
 use crate::error::Error;
 use crate::stats::Gauge;
-use nodes::Nodes;
+use cluster::Cluster;
 pub(crate) use server::Late;
-use server::{Commands, Place, Replies, Server};
+use server::{Replies, Server};
 
-/// A connection that is opened when it is needed. Clones share it, and its circuit breaker.
+/// A connection that is younger is not given up for READONLY: another one would reply the same.
+const REOPEN_APART: Duration = Duration::from_millis(200);
+
+/// The connection to a server, a cluster, or a master that Sentinels know. Clones share it, and its circuit breaker, whose
+/// settings are those of the limiter that was built last.
 ///
-/// It is opened again, through the name of the address, if it breaks, if the server has closed it since the last request,
-/// if the server replies READONLY (it is not the master any more), and if the server is silent for a second; Sentinels
-/// are asked each time. A command that was sent is sent again only if the reply says that it was not executed: READONLY,
-/// and in a cluster MOVED, ASK and TRYAGAIN.
+/// | URL | |
+/// |---|---|
+/// | `redis://[user:password@]host[:6379][/db]` | a server |
+/// | `rediss://…` | the same with TLS; the feature `tls` |
+/// | `unix:///path?db=0&user=…&pass=…` | a server on this machine |
+/// | `redis-cluster://[user:password@]host[:6379],host[:6379]…` | a cluster, by some of its nodes |
+/// | `redis-sentinel://[user:password@]host[:26379],host[:26379]…/name[/db]` | the master of that name; the user is that of the master |
 ///
-/// The limiter that was built last over it sets when its circuit breaker opens.
+/// `rediss-cluster` and `rediss-sentinel` are the same with TLS. Parameters follow `?` and have `&` between them:
+///
+/// - `protocol=resp3`: the protocol; RESP2 if not given.
+/// - `ca=/path`, `cert=/path`, `key=/path`, with TLS: files with the PEM of the certificates that are trusted (else those
+///   of the system), and of the certificate and the key of this client.
+/// - `sentinel_username`, `sentinel_password`: the user of the Sentinels, if they have one.
+///
+/// It is opened again, through the name of the URL, if it breaks, if the server has closed it since the last request, if the
+/// server replies READONLY (it is not the master any more), and if the server is silent for a second; Sentinels are asked each
+/// time. A command that was sent is sent again only if the reply says that it was not executed: READONLY, and in a cluster
+/// MOVED, ASK and TRYAGAIN.
 #[derive(Clone, Debug)]
 pub struct Link(Arc<Shared>);
 
@@ -41,30 +57,31 @@ struct Shared {
 
 #[derive(Debug)]
 enum To {
-    Server(Server),
-    Cluster(Nodes),
+    Server(Arc<Server>),
+    Cluster(Cluster),
 }
 
 impl Link {
-    /// A connection to this address. Nothing is sent yet, so there is nothing to wait for, and no server need be there.
-    pub fn new(address: impl Into<Address>) -> Self {
-        let gauge = Arc::<Gauge>::default();
-        let Address(kind, trust) = address.into();
-        let server = |place| To::Server(Server::new(place, None, Arc::clone(&gauge)));
-        let to = match kind {
-            Kind::Server(info) => server(Place::Server(info, trust)),
-            Kind::Sentinel(sentinels) => server(Place::Sentinel(sentinels, trust)),
-            Kind::Cluster(seeds) => To::Cluster(Nodes::new(seeds, trust, Arc::clone(&gauge))),
-        };
-        Self(Arc::new(Shared { gauge, to }))
-    }
-
-    /// A connection to the address of this URL.
+    /// Reads the URL, and with TLS its files. Nothing is connected yet, and no server need be there.
+    ///
+    /// ```
+    /// use redis_rl_client::Link;
+    ///
+    /// let link = Link::open("redis-sentinel://a.example,b.example/main?protocol=resp3")?;
+    /// let error = Link::open("http://localhost").unwrap_err();
+    /// assert!(error.to_string().starts_with("invalid URL: expected redis://"));
+    /// # Ok::<(), redis_rl_client::Error>(())
+    /// ```
     ///
     /// # Errors
     /// [`Error::InvalidUrl`].
     pub fn open(url: &str) -> Result<Self, Error> {
-        url.parse::<Address>().map(Self::new)
+        let (gauge, url::Target { place, nodes }) = (Arc::<Gauge>::default(), url::parse(url)?);
+        let to = match nodes {
+            None => To::Server(Server::new(place, None, Arc::clone(&gauge))),
+            Some(nodes) => To::Cluster(Cluster::new(nodes, place, Arc::clone(&gauge))),
+        };
+        Ok(Self(Arc::new(Shared { gauge, to })))
     }
 
     pub(crate) fn gauge(&self) -> &Gauge {
@@ -75,7 +92,7 @@ impl Link {
     pub(crate) fn set_silence(&self, silence: Option<Duration>) {
         match &self.0.to {
             To::Server(server) => server.set_silence(silence),
-            To::Cluster(nodes) => nodes.set_silence(silence),
+            To::Cluster(cluster) => cluster.set_silence(silence),
         }
     }
 
@@ -83,7 +100,7 @@ impl Link {
     pub(crate) async fn connect(&self) -> Result<(), Error> {
         match &self.0.to {
             To::Server(server) => server.connect().await,
-            To::Cluster(nodes) => nodes.connect().await,
+            To::Cluster(cluster) => cluster.connect().await,
         }
     }
 
@@ -114,18 +131,12 @@ impl Link {
         limit: Duration,
         late: &mut Option<Late>,
     ) -> Result<Replies, Error> {
-        let commands = Arc::new(Commands::from(commands));
+        let commands = Arc::new(commands);
         match &self.0.to {
             To::Server(server) => request(server, &commands, limit, late).await,
             // The futures of requests to one server stay small.
-            To::Cluster(nodes) => Box::pin(nodes.request(&commands, key, limit, late)).await,
+            To::Cluster(cluster) => Box::pin(cluster.request(&commands, key, limit, late)).await,
         }
-    }
-}
-
-impl<T: Into<Address>> From<T> for Link {
-    fn from(address: T) -> Self {
-        Self::new(address)
     }
 }
 
@@ -137,17 +148,19 @@ fn value(mut replies: Replies) -> Result<Value, Error> {
 /// Sends commands to one server. If a reply is READONLY, the command was not executed: it is sent again over a new connection,
 /// which may reach the master.
 async fn request(
-    server: &Server,
-    commands: &Arc<Commands>,
+    server: &Arc<Server>,
+    commands: &Arc<Pipeline>,
     limit: Duration,
     late: &mut Option<Late>,
 ) -> Result<Replies, Error> {
     let began = Instant::now();
     let (mut replies, mut opened) = server.send(commands, limit, late).await?;
-    let is_elsewhere = |reply: &Result<Value, Error>| matches!(reply, Err(Error::Redis(error)) if is_read_only(error));
+    let is_elsewhere = |reply: &Result<Value, Error>| matches!(reply, Err(Error::Redis(error)) if error.kind() == ServerErrorKind::ReadOnly.into());
     while replies.iter().any(is_elsewhere) && opened.elapsed() >= REOPEN_APART && began.elapsed() < limit {
         server.retire(opened);
-        let again = commands.only(|at| replies.get(at).is_some_and(is_elsewhere));
+        let mut again = redis::pipe();
+        let rejected = commands.cmd_iter().zip(&replies).filter(|(_, reply)| is_elsewhere(reply));
+        rejected.for_each(|(command, _)| _ = again.add_command(command.clone()));
         let sent = server.send(&Arc::new(again), limit.saturating_sub(began.elapsed()), &mut None).await;
         let rejected = replies.iter_mut().filter(|reply| is_elsewhere(reply));
         match sent {

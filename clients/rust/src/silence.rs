@@ -6,32 +6,6 @@
 
 use std::time::{Duration, Instant};
 
-/// When the circuit breaker opens.
-///
-/// While it is open, requests fail at once, but for one at a time, which tries: over a new connection from a second of
-/// silence on. Any reply closes the breaker: an error too, and a late one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct BreakerSettings {
-    /// How long the server must have been silent: no reply came since then, although a request waits for one. 250 ms if not
-    /// given. If the timeout of the limiter is longer, it is that long. 0 is a breaker that never opens.
-    ///
-    /// It also opens, at once, when no connection can be opened.
-    pub silence: Duration,
-}
-
-impl Default for BreakerSettings {
-    fn default() -> Self {
-        Self { silence: Duration::from_millis(250) }
-    }
-}
-
-impl BreakerSettings {
-    /// After how long a silence it opens, with this timeout of the limiter; `None` for never.
-    pub(crate) fn limit(self, timeout: Duration) -> Option<Duration> {
-        (!self.silence.is_zero()).then(|| self.silence.max(timeout))
-    }
-}
-
 /// How often [`Silence::look`] is to be called while requests wait.
 pub const LOOKS_APART: Duration = Duration::from_millis(25);
 /// The most silence that one look counts. If more time has passed, this process was stopped or did not run in time, and may
@@ -214,12 +188,11 @@ mod tests {
 
     #[test]
     fn without_a_limit_it_never_opens() {
-        let mut silence = Silence::new(BreakerSettings { silence: Duration::ZERO }.limit(LIMIT), Instant::now());
+        let mut silence = Silence::new(None, Instant::now());
         let now = Instant::now();
         silence.begin(now);
         look(&mut silence, now, 0..=60_000);
         silence.connect_failed(now);
         assert!(!silence.is_open() && silence.lasted() > Duration::from_secs(59));
-        assert_eq!(BreakerSettings::default().limit(2 * LIMIT), Some(2 * LIMIT));
     }
 }

@@ -78,9 +78,9 @@ macro_rules! counters {
 counters! {
     /// Requests that the server decided, and calls that fetch grants. A call with several limits is one.
     decided,
-    /// Of these, how many were allowed.
+    /// Of these, those that were allowed.
     allowed,
-    /// Of these, how many were denied.
+    /// Of these, those that were denied.
     denied,
     /// Requests that a remembered denial decided.
     remembered,
@@ -102,12 +102,12 @@ counters! {
     fallback_denied,
     /// Requests that the local limit of [`Fallback::Local`](crate::Fallback) allowed.
     local_allowed,
-    /// Requests that the local limit of [`Fallback::Local`](crate::Fallback) denied.
+    /// Requests that it denied.
     local_denied,
     /// Of these, those of new keys for which there was no place: 64 MiB, and 100,000 keys.
     local_full,
-    /// Requests that [`decide_without_server`](crate::Limiter::decide_without_server) allowed, by whatever fallback. None of
-    /// them is counted under that fallback.
+    /// Requests that a limiter [without the server](crate::Limiter::without_server) allowed, by whatever fallback. None of them
+    /// is counted under that fallback.
     overload_allowed,
     /// Requests that it denied. Those that a remembered denial decided are counted there.
     overload_denied,
@@ -115,10 +115,9 @@ counters! {
     overload_errors,
     /// Requests that got an error although the server could not decide: with [`Fallback::Error`](crate::Fallback::Error).
     fallback_errors,
-    /// Costs of reservations that could not be settled: not the cost is counted but the estimate, until the reservation ends.
+    /// Costs of reservations that could not be settled: the estimate counts until the reservation ends.
     unsettled,
-    /// Leases that ended while they were held: the server renewed them too late or did not know them, and may have
-    /// allowed another holder.
+    /// Leases that ended while they were held: the server may have allowed another holder.
     leases_lost,
 }
 
@@ -173,7 +172,6 @@ pub enum Kind {
     Library,
 }
 
-/// The log: when an event of each kind was logged last.
 #[derive(Debug)]
 pub struct Log {
     began: Instant,

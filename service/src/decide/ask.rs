@@ -156,7 +156,8 @@ fn numbers(checks: &[Numbered<'_>]) -> impl Iterator<Item = usize> {
 
 impl<'s> Asker<'s> {
     fn new(limiter: &Limiter, snapshot: &'s Snapshot, how: How) -> Self {
-        Self { limiter: limiter.with_fallback(how.fallback).with_timeout(how.timeout), snapshot, how }
+        let limiter = limiter.with_fallback(how.fallback).with_timeout(how.timeout);
+        Self { limiter: if how.overloaded { limiter.without_server() } else { limiter }, snapshot, how }
     }
 
     /// Asks about checks in one round trip, of which all are charged or none, or each by itself. Units that are given back
@@ -202,8 +203,7 @@ impl<'s> Asker<'s> {
         let rest = if looks.is_empty() { self.how.timeout } else { self.how.timeout.saturating_sub(started.elapsed()) };
         let limiter = self.limiter.with_timeout(rest);
         let decided = match (goes_on, self.how.overloaded) {
-            (true, true) => merged.assign(limiter.decide_all_without_server(&merged.requests, self.how.fallback)),
-            (true, false) => merged.assign(limiter.check_all(&merged.requests).await),
+            (true, _) => merged.assign(limiter.check_all(&merged.requests).await),
             (false, true) => return outcomes,
             // The request is denied, or cannot be decided: the other limits only show what they would say.
             (false, false) => {
@@ -218,9 +218,6 @@ impl<'s> Asker<'s> {
     /// Asks about each check by itself.
     async fn each(&self, checks: &[Numbered<'_>]) -> Vec<Result<Decision, Error>> {
         let requests: Vec<Request<'_>> = checks.iter().map(|(_, check)| check.request()).collect();
-        if self.how.overloaded {
-            return self.limiter.decide_without_server(&requests, self.how.fallback);
-        }
         if !checks.iter().any(|(_, check)| check.is_tried()) {
             return self.limiter.check_each(&requests).await;
         }
@@ -238,17 +235,15 @@ impl<'s> Asker<'s> {
         if own.charge == Charge::Always {
             // Report charges all of them, whatever they say.
             let always: Vec<_> = requests.into_iter().map(Request::always).collect();
-            let each = match self.how.overloaded {
-                true => self.limiter.decide_without_server(&always, self.how.fallback),
-                false => self.limiter.check_each(&always).await,
-            };
+            let each = self.limiter.check_each(&always).await;
             return (0, each.into_iter().next().unwrap_or(Err(Error::UnknownReply)));
         }
-        let shared = match self.how.overloaded {
-            true => self.limiter.share_without_server(&requests, self.how.fallback),
-            false => self.limiter.share(&requests).await,
-        };
-        match shared.map(|shared| shared.decision().map(|(place, decision)| (place, *decision))) {
+        match self
+            .limiter
+            .share(&requests)
+            .await
+            .map(|shared| shared.decision().map(|(place, decision)| (place, *decision)))
+        {
             Ok(Some((place, decision))) => (place, Ok(decision)),
             Ok(None) => (0, Err(Error::UnknownReply)),
             Err(error) => (0, Err(error)),
@@ -263,12 +258,9 @@ impl<'s> Asker<'s> {
                 self.limiter.refund(&check.request()).await.map(|decision| without_request(decision, hits))
             }
             (Hits::Charge(hits), Some(granted)) if granted.policy == check.policy => {
-                if overloaded {
-                    granted.grants.decide_without_server(&check.key, hits, fallback)
-                } else {
-                    let grants = granted.grants.with_fallback(fallback).with_timeout(timeout);
-                    grants.check_cost(&check.key, hits).await
-                }
+                let grants = granted.grants.with_fallback(fallback).with_timeout(timeout);
+                let grants = if overloaded { grants.without_server() } else { grants };
+                grants.check_cost(&check.key, hits).await
             }
             _ => self.each(&[(slot, check)]).await.pop().unwrap_or(Err(Error::Overloaded)),
         };

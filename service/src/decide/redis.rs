@@ -96,7 +96,7 @@ async fn connect_and_look(url: &str, key: &str, words: &[&str]) -> Result<Findin
 
 async fn connect(url: &str) -> Result<Link, Error> {
     let link = Link::open(url)?;
-    Limiter::new(link.clone()).connect().await?;
+    Limiter::builder(link.clone()).build().connect().await?;
     Ok(link)
 }
 

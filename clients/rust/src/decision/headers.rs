@@ -1,9 +1,8 @@
 //! The HTTP headers of a decision: the customary `X-RateLimit-*`, and `RateLimit-Policy` and `RateLimit` as in
 //! draft-ietf-httpapi-ratelimit-headers.
 //!
-//! They are computed here, because one reply has either the figures (FULL) or the headers (HEADERS). A remembered denial
-//! and a grant have no reply at all, and need headers too. `tests/client/headers.rs` compares them with what HEADERS
-//! replies, byte by byte.
+//! They are computed here, because a reply has either the figures or the headers, and a remembered denial and a grant have no
+//! reply at all.
 
 use std::time::Duration;
 
@@ -13,21 +12,19 @@ use super::{Decision, Decisions, Source, strictest};
 const MAX_INTEGER: u64 = 999_999_999_999_999;
 
 impl Decision {
-    /// The headers of the HTTP response, names and values: those that `HEADERS` replies for the same request.
+    /// The headers of the HTTP response: those that `HEADERS` replies for the same request.
     pub fn headers(&self) -> Vec<(&'static str, String)> {
         headers(std::slice::from_ref(self))
     }
 }
 
 impl Decisions {
-    /// The headers of the HTTP response: all policies are listed, and the other figures are those of the strictest
-    /// limit.
+    /// The headers of the HTTP response: all policies, and the other figures of the strictest limit.
     pub fn headers(&self) -> Vec<(&'static str, String)> {
         headers(&self.limits)
     }
 }
 
-/// The headers of a response to a request under these limits.
 fn headers(decisions: &[Decision]) -> Vec<(&'static str, String)> {
     let Some(strictest) = strictest(decisions) else { return Vec::new() };
     let names = unique_names(decisions);

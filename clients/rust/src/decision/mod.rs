@@ -22,7 +22,7 @@ pub enum RetryAfter {
 }
 
 impl RetryAfter {
-    /// From `retry_after_ms` of the reply: 0 for now, −1 for never.
+    /// 0 for now, −1 for never.
     pub(crate) fn from_millis(millis: i64) -> Self {
         match u64::try_from(millis) {
             Ok(0) => Self::Now,
@@ -31,12 +31,11 @@ impl RetryAfter {
         }
     }
 
-    /// From a time to wait: 0 for now.
     pub(crate) const fn from_wait(wait: Duration) -> Self {
         if wait.is_zero() { Self::Now } else { Self::After(wait) }
     }
 
-    /// The time to wait; `None` if the request is allowed now, or never.
+    /// The time to wait; `None` for now and never.
     pub const fn duration(self) -> Option<Duration> {
         match self {
             Self::After(wait) => Some(wait),
@@ -51,13 +50,13 @@ impl RetryAfter {
 pub enum Source {
     /// The server.
     Server,
-    /// A denial of the server that this client remembers. See [`Builder::denials`](crate::Builder::denials). The times
-    /// are those of now; `remaining` is that of the denial, and may be more by now.
+    /// A [remembered denial](crate::Builder::denials) of the server. The times are those of now; `remaining` is that of the
+    /// denial, and may be more by now.
     RememberedDenial,
-    /// Units that the server granted to this client. See [`Grants`](crate::Grants).
+    /// Units that the server [granted](crate::Grants) to this client.
     Grant,
-    /// This client alone, because the server did not reply. See [`Fallback`](crate::Fallback). Only `allowed`, `charged`,
-    /// `retry_after` and `delay` are known, and `now_ms` is this machine's time.
+    /// This client alone: see [`Fallback`](crate::Fallback). Only `allowed`, `charged`, `retry_after` and `delay` are known, and
+    /// `now_ms` is this machine's time.
     Fallback,
     /// Nobody: the request is denied by another limit, and this one was not checked. `allowed` is true, nothing is
     /// charged, and no other figure is known.
@@ -101,7 +100,7 @@ impl Decision {
         &self.policy
     }
 
-    /// When the same request would be allowed, by the server's clock: milliseconds since 1970. The largest value for never.
+    /// When the same request would be allowed, by the server's clock, in milliseconds since 1970; the largest value for never.
     pub fn allowed_at_ms(&self) -> u64 {
         match self.retry_after {
             RetryAfter::Never => u64::MAX,
@@ -182,8 +181,8 @@ pub struct Decisions {
 }
 
 impl Decisions {
-    /// The strictest limit: one that denies before one that allows, then the one with the longest wait, then the one
-    /// with the least remaining. `None` if there are no limits.
+    /// The strictest limit: denied before allowed, then the longest wait, then the least remaining. `None` if there are no
+    /// limits.
     pub fn strictest(&self) -> Option<&Decision> {
         strictest(&self.limits)
     }
@@ -241,7 +240,7 @@ impl FromIterator<Decision> for Decisions {
     }
 }
 
-/// The first of the strictest decisions: denied before allowed, then the longest wait, then the least remaining.
+/// The first of the strictest decisions.
 pub(crate) fn strictest(decisions: &[Decision]) -> Option<&Decision> {
     decisions.iter().min_by_key(|decision| (decision.allowed, Reverse(decision.retry_after), decision.remaining))
 }

@@ -12,10 +12,8 @@ use sha2::Sha256;
 
 use crate::error::Error;
 
-/// Makes keys of values: the first 16 bytes of their HMAC-SHA-256, in 32 hexadecimal digits.
-///
-/// The secret must be the same in all instances of a service. Without it, nobody can find the addresses of keys by trying
-/// all addresses.
+/// Makes keys of values: the first 16 bytes of their HMAC-SHA-256, in 32 hexadecimal digits. The secret must be the same in all
+/// instances of a service. Without it, nobody can find the addresses of keys by trying all addresses.
 ///
 /// ```
 /// use redis_rl_client::layer::keys::KeyedHash;
@@ -31,10 +29,7 @@ use crate::error::Error;
 pub struct KeyedHash(Hmac<Sha256>);
 
 impl KeyedHash {
-    /// Makes keys with this secret.
-    ///
-    /// # Errors
-    /// [`Error::EmptySecret`].
+    /// Makes keys with this secret, which must not be empty.
     pub fn new(secret: &[u8]) -> Result<Self, Error> {
         // HMAC takes a key of any length.
         let hash =
@@ -65,9 +60,8 @@ pub fn network(address: IpAddr) -> IpAddr {
     }
 }
 
-/// The address of the peer, as axum's `ConnectInfo<SocketAddr>` says.
-///
-/// Only for a service that callers reach directly: behind a proxy, every caller has the address of the proxy.
+/// The address of the peer, as axum's `ConnectInfo<SocketAddr>` says. Only for a service that callers reach directly: behind a
+/// proxy, every caller has the address of the proxy.
 ///
 /// # Errors
 /// [`Error::MissingKey`]: the service was not made with `into_make_service_with_connect_info::<SocketAddr>()`.
@@ -78,11 +72,9 @@ pub fn peer_address(request: &Parts) -> Result<IpAddr, Error> {
 }
 
 /// The address that the outermost of `proxies` trusted proxies saw: entry `proxies` of `X-Forwarded-For`, counted from
-/// the end.
-///
-/// Each of the proxies must append the address of its peer to that header, as nginx does with
-/// `$proxy_add_x_forwarded_for`. Entries further to the left are what the caller sent: never use them. With a number that
-/// is too large, callers choose their address; with one that is too small, all have the address of a proxy.
+/// the end. Each of the proxies must append the address of its peer to that header, as nginx does with
+/// `$proxy_add_x_forwarded_for`. With a number that is too large, callers choose their address; with one that is too small, all
+/// have the address of a proxy.
 ///
 /// # Errors
 /// [`Error::MissingKey`]: there are fewer entries, or that entry is no address. The request did not pass these proxies.

@@ -23,8 +23,8 @@
 //! # }
 //! ```
 //!
-//! A request that is allowed finds the [`Decisions`] in its extensions, and its response has the headers of
-//! [`Decisions::headers`]. With LEAKY it is held for its delay first. Other requests do not reach the service:
+//! A request that is allowed has the [`Decisions`] in its extensions, and its response has their headers. With LEAKY it is held
+//! for its delay first. Other requests do not reach the service:
 //!
 //! | what happened | status | |
 //! |---|---|---|
@@ -35,9 +35,7 @@
 //! Their bodies are of the type `application/problem+json`; 503 and 500 have an `Arc<`[`Error`]`>` in their extensions.
 //! [`RateLimitLayer::on_rejection`] replaces statuses and bodies. What says who the caller is: [`keys`].
 
-mod body;
 pub mod keys;
-mod limit;
 mod response;
 
 use std::fmt;
@@ -52,16 +50,55 @@ use tokio::time::sleep;
 use tower_layer::Layer;
 use tower_service::Service;
 
-pub use body::ResponseBody;
 pub use http::request::Parts;
-pub use limit::{Limit, Limits};
-pub use response::Rejection;
+pub use response::{Rejection, ResponseBody};
 
-use crate::Lease;
-use crate::Limiter;
 use crate::decision::Decisions;
 use crate::error::Error;
-use crate::policy::Owned;
+use crate::limiter::{Lease, Limiter, new_id};
+use crate::policy::{Owned, Policy};
+
+/// A policy, the key that it counts, and what the request takes.
+#[derive(Clone, Debug)]
+pub struct Limit(Owned);
+
+impl Limit {
+    /// A limit that the request takes 1 of. With LEASE, the request holds a lease until the body of its response ends.
+    pub fn new(policy: &Policy, key: impl AsRef<[u8]>) -> Self {
+        let (request, id) = (crate::Request::new(policy, key.as_ref()), new_id());
+        Self(Owned::of(&if policy.algorithm().traits().id { request.id(&id) } else { request }))
+    }
+
+    /// How many units the request takes.
+    #[must_use]
+    pub fn cost(mut self, cost: u64) -> Self {
+        self.0.cost = cost;
+        self
+    }
+}
+
+/// The limits of a request: one, or several that are checked together; with none it is not checked. An error is a fault of
+/// the configuration: the request gets status 500.
+#[derive(Clone, Debug)]
+pub struct Limits(Result<Vec<Limit>, Error>);
+
+impl From<Limit> for Limits {
+    fn from(limit: Limit) -> Self {
+        Self(Ok(vec![limit]))
+    }
+}
+
+impl From<Vec<Limit>> for Limits {
+    fn from(limits: Vec<Limit>) -> Self {
+        Self(Ok(limits))
+    }
+}
+
+impl<L: Into<Self>> From<Result<L, Error>> for Limits {
+    fn from(limits: Result<L, Error>) -> Self {
+        limits.map_or_else(|error| Self(Err(error)), Into::into)
+    }
+}
 
 type LimitsOf = dyn Fn(&Parts) -> Limits + Send + Sync;
 type ResponseTo = dyn Fn(&Rejection, Response<Bytes>) -> Response<Bytes> + Send + Sync;
@@ -76,15 +113,13 @@ pub struct RateLimitLayer {
 
 impl RateLimitLayer {
     /// `limits` says which limits apply to a request, and to which keys: from its path, its headers, or an extension
-    /// such as axum's `ConnectInfo`; see [`keys`]. Several limits are checked together: see [`Limiter::check_all`]. A
-    /// request without limits is not checked.
+    /// such as axum's `ConnectInfo`; see [`keys`]. Several limits are checked together: see [`Limiter::check_all`].
     pub fn new<L: Into<Limits>>(limiter: Limiter, limits: impl Fn(&Parts) -> L + Send + Sync + 'static) -> Self {
         let limits = Arc::new(move |request: &Parts| limits(request).into());
         Self { limiter, limits, on_rejection: None }
     }
 
-    /// Replaces the response to a request that does not reach the service. It gets the response that the layer would
-    /// send, to change or to replace it.
+    /// Changes or replaces the response to a request that does not reach the service.
     #[must_use]
     pub fn on_rejection(
         mut self,

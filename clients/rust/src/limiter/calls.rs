@@ -12,33 +12,26 @@ use super::shared::{Asking, land_later};
 use crate::account::Form;
 use crate::accounts::TopDenial;
 use crate::builder::Builder;
-use crate::decision::{Decision, Decisions, RetryAfter, Shared, Source};
+use crate::decision::{Decision, Decisions, RetryAfter, Shared};
 use crate::error::Error;
 use crate::fallback::Fallback;
 use crate::link::{Late, Link};
 use crate::policy::{Policy, Request};
 use crate::protocol::{Call, Exchange, Step, Verb, reply};
-use crate::{Address, Stats};
+use crate::stats::Stats;
 
 impl Limiter {
-    /// A limiter with the default settings: see [`Address`] for what a server can be.
-    pub fn new(server: impl Into<Link>) -> Self {
-        Builder::new(server.into()).build()
-    }
-
-    /// A limiter with other settings.
-    pub fn builder(server: impl Into<Link>) -> Builder {
-        Builder::new(server.into())
-    }
-
-    /// A limiter for the server of this URL, with the default settings: see [`Address`] for the URLs. It starts at once: the
-    /// first request opens the connection, which is opened again when it is lost. For other settings, use
-    /// `Limiter::builder(url.parse::<Address>()?)`.
+    /// A limiter for the server of this URL, with the default settings: see [`Link`].
     ///
     /// # Errors
     /// [`Error::InvalidUrl`].
     pub fn open(url: &str) -> Result<Self, Error> {
-        url.parse::<Address>().map(Self::new)
+        Link::open(url).map(|link| Self::builder(link).build())
+    }
+
+    /// A limiter with other settings.
+    pub fn builder(link: Link) -> Builder {
+        Builder::new(link)
     }
 
     /// The same limiter with another fallback, for example one that denies logins.
@@ -47,36 +40,17 @@ impl Limiter {
         Self { fallback, ..self.clone() }
     }
 
-    /// Decides on requests that do not depend on each other, as [`check_each`](Self::check_each) does while the server
-    /// cannot decide: remembered denials deny, and the rest gets `fallback`. Nothing is sent and nothing is waited for. For
+    /// The same limiter, which checks requests without the server, as while that cannot decide: remembered denials deny,
+    /// grants have what they hold, and the rest gets the fallback; without one [`Error::Overloaded`]. Nothing is waited for. For
     /// a service that is overloaded itself: with [`Fallback::Local`] it still limits, by the same counts as in an outage.
-    /// [`Stats`] has these decisions apart.
-    ///
-    /// # Errors
-    /// Each [`Error::Overloaded`], with [`Fallback::Error`] or LEASE.
-    pub fn decide_without_server(&self, requests: &[Request<'_>], fallback: Fallback) -> Vec<Result<Decision, Error>> {
-        requests.iter().map(|request| self.core.fall_back(request, fallback, Error::Overloaded)).collect()
+    /// [`Stats`] has these decisions apart. Peeks, refunds, settlements and resets are sent as usual.
+    #[must_use]
+    pub fn without_server(&self) -> Self {
+        Self { asks_server: false, ..self.clone() }
     }
 
-    /// [`decide_without_server`](Self::decide_without_server), all or nothing as [`check_all`](Self::check_all): if one limit
-    /// denies, none is charged.
-    ///
-    /// # Errors
-    /// [`Error::Overloaded`], with [`Fallback::Error`] or LEASE.
-    pub fn decide_all_without_server(&self, requests: &[Request<'_>], fallback: Fallback) -> Result<Decisions, Error> {
-        self.core.fall_back_all(requests, fallback, Error::Overloaded)
-    }
-
-    /// [`decide_without_server`](Self::decide_without_server) of limits that share, as [`share`](Self::share).
-    ///
-    /// # Errors
-    /// [`Error::Overloaded`], with [`Fallback::Error`].
-    pub fn share_without_server(&self, requests: &[Request<'_>], fallback: Fallback) -> Result<Shared, Error> {
-        self.core.fall_back_shared(requests, fallback, Error::Overloaded)
-    }
-
-    /// The keys whose [remembered denials](crate::Builder::denials) denied the most requests, the first the most; at most
-    /// `most`. Looks at all that are remembered: a few milliseconds for 10,000.
+    /// The `most` keys whose [remembered denials](crate::Builder::denials) denied the most requests. Looks at all that are
+    /// remembered: a few milliseconds for 10,000.
     pub fn top_denials(&self, most: usize) -> Vec<TopDenial> {
         self.core.accounts.top(most, std::time::Instant::now())
     }
@@ -85,46 +59,33 @@ impl Limiter {
     pub fn stats(&self) -> Stats {
         self.core.stats()
     }
-
-    /// Whether the server has no module, as far as known: the Lua scripts decide then. The module is looked for again
-    /// after a connection failed, and every five seconds. A server that was restarted without the module is noticed at the
-    /// first request.
-    pub fn lacks_module(&self) -> bool {
-        self.core.server.lacks_module()
-    }
 }
 
 impl Limiter {
     /// Checks a request of cost 1 and charges it if it is allowed.
     ///
     /// # Errors
-    /// See [`Error`]. With a [`Fallback`] other than [`Fallback::Error`], a server that cannot decide is no error.
+    /// With a [`Fallback`] other than [`Fallback::Error`], a server that cannot decide is no error. So it is with all calls that
+    /// check; peeks, refunds, settlements and resets have no fallback.
     pub async fn check(&self, policy: &Policy, key: impl AsRef<[u8]>) -> Result<Decision, Error> {
         self.check_request(&Request::new(policy, key.as_ref())).await
     }
 
     /// Checks a request with options.
-    ///
-    /// # Errors
-    /// As [`check`](Self::check).
     pub async fn check_request(&self, request: &Request<'_>) -> Result<Decision, Error> {
-        let decision = self.check_on_server(request).await;
-        decision.or_else(|error| self.core.fall_back(request, self.fallback, error))
+        self.ask(request, None).await.or_else(|error| self.core.fall_back(request, self.fallback, error))
     }
 
     /// Checks a request under several limits: if every limit allows it, every one is charged, else none is. In a cluster
     /// all keys must be in one slot.
-    ///
-    /// # Errors
-    /// As [`check`](Self::check).
     pub async fn check_all(&self, requests: &[Request<'_>]) -> Result<Decisions, Error> {
         let decisions = self.check_all_on_server(requests).await;
         decisions.or_else(|error| self.core.fall_back_all(requests, self.fallback, error))
     }
 
-    /// Checks a request under a part of its own and what others leave of the whole: the first limit that allows it pays. It
-    /// is charged, and each one after it is charged too, whatever it says. 2 to 8 limits, the narrowest first, of FIXED,
-    /// WINDOW, COUNTER, ROLLING or TOKEN. In a cluster all keys must be in one slot.
+    /// Checks a request under a part of its own and what others leave of the whole: the first limit that allows it is charged,
+    /// and each one after it too, whatever it says. 2 to 8 limits, the narrowest first, of FIXED, WINDOW, COUNTER, ROLLING or
+    /// TOKEN. In a cluster all keys must be in one slot.
     ///
     /// ```no_run
     /// # async fn example(limiter: redis_rl_client::Limiter) -> Result<(), redis_rl_client::Error> {
@@ -137,11 +98,12 @@ impl Limiter {
     /// # Ok(())
     /// # }
     /// ```
-    ///
-    /// # Errors
-    /// As [`check`](Self::check).
     pub async fn share(&self, requests: &[Request<'_>]) -> Result<Shared, Error> {
-        let shared = self.call(Call::share(requests)).await.and_then(|reply| reply::shared(reply, requests));
+        let reply = match self.unsent() {
+            Some(error) => Err(self.failed(error)),
+            None => self.call(Call::share(requests)).await,
+        };
+        let shared = reply.and_then(|reply| reply::shared(reply, requests));
         if let Ok(shared) = &shared {
             // No denial is remembered: what one limit denies, another may allow.
             self.core.decided(shared.allowed());
@@ -150,11 +112,8 @@ impl Limiter {
         shared.or_else(|error| self.core.fall_back_shared(requests, self.fallback, error))
     }
 
-    /// [`check_request`](Self::check_request), of which a denial counts nothing. The command of FIXED alone would count it:
-    /// a request of cost 1 is sent with PARTIAL, which others of its kind may share, and any other as RL.MULTI of one limit.
-    ///
-    /// # Errors
-    /// As [`check`](Self::check).
+    /// [`check_request`](Self::check_request), but a denial counts nothing, also under FIXED: there a request of cost 1 is sent
+    /// with PARTIAL, and any other as RL.MULTI of one limit.
     pub async fn try_request(&self, request: &Request<'_>) -> Result<Decision, Error> {
         if !request.policy.algorithm().traits().counts_denials || request.always || request.partial {
             return self.check_request(request).await;
@@ -166,40 +125,13 @@ impl Limiter {
         decisions.limits.into_iter().next().ok_or(Error::UnknownReply)
     }
 
-    /// Checks alternatives, one after the other: the first that allows is charged, and no other. So a tenant uses its own
-    /// quota, and then what is left of a pool for all; [`Decision::policy`] says which it was. Each takes a round trip,
-    /// unless a remembered denial decides; they share the timeout. If all deny, the decision is that of the one that would
-    /// allow first.
-    ///
-    /// # Errors
-    /// As [`check`](Self::check), or there is no request.
-    pub async fn check_first(&self, requests: &[Request<'_>]) -> Result<Decision, Error> {
-        let started = Instant::now();
-        let mut denied: Option<Decision> = None;
-        for request in requests {
-            let limiter = self.with_timeout(self.timeout.saturating_sub(started.elapsed()));
-            let decision = limiter.try_request(request).await?;
-            // `Deny` decides about the whole, and `Local` about each.
-            let is_of_all = decision.source == Source::Fallback && !matches!(self.fallback, Fallback::Local { .. });
-            if decision.allowed || is_of_all {
-                return Ok(decision);
-            }
-            denied = denied.filter(|before| before.allowed_at_ms() <= decision.allowed_at_ms()).or(Some(decision));
-        }
-        denied.ok_or(Error::UnknownReply)
-    }
-
-    /// Checks requests that do not depend on each other, in one round trip: each has a decision of its own, in the order
-    /// of the requests. In a cluster, the keys may be in any slots. If one of its nodes does not reply, the decisions of
-    /// the others still count.
-    ///
-    /// # Errors
-    /// Each as [`check`](Self::check).
+    /// Checks requests that do not depend on each other, in one round trip, each with a decision of its own. In a cluster, the
+    /// keys may be in any slots; if one of its nodes does not reply, the decisions of the others still count.
     pub async fn check_each(&self, requests: &[Request<'_>]) -> Vec<Result<Decision, Error>> {
         match requests {
             [request] => vec![self.check_request(request).await],
             // The nodes reply at the same time. Without time, nothing is sent.
-            _ if self.core.link.is_cluster() || self.timeout.is_zero() => {
+            _ if self.core.link.is_cluster() || self.unsent().is_some() => {
                 join_all(requests.iter().map(|request| self.check_request(request))).await
             }
             _ => self.decide_together(requests).await,
@@ -207,17 +139,11 @@ impl Limiter {
     }
 
     /// What the reply to a request would be. Changes nothing. With a cost of 0, it shows what is left.
-    ///
-    /// # Errors
-    /// See [`Error`].
     pub async fn peek(&self, request: &Request<'_>) -> Result<Decision, Error> {
         self.call(Call::of(Verb::Peek, request)).await.and_then(|value| reply::decision(&value, request))
     }
 
     /// Gives the cost of a request back, never beyond full. The decision is that of [`peek`](Self::peek) afterwards.
-    ///
-    /// # Errors
-    /// See [`Error`].
     pub async fn refund(&self, request: &Request<'_>) -> Result<Decision, Error> {
         self.correct(Verb::Refund, request).await.and_then(|value| reply::decision(&value, request))
     }
@@ -225,20 +151,13 @@ impl Limiter {
     /// Corrects a request that was charged its [cost](Request::cost) and turned out to cost `actual`: gives the
     /// difference back, or charges it whatever the limit says. The decision is that of [`peek`](Self::peek) afterwards,
     /// for a request of cost 1.
-    ///
-    /// # Errors
-    /// See [`Error`].
     pub async fn settle(&self, request: &Request<'_>, actual: u64) -> Result<Decision, Error> {
         let next = Request::new(request.policy, request.key);
         self.correct(Verb::Settle(actual), request).await.and_then(|value| reply::decision(&value, &next))
     }
 
     /// Corrects what was [reserved](Request::reserve) under an id to `actual`, once: an id that is not known changes
-    /// nothing, so the call may be sent again. [`Decision::charged`] is `actual`, or 0 for such an id. The guard that
-    /// [`reserve`](Self::reserve) returns does this by itself.
-    ///
-    /// # Errors
-    /// See [`Error`].
+    /// nothing, so the call may be sent again. [`Decision::charged`] is `actual`, or 0 for such an id.
     pub async fn settle_request(
         &self,
         request: &Request<'_>,
@@ -251,38 +170,24 @@ impl Limiter {
 
     /// Whether the server knows a reservation: it is open, or it has ended less than its time ago, and was not settled. The
     /// user of the server needs `HEXISTS`.
-    ///
-    /// # Errors
-    /// See [`Error`].
     pub async fn has_reservation(&self, request: &Request<'_>, id: impl AsRef<[u8]>) -> Result<bool, Error> {
         self.call(Call::of(Verb::HasReservation(id.as_ref()), request)).await.and_then(reply::flag)
     }
 
     /// Deletes the state of a key; whether there was one.
-    ///
-    /// # Errors
-    /// See [`Error`].
     pub async fn reset(&self, policy: &Policy, key: impl AsRef<[u8]>) -> Result<bool, Error> {
         self.reset_request(&Request::new(policy, key.as_ref())).await
     }
 
     /// As [`reset`](Self::reset), for the policy and the key of a request.
-    ///
-    /// # Errors
-    /// See [`Error`].
     pub async fn reset_request(&self, request: &Request<'_>) -> Result<bool, Error> {
         self.correct(Verb::Reset, request).await.and_then(reply::flag)
     }
 
-    /// Sends a request, waits until it is allowed, and waits for its [delay](Decision::delay); at most for `patience`.
-    /// With LEAKY the delay alone makes requests of all processes first come, first served. The others wait for
-    /// [`retry_after`](Decision::retry_after) and send the request again.
-    ///
-    /// If it cannot be allowed in time, returns the denial at once. A LEAKY request whose delay is too long is given
-    /// back first.
-    ///
-    /// # Errors
-    /// As [`check`](Self::check).
+    /// Waits until a request is allowed, and for its [delay](Decision::delay), at most for `patience`. With LEAKY the delay alone
+    /// makes requests of all processes first come, first served. Other requests are sent again after
+    /// [`retry_after`](Decision::retry_after). If it cannot be allowed in time, returns the denial at once. A LEAKY request
+    /// whose delay is too long is given back first.
     pub async fn wait(&self, request: &Request<'_>, patience: Duration) -> Result<Decision, Error> {
         // `None` if it is later than any time that can be represented.
         let deadline = Instant::now().checked_add(patience);
@@ -310,9 +215,13 @@ impl Limiter {
         }
     }
 
-    /// Checks a request, without a fallback.
-    pub(crate) async fn check_on_server(&self, request: &Request<'_>) -> Result<Decision, Error> {
-        self.ask(request, None).await
+    /// Why no request is sent, if none is.
+    pub(super) const fn unsent(&self) -> Option<Error> {
+        match (self.asks_server, self.timeout) {
+            (false, _) => Some(Error::Overloaded),
+            (true, timeout @ Duration::ZERO) => Some(Error::Timeout(timeout)),
+            (true, _) => None,
+        }
     }
 
     /// Decides on requests that do not depend on each other. Their commands are sent together.
@@ -374,7 +283,7 @@ impl Limiter {
         replies.into_iter().map(|reply| reply.map_err(|error| self.failed(error))).collect()
     }
 
-    /// Counts how a call failed, also a call that was not sent.
+    /// [`Core::failed`](crate::core::Core::failed), of this limiter.
     pub(super) fn failed(&self, error: Error) -> Error {
         match self.core.failed(error) {
             // The error has the time limit of this call, not what was left of it.

@@ -19,10 +19,8 @@ const SHORTEST: Duration = Duration::from_millis(1);
 /// The outcome of a request for a lease. It is denied if as many leases are held as the limit allows.
 pub type Leased = Outcome<Lease, Decision>;
 
-/// A lease. A task renews it every third of its window, and releases it when this guard is dropped.
-///
-/// If the process dies, or the runtime ends before the release is sent, the lease ends by itself, at most a window after
-/// it was renewed last.
+/// A lease. A task renews it every third of its window, and releases it when this guard is dropped. If the process dies, the
+/// lease ends by itself, at most a window after it was renewed last.
 ///
 /// The server takes no lease for what shadow mode allows above the limit, and for what `rl.on-oom allow` allows. Then
 /// nothing is renewed or released, and this guard is never lost.
@@ -72,10 +70,7 @@ impl Lease {
         }
     }
 
-    /// Releases the lease and waits for that; whether it was still held.
-    ///
-    /// # Errors
-    /// See [`Error`]. The lease then ends by itself.
+    /// Releases the lease and waits for that; whether it was still held. After an error it ends by itself.
     pub async fn release(self) -> Result<bool, Error> {
         let Some(Kept { ends, keeper }) = self.kept else { return Ok(false) };
         drop(ends);
@@ -146,8 +141,8 @@ impl Limiter {
     /// Takes a lease for a new holder. If the caller is gone before the reply is there, the lease is released.
     ///
     /// # Errors
-    /// The policy is not one of LEASE, or the server did not decide. [`Fallback::Local`](crate::Fallback::Local) denies. No
-    /// other fallback applies, since only the server can hold a lease.
+    /// The policy is not one of LEASE, or the server did not decide and the fallback is not
+    /// [`Fallback::Local`](crate::Fallback::Local), which denies: only the server can hold a lease.
     pub async fn lease(&self, policy: &Policy, key: impl AsRef<[u8]>) -> Result<Leased, Error> {
         require_lease(policy)?;
         let request = Owned::of(&Request::new(policy, key.as_ref()).id(&new_id()));
@@ -170,9 +165,6 @@ impl Limiter {
     }
 
     /// Ends the lease of the [id](Request::id) of a request; whether it was still held. [`Lease`] does this by itself.
-    ///
-    /// # Errors
-    /// See [`Error`].
     pub async fn release_request(&self, request: &Request<'_>) -> Result<bool, Error> {
         require_lease(request.policy)?;
         self.call(Call::of(Verb::Release(request.id.unwrap_or_default()), request)).await.and_then(reply::flag)

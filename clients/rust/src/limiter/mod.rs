@@ -20,9 +20,8 @@ use crate::error::Error;
 use crate::fallback::Fallback;
 use crate::link::at_most_a_year;
 
-/// Sends requests to a server with the module, or to one without it through the Lua scripts.
-///
-/// Clones are cheap; they share the connection, the remembered denials, the circuit breaker and the counters.
+/// Checks requests on a server with the module, or on one without it through the Lua scripts. Clones are cheap; they share the
+/// connection, the remembered denials, the circuit breaker and the counters.
 ///
 /// ```
 /// # mod doc { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/client/doc.rs")); } use doc::with_server;
@@ -91,13 +90,14 @@ pub struct Limiter {
     pub(crate) core: Arc<Core>,
     pub(crate) fallback: Fallback,
     pub(crate) timeout: Duration,
+    pub(crate) asks_server: bool,
     /// Of grants: ends when nobody can use them any more.
     pub(crate) granted: Option<watch::Receiver<()>>,
 }
 
 impl Limiter {
-    /// Opens the connection, so that the first request does not wait for it: that takes longer than a request, and the
-    /// timeout may be shorter. Takes up to 5 seconds. If this future is dropped, the attempt goes on.
+    /// Opens the connection, so that the first request does not wait for it: the timeout may be shorter than that takes. Takes up
+    /// to 5 seconds. If this future is dropped, the attempt goes on.
     ///
     /// # Errors
     /// There is no connection. The next request tries again.
@@ -105,9 +105,8 @@ impl Limiter {
         self.core.link.connect().await
     }
 
-    /// The same limiter with another timeout, for example what is left of a caller's deadline. With 0 it sends nothing.
-    ///
-    /// It says nothing about the server: the circuit breaker has the timeout of the [builder](crate::Builder::timeout).
+    /// The same limiter with another timeout, for example what is left of a caller's deadline. With 0 it sends nothing. The
+    /// circuit breaker has the timeout of the [builder](crate::Builder::timeout).
     #[must_use]
     pub fn with_timeout(&self, timeout: Duration) -> Self {
         Self { timeout: at_most_a_year(timeout), ..self.clone() }
@@ -118,8 +117,8 @@ impl Builder {
     /// The limiter.
     pub fn build(self) -> Limiter {
         let Self { ref link, timeout, fallback, breaker, .. } = self;
-        link.set_silence(breaker.limit(timeout));
-        Limiter { core: Arc::new(Core::new(&self)), fallback, timeout, granted: None }
+        link.set_silence((!breaker.is_zero()).then(|| breaker.max(timeout)));
+        Limiter { core: Arc::new(Core::new(&self)), fallback, timeout, asks_server: true, granted: None }
     }
 }
 

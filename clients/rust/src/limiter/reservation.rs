@@ -17,19 +17,17 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 /// The outcome of a request for a reservation.
 pub type Reserved = Outcome<Reservation, Decision>;
 
-/// The outcome of a request for reservations of several limits. There is a guard for each request, in their order, and each
-/// settles by itself. If a limit denies, nothing is charged.
+/// The outcome of a request for reservations of several limits: a guard for each, in their order.
 pub type ReservedAll = Outcome<Vec<Reservation>, Decisions>;
 
-/// An estimate that is charged. It is settled once: by [`settle`](Self::settle), or when this guard is dropped.
+/// An estimate that is charged. It is settled once: by [`settle`](Self::settle), or by a task when this guard is dropped, also
+/// because the future that holds it is cancelled.
 ///
-/// A guard that is dropped, also because the future that holds it is cancelled, settles with the usage reported so far. If
-/// nothing was reported, the whole estimate stays charged, since the upstream may have worked all the same; unless the caller
-/// said that it was not [called](Self::called). So hanging up makes nothing free.
-///
-/// Dropping does not wait: a task settles. A settlement without a reply is sent again until the reservation can no longer be
-/// settled. If the process ends first, the estimate comes back when the reservation ends. What a
-/// [`Fallback`](crate::Fallback) allows is not settled if the server cannot have charged it.
+/// A guard that is dropped settles with the usage reported so far. If nothing was reported, the whole estimate stays charged,
+/// since the upstream may have worked all the same; unless the caller said that it was not [called](Self::called). So hanging
+/// up makes nothing free. A settlement without a reply is sent again until the reservation can no longer be settled. If the
+/// process ends first, the estimate comes back when the reservation ends. What a [`Fallback`](crate::Fallback) allows is not
+/// settled if the server cannot have charged it.
 #[derive(Debug)]
 pub struct Reservation {
     id: String,
@@ -52,13 +50,13 @@ impl Reservation {
         &self.decision
     }
 
-    /// Says whether the upstream was called, or is called next. A guard counts as called. A guard that is not, and to
-    /// which nothing was reported, is cancelled when it is dropped: it charges nothing.
+    /// Says whether the upstream was called, or is called next; true if not said. A guard that is not called, and to which
+    /// nothing was reported, charges nothing when it is dropped.
     pub const fn called(&mut self, called: bool) {
         self.called = called;
     }
 
-    /// Says that so many units were used in all so far: tokens that were streamed, for example.
+    /// Says that so many units were used so far in all, such as tokens that were streamed.
     pub const fn report(&mut self, used: u64) {
         self.reported = Some(used);
     }
@@ -67,7 +65,7 @@ impl Reservation {
     /// decision of the fallback at once, with `charged` 0.
     ///
     /// # Errors
-    /// See [`Error`]. The server did not reply until the reservation could no longer be settled, or rejects the call.
+    /// The server did not reply until the reservation could no longer be settled, or rejects the call.
     pub async fn settle(mut self, actual: u64) -> Result<Decision, Error> {
         match self.charge.take() {
             // It goes on if the caller is gone.
@@ -76,10 +74,7 @@ impl Reservation {
         }
     }
 
-    /// Charges nothing: the upstream has done no work.
-    ///
-    /// # Errors
-    /// As [`settle`](Self::settle).
+    /// Settles with 0.
     pub async fn cancel(self) -> Result<Decision, Error> {
         self.settle(0).await
     }
@@ -150,11 +145,8 @@ impl Charge {
 }
 
 impl Limiter {
-    /// Charges the cost of a request as an estimate under a new id. The guard settles it once. It ends by itself after
-    /// `ttl`, which must be longer than the work takes. If the caller is gone before the reply is there, it is cancelled.
-    ///
-    /// # Errors
-    /// As [`check`](Self::check).
+    /// Charges the cost of a request as an estimate under a new id. It ends by itself after `ttl`, which must be longer than the
+    /// work takes. If the caller is gone before the reply is there, it is cancelled.
     pub async fn reserve(&self, request: &Request<'_>, ttl: Duration) -> Result<Reserved, Error> {
         let mut all = match self.reserve_all(std::slice::from_ref(request), ttl).await? {
             ReservedAll::Held(all) => all,
@@ -165,13 +157,9 @@ impl Limiter {
         all.pop().map(Reserved::Held).ok_or(Error::UnknownReply)
     }
 
-    /// Charges the costs of all requests as estimates, or none, under one new id. Each guard settles its own limit, so
-    /// limits that count different things are settled with different numbers. A limit of requests has a cost of 1, which
-    /// stays charged when its guard is dropped. In a cluster all keys must be in one slot. LEASE takes no reservation:
-    /// take a [`lease`](Self::lease) first.
-    ///
-    /// # Errors
-    /// As [`check`](Self::check).
+    /// Charges the costs of all requests as estimates, or none, under one new id. Each guard settles its own limit. A limit of
+    /// requests has a cost of 1, which stays charged when its guard is dropped. In a cluster all keys must be in one slot. LEASE
+    /// takes no reservation: take a [`lease`](Self::lease) first.
     pub async fn reserve_all(&self, requests: &[Request<'_>], ttl: Duration) -> Result<ReservedAll, Error> {
         let id = new_id();
         let charge = |request| Charge {

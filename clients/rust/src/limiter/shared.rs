@@ -279,6 +279,9 @@ impl Limiter {
 
     /// Checks a request under several limits, without a fallback.
     pub(crate) async fn check_all_on_server(&self, requests: &[Request<'_>]) -> Result<Decisions, Error> {
+        if let Some(error) = self.unsent() {
+            return Err(self.failed(error));
+        }
         let begun = match self.begin_all(requests) {
             Ok(begun) => begun,
             Err(denied) => return Ok(denied),
@@ -292,7 +295,7 @@ impl Limiter {
     /// Checks a request under one limit or several, without a fallback.
     pub(crate) async fn check_together(&self, requests: &[Request<'_>]) -> Result<Decisions, Error> {
         match requests {
-            [request] => self.check_on_server(request).await.map(Decisions::from),
+            [request] => self.ask(request, None).await.map(Decisions::from),
             requests => self.check_all_on_server(requests).await,
         }
     }
@@ -305,8 +308,8 @@ impl Limiter {
         let begun = {
             let own = if granted.is_none() { Form::of(request) } else { None };
             let form = granted.or(own.as_ref());
-            if self.timeout.is_zero() {
-                return self.core.known(request, form).ok_or_else(|| self.failed(Error::Timeout(self.timeout)));
+            if let Some(error) = self.unsent() {
+                return self.core.known(request, form).ok_or_else(|| self.failed(error));
             }
             match self.begin(request, form) {
                 Asking::Known(decision) => return Ok(decision),

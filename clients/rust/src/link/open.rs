@@ -1,26 +1,56 @@
-//! Opens a connection: the socket, TLS, and the login.
+//! Opens a connection: the master that Sentinels name, the socket, TLS, and the login.
 
 use std::io;
 use std::time::{Duration, Instant};
 
-use futures_util::FutureExt;
 use futures_util::future::{join_all, select_ok};
+use futures_util::stream::FuturesUnordered;
+use futures_util::{FutureExt, StreamExt};
 use redis::aio::MultiplexedConnection;
 use redis::{
-    AsyncConnectionConfig, Cmd, ConnectionAddr, ConnectionInfo, ErrorKind, ProtocolVersion, RedisConnectionInfo,
-    RedisResult,
+    AsyncConnectionConfig, Cmd, ConnectionAddr, ConnectionInfo, ErrorKind, Pipeline, ProtocolVersion,
+    RedisConnectionInfo, RedisError, RedisResult, Value,
 };
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpStream, lookup_host};
 use tokio::task::AbortHandle;
 use tokio::time::timeout;
 
-use crate::address::{CONNECT_TIMEOUT, Trust};
 use crate::error::is_connection_error;
 use crate::gather::Gather;
 
+/// How long one connection may take to open. The requests that wait for it have a timeout of their own.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// How long it may take until a connection is open, with Sentinels, a login and the nodes of a cluster.
+pub const OPEN_TIMEOUT: Duration = Duration::from_secs(5);
+
 /// How many commands may wait for the connection to write them. With more, requests wait for room.
 const QUEUE: usize = 65_536;
+
+/// The certificates that connections trust, and those that they show; `None` without TLS.
+#[cfg(feature = "tls")]
+pub type Tls = Option<std::sync::Arc<rustls::ClientConfig>>;
+/// No connection has TLS.
+#[cfg(not(feature = "tls"))]
+#[derive(Clone, Debug, Default)]
+pub struct Tls;
+
+/// Where a connection leads to.
+#[derive(Clone, Debug)]
+pub struct Place {
+    /// The server; with Sentinels the settings of the master, whose address they name.
+    pub info: ConnectionInfo,
+    pub sentinels: Option<Sentinels>,
+    pub tls: Tls,
+}
+
+/// The Sentinels, and the name by which they know the master.
+#[derive(Clone, Debug)]
+pub struct Sentinels {
+    pub all: Vec<ConnectionInfo>,
+    pub name: String,
+}
 
 /// A connection that was opened.
 #[derive(Clone, Debug)]
@@ -31,33 +61,116 @@ pub struct Connection {
     pub opened: Instant,
 }
 
-/// With a time limit.
-pub async fn in_time<T>(limit: Duration, opening: impl Future<Output = RedisResult<T>>) -> RedisResult<T> {
-    let too_late = || io::Error::new(io::ErrorKind::TimedOut, "no connection in time");
-    timeout(limit, opening).await.unwrap_or_else(|_| Err(too_late().into()))
+/// How far the question to a Sentinel led. The largest counts: what a Sentinel replies says more than that another one is
+/// away, and a Sentinel that names a master knows more than one that does not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Stage {
+    Away,
+    Rejected,
+    Named,
 }
 
-/// Connects to one server.
-pub async fn connect(info: &ConnectionInfo, trust: &Trust) -> RedisResult<Connection> {
-    let connecting = async {
-        match info.addr() {
-            ConnectionAddr::Tcp(host, port) => set_up(tcp(host, *port).await?, info).await,
-            #[cfg(feature = "tls")]
-            ConnectionAddr::TcpTls { host, port, insecure: false, .. } => {
-                let config = trust.config()?;
-                let name = rustls::pki_types::ServerName::try_from(host.clone()).map_err(io::Error::other)?;
-                let socket = tcp(host, *port).await?;
-                set_up(tokio_rustls::TlsConnector::from(config).connect(name, socket).await?, info).await
+impl Place {
+    /// The same settings for another server.
+    pub fn at(&self, host: String, port: u16) -> Self {
+        let info = self.info.clone().set_addr(ConnectionAddr::Tcp(host, port));
+        Self { info, sentinels: None, tls: self.tls.clone() }
+    }
+
+    /// Opens a connection. The server has replied to PING then, if only with an error.
+    pub async fn open(&self) -> RedisResult<Connection> {
+        in_time(OPEN_TIMEOUT, async {
+            match &self.sentinels {
+                None => self.connect(&self.info).await,
+                Some(sentinels) => self.connect_master(sentinels).await,
             }
-            #[cfg(unix)]
-            ConnectionAddr::Unix(path) => set_up(tokio::net::UnixStream::connect(path).await?, info).await,
-            _ => {
-                let _ = trust;
-                Err((ErrorKind::InvalidClientConfig, "a connection of this kind is not supported").into())
+        })
+        .await
+    }
+
+    /// Asks all Sentinels at the same time. The first master that one of them names and that says so itself counts. The crate
+    /// `redis` asks them one after the other, so one that hangs would hide the others.
+    async fn connect_master(&self, sentinels: &Sentinels) -> RedisResult<Connection> {
+        let mut asked: FuturesUnordered<_> =
+            sentinels.all.iter().map(|sentinel| self.ask(sentinel, &sentinels.name)).collect();
+        let text = "no Sentinel names a master of that name in time";
+        let no_reply = (ErrorKind::MasterNameNotFoundBySentinel, text, sentinels.name.clone());
+        let mut failure = (Stage::Away, RedisError::from(no_reply));
+        while let Some(result) = asked.next().await {
+            match result {
+                Ok(master) => return Ok(master),
+                Err(later) if later.0 >= failure.0 => failure = later,
+                Err(_) => {}
             }
         }
-    };
-    in_time(CONNECT_TIMEOUT, connecting).await
+        Err(failure.1)
+    }
+
+    async fn ask(&self, sentinel: &ConnectionInfo, name: &str) -> Result<Connection, (Stage, RedisError)> {
+        let named = async {
+            let mut sentinel = self.connect(sentinel).await?;
+            let mut question = redis::cmd("SENTINEL");
+            let reply = sentinel.query(question.arg("GET-MASTER-ADDR-BY-NAME").arg(name)).await?;
+            // A fault of the configuration: a Sentinel names a master that is away too.
+            let text = "the Sentinels know no master of that name";
+            let unknown = || RedisError::from((ErrorKind::InvalidClientConfig, text, name.to_owned()));
+            redis::from_redis_value::<Option<(String, u16)>>(reply)?.ok_or_else(unknown)
+        };
+        let stage = |error: &RedisError| if is_connection_error(error) { Stage::Away } else { Stage::Rejected };
+        let (host, port) = named.await.map_err(|error| (stage(&error), error))?;
+        let master = async {
+            let mut master = self.connect(&self.at(host, port).info).await?;
+            let role = master.query(&redis::cmd("ROLE")).await?;
+            let is_master = matches!(role.as_sequence().and_then(<[Value]>::first),
+                Some(Value::BulkString(word)) if word == b"master");
+            // A Sentinel may name one that is none any more.
+            let text = "the server that the Sentinels name is not a master";
+            if is_master { Ok(master) } else { Err((ErrorKind::MasterNameNotFoundBySentinel, text).into()) }
+        };
+        master.await.map_err(|error| (Stage::Named, error))
+    }
+
+    /// Connects to one server.
+    async fn connect(&self, info: &ConnectionInfo) -> RedisResult<Connection> {
+        in_time(CONNECT_TIMEOUT, async {
+            match info.addr() {
+                ConnectionAddr::Tcp(host, port) => {
+                    let socket = tcp(host, *port).await?;
+                    #[cfg(feature = "tls")]
+                    if let Some(config) = &self.tls {
+                        let name = rustls::pki_types::ServerName::try_from(host.clone()).map_err(io::Error::other)?;
+                        let connector = tokio_rustls::TlsConnector::from(std::sync::Arc::clone(config));
+                        return set_up(connector.connect(name, socket).await?, info).await;
+                    }
+                    set_up(socket, info).await
+                }
+                #[cfg(unix)]
+                ConnectionAddr::Unix(path) => set_up(tokio::net::UnixStream::connect(path).await?, info).await,
+                _ => Err((ErrorKind::InvalidClientConfig, "a connection of this kind is not supported").into()),
+            }
+        })
+        .await
+    }
+}
+
+impl Connection {
+    /// Sends commands with one write. The replies may be errors of the server.
+    pub async fn send(&mut self, commands: &Pipeline) -> RedisResult<Vec<Value>> {
+        let mut all = commands.cmd_iter();
+        match (all.next(), all.next()) {
+            (Some(command), None) => Ok(vec![self.multiplexed.send_packed_command(command).await?]),
+            _ => self.multiplexed.send_packed_commands(commands, 0, commands.len()).await,
+        }
+    }
+
+    async fn query(&mut self, command: &Cmd) -> RedisResult<Value> {
+        self.multiplexed.send_packed_command(command).await?.extract_error()
+    }
+}
+
+async fn in_time<T>(limit: Duration, opening: impl Future<Output = RedisResult<T>>) -> RedisResult<T> {
+    let too_late = || io::Error::new(io::ErrorKind::TimedOut, "no connection in time");
+    timeout(limit, opening).await.unwrap_or_else(|_| Err(too_late().into()))
 }
 
 /// Connects to all addresses of a host at once: one that drops packets does not hide the others.

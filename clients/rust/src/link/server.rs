@@ -7,15 +7,12 @@ use std::time::{Duration, Instant};
 use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, Shared};
 use parking_lot::Mutex;
-use redis::aio::MultiplexedConnection;
-use redis::{ConnectionInfo, ErrorKind, Pipeline, RedisError, RedisResult, Value};
+use redis::{ErrorKind, Pipeline, RedisError, RedisResult, Value};
 use tokio::runtime::Handle;
 use tokio::time::{sleep, timeout};
 
-use super::open::{Connection, connect, in_time};
-use super::sentinel;
+use super::open::{Connection, Place};
 use super::{give_turns, within};
-use crate::address::{OPEN_TIMEOUT, Sentinels, Trust};
 use crate::error::{Error, is_connection_error};
 use crate::silence::{LOOKS_APART, Permit, Silence};
 use crate::stats::Gauge;
@@ -29,33 +26,9 @@ const LATE: Duration = Duration::from_secs(1);
 /// After so long without a request, the runtime looks whether the server has closed the connection.
 const IDLE: Duration = Duration::from_millis(2);
 
-/// Where a connection leads to.
-#[derive(Clone, Debug)]
-pub enum Place {
-    Server(Box<ConnectionInfo>, Trust),
-    /// The master that Sentinels name.
-    Sentinel(Box<Sentinels>, Trust),
-}
-
-impl Place {
-    /// Opens a connection. The server has replied to PING then, if only with an error.
-    async fn open(&self) -> RedisResult<Connection> {
-        let opening = async {
-            match self {
-                Self::Server(info, trust) => connect(info, trust).await,
-                Self::Sentinel(sentinels, trust) => sentinel::master(sentinels, trust).await,
-            }
-        };
-        in_time(OPEN_TIMEOUT, opening).await
-    }
-}
-
 /// The connection. It closes when this is dropped and nobody waits for a reply.
 #[derive(Debug)]
-pub struct Server(Arc<Inner>);
-
-#[derive(Debug)]
-struct Inner {
+pub struct Server {
     place: Place,
     gauge: Arc<Gauge>,
     state: Mutex<State>,
@@ -88,47 +61,6 @@ impl State {
 /// An attempt to connect, which all requests share that wait for it. It goes on without them.
 type Opening = Shared<BoxFuture<'static, RedisResult<Connection>>>;
 
-/// Commands that are sent with one write.
-#[derive(Debug)]
-pub struct Commands {
-    all: Pipeline,
-    /// How many of the first have a reply that is for nobody.
-    ahead: usize,
-}
-
-impl From<Pipeline> for Commands {
-    fn from(all: Pipeline) -> Self {
-        Self { all, ahead: 0 }
-    }
-}
-
-impl Commands {
-    /// The same commands after ASKING, for a slot that is on its way to the node.
-    pub fn asking(&self) -> Self {
-        let mut all = redis::pipe();
-        all.cmd("ASKING");
-        self.all.cmd_iter().for_each(|command| _ = all.add_command(command.clone()));
-        Self { all, ahead: 1 }
-    }
-
-    /// Some of them, to be sent again.
-    pub fn only(&self, chooses: impl Fn(usize) -> bool) -> Self {
-        let chosen = self.all.cmd_iter().enumerate().filter(|(at, _)| chooses(*at));
-        let mut some = redis::pipe();
-        chosen.for_each(|(_, command)| _ = some.add_command(command.clone()));
-        Self::from(some)
-    }
-
-    /// Sends them. The replies may be errors of the server.
-    async fn send(&self, connection: &mut MultiplexedConnection) -> RedisResult<Vec<Value>> {
-        let mut commands = self.all.cmd_iter();
-        match (commands.next(), commands.next()) {
-            (Some(command), None) => Ok(vec![connection.send_packed_command(command).await?]),
-            _ => connection.send_packed_commands(&self.all, self.ahead, self.all.len() - self.ahead).await,
-        }
-    }
-}
-
 /// The reply to each command: an error is one of the server.
 pub type Replies = Vec<Result<Value, Error>>;
 
@@ -153,7 +85,7 @@ impl Drop for Late {
 
 impl Server {
     /// A connection that is opened by the first request. Its breaker opens after this silence.
-    pub fn new(place: Place, silence: Option<Duration>, gauge: Arc<Gauge>) -> Self {
+    pub fn new(place: Place, silence: Option<Duration>, gauge: Arc<Gauge>) -> Arc<Self> {
         let now = Instant::now();
         let state = State {
             silence: Silence::new(silence, now),
@@ -163,11 +95,11 @@ impl Server {
             failed: None,
             used: now,
         };
-        Self(Arc::new(Inner { place, gauge, state: Mutex::new(state) }))
+        Arc::new(Self { place, gauge, state: Mutex::new(state) })
     }
 
     pub fn set_silence(&self, silence: Option<Duration>) {
-        self.0.state.lock().silence.set_limit(silence);
+        self.state.lock().silence.set_limit(silence);
     }
 
     /// Sends commands with one write, and waits for `limit`. Without replies in time, `late` waits for them. If this future is
@@ -176,24 +108,24 @@ impl Server {
     /// # Errors
     /// There is no reply in time, no connection, or the breaker is open.
     pub async fn send(
-        &self,
-        commands: &Arc<Commands>,
+        self: &Arc<Self>,
+        commands: &Arc<Pipeline>,
         limit: Duration,
         late: &mut Option<Late>,
     ) -> Result<(Replies, Instant), Error> {
         let began = Instant::now();
-        let waiting = match self.0.begin(began) {
+        let waiting = match self.begin(began) {
             Some(waiting) => waiting,
             None => {
                 // In a runtime that runs only while a request waits, late replies are read now.
                 give_turns().await;
-                self.0.begin(began).ok_or(Error::CircuitOpen)?
+                self.begin(began).ok_or(Error::CircuitOpen)?
             }
         };
-        let connection = match self.0.ready(began) {
+        let connection = match self.ready(began) {
             Some(connection) => connection,
             // The futures of most requests stay small.
-            None => match within(limit, self.0.connection().boxed()).await {
+            None => match within(limit, self.connection().boxed()).await {
                 Some(Ok(connection)) => connection,
                 Some(Err(error)) => return Err(waiting.ends(&error).into()),
                 None => return Err(Error::Timeout(limit)),
@@ -211,17 +143,15 @@ impl Server {
     }
 
     /// Opens the connection, if there is none.
-    pub async fn connect(&self) -> Result<(), Error> {
-        Ok(self.0.connection().await.map(drop)?)
+    pub async fn connect(self: &Arc<Self>) -> Result<(), Error> {
+        Ok(self.connection().await.map(drop)?)
     }
 
     /// The requests that follow get another connection than the one that was opened then.
     pub fn retire(&self, opened: Instant) {
-        self.0.retire(opened);
+        self.state.lock().connection.take_if(|connection| connection.opened == opened);
     }
-}
 
-impl Inner {
     /// Begins a request, unless the breaker is open.
     fn begin(self: &Arc<Self>, now: Instant) -> Option<Waiting> {
         let (permit, is_watched) = {
@@ -233,10 +163,6 @@ impl Inner {
             tokio::spawn(watch(Watch(Arc::downgrade(self))));
         }
         Some(Waiting { server: Arc::clone(self), permit: Some(permit) })
-    }
-
-    fn retire(&self, opened: Instant) {
-        self.state.lock().connection.take_if(|connection| connection.opened == opened);
     }
 
     /// Lets the breaker see something.
@@ -295,7 +221,7 @@ impl Inner {
     }
 }
 
-impl Drop for Inner {
+impl Drop for Server {
     fn drop(&mut self) {
         self.gauge.note(self.state.get_mut().silence.is_open(), false);
     }
@@ -303,14 +229,14 @@ impl Drop for Inner {
 
 /// A request that waits for its reply.
 struct Waiting {
-    server: Arc<Inner>,
+    server: Arc<Server>,
     permit: Option<Permit>,
 }
 
 impl Waiting {
     /// Sends commands, and waits for their replies.
-    async fn replies(self, mut connection: Connection, commands: Arc<Commands>) -> Result<Replies, Error> {
-        let values = match commands.send(&mut connection.multiplexed).await {
+    async fn replies(self, mut connection: Connection, commands: Arc<Pipeline>) -> Result<Replies, Error> {
+        let values = match connection.send(&commands).await {
             Ok(values) => values,
             Err(error) => {
                 self.server.retire(connection.opened);
@@ -360,7 +286,7 @@ async fn watch(mut watch: Watch) {
 }
 
 /// The server that a task watches.
-struct Watch(Weak<Inner>);
+struct Watch(Weak<Server>);
 
 impl Drop for Watch {
     /// The runtime ends.

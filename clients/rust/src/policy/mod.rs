@@ -118,23 +118,14 @@ impl Policy {
     }
 
     /// The length of the first lock; the window if not given. Only for LOCKOUT.
-    ///
-    /// ```
-    /// use std::time::Duration;
-    /// use redis_rl_client::Policy;
-    ///
-    /// let [minute, day] = [60, 86_400].map(Duration::from_secs);
-    /// let login = Policy::lockout(day, 5).block(minute);
-    /// assert_eq!(login.to_string(), "LOCKOUT 86400 5 BLOCK 60");
-    /// ```
     #[track_caller]
     #[must_use]
     pub const fn block(self, first: Duration) -> Self {
         valid(self.try_block(first))
     }
 
-    /// The length of the longest lock, at least that of the first, which [`block`](Self::block) sets before. A day, or the
-    /// first lock if that is longer, if not given. Only for LOCKOUT.
+    /// The length of the longest lock, at least that of the first; a day, or the first lock if that is longer, if not given.
+    /// Only for LOCKOUT, after [`block`](Self::block).
     #[track_caller]
     #[must_use]
     pub const fn max(self, longest: Duration) -> Self {
@@ -148,8 +139,7 @@ impl Policy {
         valid(self.try_anchor(unix_seconds))
     }
 
-    /// The name in the headers: 1 to 64 characters of `A-Z a-z 0-9 . _ -`. The word of the algorithm in lower case if
-    /// not given.
+    /// The name in the headers: 1 to 64 characters of `A-Z a-z 0-9 . _ -`; the algorithm in lower case if not given.
     #[track_caller]
     #[must_use]
     pub const fn name(self, name: &str) -> Self {
@@ -163,12 +153,9 @@ impl Policy {
     }
 }
 
-/// The same, for values that are known at run time.
+/// The same, for values that are known at run time. The error says which value is wrong.
 impl Policy {
     /// A policy without options.
-    ///
-    /// # Errors
-    /// A value is out of range, or a calendar window is given to another algorithm than FIXED.
     pub const fn new(algorithm: Algorithm, window: Window, limit: u64) -> Result<Self, InvalidPolicy> {
         let schedule = match window {
             Window::Length(length) => match span(length) {
@@ -192,9 +179,6 @@ impl Policy {
     }
 
     /// [`burst`](Self::burst).
-    ///
-    /// # Errors
-    /// The burst is 0 or too large, or the algorithm takes none.
     pub const fn try_burst(self, burst: u64) -> Result<Self, InvalidPolicy> {
         if !self.algorithm.traits().burst {
             return Err(takes_none!("BURST", self.algorithm));
@@ -206,9 +190,6 @@ impl Policy {
     }
 
     /// [`block`](Self::block).
-    ///
-    /// # Errors
-    /// It is no length of a window or longer than the longest lock, or the algorithm has no locks.
     pub const fn try_block(self, first: Duration) -> Result<Self, InvalidPolicy> {
         if !self.algorithm.traits().lock {
             return Err(takes_none!("BLOCK", self.algorithm));
@@ -220,9 +201,6 @@ impl Policy {
     }
 
     /// [`max`](Self::max).
-    ///
-    /// # Errors
-    /// It is no length of a window or shorter than the first lock, or the algorithm has no locks.
     pub const fn try_max(self, longest: Duration) -> Result<Self, InvalidPolicy> {
         if !self.algorithm.traits().lock {
             return Err(takes_none!("MAX", self.algorithm));
@@ -247,9 +225,6 @@ impl Policy {
     }
 
     /// [`anchor`](Self::anchor).
-    ///
-    /// # Errors
-    /// The anchor is later than the year 9999, or the algorithm takes none.
     pub const fn try_anchor(self, unix_seconds: u64) -> Result<Self, InvalidPolicy> {
         if !self.algorithm.traits().anchor {
             return Err(takes_none!("ANCHOR", self.algorithm));
@@ -264,10 +239,7 @@ impl Policy {
         Ok(Self { terms: Terms { schedule, ..self.terms }, ..self })
     }
 
-    /// The same algorithm and options with another window and limit. An anchor stays.
-    ///
-    /// # Errors
-    /// As [`new`](Self::new), or the longest lock is shorter than the first.
+    /// The same algorithm and options, with another window and limit.
     pub fn try_terms(self, window: Window, limit: u64) -> Result<Self, InvalidPolicy> {
         let mut new = Self::new(self.algorithm, window, limit)?;
         if let Some(anchor) = self.anchor_seconds() {
@@ -278,9 +250,6 @@ impl Policy {
     }
 
     /// [`name`](Self::name).
-    ///
-    /// # Errors
-    /// The name has another length or other characters.
     pub const fn try_name(self, name: &str) -> Result<Self, InvalidPolicy> {
         match valid_name(name) {
             Some(name) => Ok(Self { name: Some(name), ..self }),
@@ -369,7 +338,7 @@ const fn length(span: Span) -> Duration {
     Duration::from_micros(span.micros())
 }
 
-/// The name of a policy, held in place so that a policy stays a plain value.
+/// Held in place, so that a policy stays a plain value.
 type Name = TinyAsciiStr<MAX_NAME>;
 
 /// 1 to 64 characters of `A-Z a-z 0-9 . _ -`.

@@ -55,7 +55,7 @@ impl<'a> Request<'a> {
         if self.is_bounded { Bounded::known(self.key) } else { Bounded::new(self.key) }
     }
 
-    /// The same request for its bounded key, so that it is not computed again.
+    /// The same request, whose bounded key is not computed again.
     pub(crate) fn with_bounded<'b>(&self, key: &'b Bounded<'_>) -> Request<'b>
     where
         'a: 'b,
@@ -73,17 +73,16 @@ impl<'a> Request<'a> {
         self.key
     }
 
-    /// How many units it takes; 1 if not given. 0 charges nothing and is allowed while at least one unit is left.
-    ///
-    /// For [`refund`](crate::Limiter::refund), how many to give back; for [`settle`](crate::Limiter::settle), how many
-    /// were charged. LEASE takes no other cost than 1.
+    /// How many units it takes; 1 if not given, and always 1 for LEASE. 0 charges nothing and is allowed while at least one unit
+    /// is left. For [`refund`](crate::Limiter::refund), how many to give back; for [`settle`](crate::Limiter::settle), how
+    /// many were charged.
     #[must_use]
     pub const fn cost(self, cost: u64) -> Self {
         Self { cost, ..self }
     }
 
-    /// The key is sent as it is: the caller has bounded the values in it. Else the limiter bounds each part of a long
-    /// key, and may cut words that are not the caller's. See [`bounded`](crate::bounded).
+    /// The key is sent as it is: the caller has [bounded](crate::bounded) the values in it. Else the limiter bounds each part of
+    /// a long key, and may cut words that are not the caller's.
     #[must_use]
     pub const fn with_key_as_it_is(self) -> Self {
         Self { is_bounded: true, ..self }
@@ -97,10 +96,10 @@ impl<'a> Request<'a> {
     }
 
     /// Charges the cost whatever the limit says, and is allowed if no more than the limit is counted then. With a cost
-    /// of 0 it looks: it is denied only if more than the limit is counted. Only FIXED, WINDOW, COUNTER, ROLLING and
-    /// TOKEN take it; not for several limits in one call, and not with [`partial`](Self::partial). It is sent even if a
-    /// remembered denial is known, so that it is charged. Only where an earlier one took a counter of FIXED or WINDOW
-    /// over the limit, it is not sent: that counter denies until all its units come back at once.
+    /// of 0 it is denied only if more than the limit is counted. Only FIXED, WINDOW, COUNTER, ROLLING and TOKEN take it; not for
+    /// several limits in one call, and not with [`partial`](Self::partial). A remembered denial does not keep it from being
+    /// sent, except where an earlier one took a counter of FIXED or WINDOW over the limit: that counter denies until all its
+    /// units come back at once.
     #[must_use]
     pub const fn always(self) -> Self {
         Self { always: true, ..self }
@@ -114,7 +113,7 @@ impl<'a> Request<'a> {
     }
 
     /// The holder of the lease: 1 to 512 bytes. LEASE requires it, except in [`peek`](crate::Limiter::peek); no other
-    /// algorithm takes it. [`Limiter::lease`](crate::Limiter::lease) chooses one by itself.
+    /// algorithm takes it.
     #[must_use]
     pub fn id(self, id: &'a (impl AsRef<[u8]> + ?Sized)) -> Self {
         Self { id: Some(id.as_ref()), ..self }
@@ -123,7 +122,6 @@ impl<'a> Request<'a> {
     /// Makes the charge a reservation under an id of 1 to 128 bytes, which ends after `ttl`: whole milliseconds, at least
     /// one. Only FIXED, WINDOW, COUNTER and ROLLING take it; not with [`always`](Self::always) and not for
     /// [`peek`](crate::Limiter::peek). A request with an open id is allowed and charges nothing more.
-    /// [`Limiter::reserve`](crate::Limiter::reserve) chooses an id and settles by itself.
     #[must_use]
     pub fn reserve(self, id: &'a (impl AsRef<[u8]> + ?Sized), ttl: Duration) -> Self {
         Self { reserve: Some((id.as_ref(), ttl)), ..self }

@@ -11,14 +11,14 @@ use crate::policy::{Policy, Request, Window};
 /// All figures in one string. It costs server and client the least.
 const LINE: &str = "LINE";
 
-/// A call of the module: about one request, or several that are decided together.
+/// A call of the module.
 #[derive(Clone, Copy, Debug)]
 pub struct Call<'a> {
     verb: Verb<'a>,
     requests: &'a [Request<'a>],
 }
 
-/// What is to be done with a request.
+/// What is to be done with requests.
 #[derive(Clone, Copy, Debug)]
 pub enum Verb<'a> {
     /// `RL.<ALGO>`
@@ -76,7 +76,7 @@ impl<'a> Call<'a> {
         !matches!(self.verb, Verb::HasReservation(_))
     }
 
-    /// The command of the module.
+    /// As a command of the module.
     pub fn native(&self, in_cluster: bool) -> Cmd {
         // With room for what a command takes as a rule.
         let mut command = Cmd::with_capacity(8, 96);
@@ -155,7 +155,6 @@ impl<'a> Call<'a> {
         Ok(command)
     }
 
-    /// The command of the module.
     fn name(&self) -> &'static str {
         match self.verb {
             Verb::Check => self.requests.first().map_or("", |request| request.policy.algorithm().command()),
@@ -178,7 +177,6 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// What follows the key.
     fn words(&self, command: &mut Cmd, request: &Request<'_>) {
         match self.verb {
             Verb::Check | Verb::CheckAll | Verb::Share | Verb::Peek => limit_and_options(command, request),

@@ -52,35 +52,6 @@ fn every_call_of_every_algorithm_reaches_the_server() {
             assert!(!limiter.reset(&policy, key).await.unwrap(), "{policy}");
             assert_eq!(remaining().await, 5, "{policy}");
         }
-        assert_eq!(limiter.lacks_module(), way == Way::Library);
-    });
-}
-
-#[test]
-fn of_alternatives_the_first_that_allows_is_charged_and_no_other() {
-    for_each_way(async |limiter, _, way| {
-        for policy in policies(way) {
-            let (own, pool) = (format!("own {policy}"), format!("pool {policy}"));
-            // The last one would allow first.
-            let short: Policy = "WINDOW 60 1 AS short".parse().expect("a policy");
-            let short_key = format!("short {policy}");
-            let all = [policy.request(&own).cost(3), policy.request(&pool).cost(2), short.request(&short_key)];
-            let mut decisions = Vec::new();
-            for _ in 0..5 {
-                let decision = limiter.check_first(&all).await.unwrap();
-                decisions.push((decision.allowed, decision.policy().label().to_owned()));
-            }
-            let label = policy.label();
-            let expected = [(true, label), (true, label), (true, label), (true, "short"), (false, "short")];
-            assert_eq!(decisions, expected.map(|(allowed, label)| (allowed, label.to_owned())), "{policy}");
-            for (key, left) in [(&own, 2), (&pool, 1)] {
-                // Denials are not counted, also where the command alone counts them.
-                let decision = limiter.peek(&policy.request(key).cost(0)).await.unwrap();
-                let count = if policy.algorithm() == Algorithm::Fixed { 5 - left } else { decision.count };
-                assert_eq!((decision.remaining, decision.count), (left.unsigned_abs(), count), "{policy} {key}");
-            }
-        }
-        assert!(limiter.check_first(&[]).await.is_err());
     });
 }
 

@@ -117,11 +117,10 @@ fn a_request_has_its_own_timeout_and_fallback() {
         assert!(began.elapsed() < PATIENCE / 2, "{:?}", began.elapsed());
         // What is held is used.
         assert_eq!(grants.with_timeout(Duration::ZERO).check("k").await.unwrap().source, Source::Grant);
-        let without =
-            |key, cost| grants.decide_without_server(key, cost, Fallback::Error).map(|decision| decision.source);
-        assert!(matches!(without("k", 8), Ok(Source::Grant)));
+        let alone = grants.without_server();
+        assert_eq!(alone.check_cost("k", 8).await.unwrap().source, Source::Grant);
         for (key, cost) in [("k", 1), ("k", 0), ("other", 1)] {
-            assert!(matches!(without(key, cost), Err(Error::Overloaded)), "{key}, {cost}");
+            assert!(matches!(alone.check_cost(key, cost).await, Err(Error::Overloaded)), "{key}, {cost}");
         }
         drop(paused);
         // The fetch went on, so what it brings is not lost.

@@ -22,11 +22,13 @@ const TOKENS: Policy = Policy::counter(HOUR, 1_000).name("tokens");
 const RUNNING: Policy = Policy::lease(HOUR, 1).name("running");
 
 fn limits(request: &Parts) -> Limits {
-    let Some(user) = request.headers.get("x-user").and_then(|user| user.to_str().ok()) else { return Limits::none() };
+    let Some(user) = request.headers.get("x-user").and_then(|user| user.to_str().ok()) else {
+        return Vec::new().into();
+    };
     match request.uri.path() {
         "/tokens" => {
             let cost = request.headers.get("x-cost").and_then(|cost| cost.to_str().ok()?.parse().ok()).unwrap_or(100);
-            Limits::from([
+            Limits::from(vec![
                 Limit::new(&API, format!("{{{user}}}:api")),
                 Limit::new(&TOKENS, format!("{{{user}}}:tokens")).cost(cost),
             ])

@@ -5,7 +5,7 @@ use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use redis_rl_client::{BreakerSettings, Decision, Error, Fallback, Limiter, Link, Policy, Source};
+use redis_rl_client::{Builder, Decision, Error, Fallback, Limiter, Link, Policy, Source};
 
 use crate::proxy::Proxy;
 use crate::setup::{at_port, block_on, url};
@@ -15,7 +15,6 @@ const API: Policy = Policy::token(Duration::from_secs(3600), 1_000_000);
 const TIMEOUT: Duration = Duration::from_millis(500);
 /// What a machine may add to a timeout.
 const SLACK: Duration = Duration::from_millis(500);
-const NEVER_OPENS: BreakerSettings = BreakerSettings { silence: Duration::ZERO };
 
 /// A limiter from a URL, and the runtime that it is called in.
 pub struct Client {
@@ -26,13 +25,22 @@ pub struct Client {
 
 impl Client {
     pub fn new(url: &str) -> Self {
-        Self::with_settings(url, TIMEOUT, BreakerSettings::default())
+        Self::with(url, TIMEOUT, |builder| builder)
     }
 
-    pub fn with_settings(url: &str, timeout: Duration, breaker: BreakerSettings) -> Self {
+    pub fn patient(url: &str) -> Self {
+        Self::with(url, PATIENCE, |builder| builder)
+    }
+
+    /// Its breaker never opens.
+    pub fn that_never_opens(url: &str, timeout: Duration) -> Self {
+        Self::with(url, timeout, |builder| builder.breaker(Duration::ZERO))
+    }
+
+    fn with(url: &str, timeout: Duration, set: impl FnOnce(Builder) -> Builder) -> Self {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
         let builder = Limiter::builder(Link::open(url).expect(url));
-        let limiter = builder.timeout(timeout).breaker(breaker).fallback(Fallback::Deny).denials(0).build();
+        let limiter = set(builder.timeout(timeout).fallback(Fallback::Deny).denials(0)).build();
         Self { runtime, limiter, timeout }
     }
 
@@ -86,11 +94,11 @@ impl Client {
 fn a_connection_that_the_server_closed_is_opened_before_the_next_request() {
     let server = Server::options(&servers()[0]).set("unixsocket", "socket").start();
     for url in [url(server.port()), format!("unix://{}/socket", server.dir().display())] {
-        Client::with_settings(&url, PATIENCE, BreakerSettings::default()).served_after_closing("k", [&server]);
+        Client::patient(&url).served_after_closing("k", [&server]);
     }
     // The same after a restart, and soon after the connection was closed.
     let mut server = one_server();
-    let client = Client::with_settings(&url(server.port()), PATIENCE, BreakerSettings::default());
+    let client = Client::patient(&url(server.port()));
     client.served("k");
     server.kill();
     server.start_again();
@@ -115,7 +123,7 @@ fn a_limiter_that_is_connected_decides_within_a_short_timeout() {
     let server = one_server();
     // To connect takes several replies, a request one.
     let proxy = Proxy::start(server.port(), Duration::from_millis(200));
-    let limiter = || at_port(proxy.port).timeout(Duration::from_millis(750)).breaker(NEVER_OPENS).build();
+    let limiter = || at_port(proxy.port).timeout(Duration::from_millis(750)).breaker(Duration::ZERO).build();
     block_on(async {
         assert!(limiter().check(&API, "k").await.is_err(), "nothing to test");
         let connected = limiter();
@@ -135,10 +143,10 @@ fn a_limiter_that_is_connected_decides_within_a_short_timeout() {
 fn a_server_that_hangs_is_left_when_its_address_has_moved() {
     let (old, new) = (one_server(), one_server());
     let proxy = Proxy::start(old.port(), Duration::ZERO);
-    let client = Client::with_settings(&url(proxy.port), Duration::from_millis(200), NEVER_OPENS);
+    let client = Client::that_never_opens(&url(proxy.port), Duration::from_millis(200));
     client.served("k");
     // What asks for several at once only, over a connection of its own.
-    let several = at_port(proxy.port).breaker(NEVER_OPENS).denials(0).build();
+    let several = at_port(proxy.port).breaker(Duration::ZERO).denials(0).build();
     let is_served = || {
         let decisions = client.runtime.block_on(several.check_each(&[API.request("a"), API.request("b")]));
         decisions.into_iter().all(|decision| decision.is_ok())
@@ -221,7 +229,7 @@ fn read_command(lines: &mut std::io::Lines<BufReader<TcpStream>>) -> Option<Vec<
 #[test]
 fn what_may_have_been_executed_is_not_sent_again() {
     let (port, requests) = stub(|_| None);
-    let client = Client::with_settings(&url(port), TIMEOUT, NEVER_OPENS);
+    let client = Client::that_never_opens(&url(port), TIMEOUT);
     for n in 1..=5 {
         assert_eq!(client.source("k"), Source::Fallback);
         assert_eq!(requests.lock().unwrap().len(), n);
@@ -235,7 +243,7 @@ fn what_may_have_been_executed_is_not_sent_again() {
 fn of_several_requests_those_that_were_not_executed_are_sent_again() {
     let (port, requests) =
         stub(|key| Some(if key == "a" { "-READONLY of a replica" } else { "-ERR upstream failure" }));
-    let client = Client::with_settings(&url(port), PATIENCE, NEVER_OPENS);
+    let client = Client::that_never_opens(&url(port), PATIENCE);
     let pair = [API.request("a"), API.request("b")];
     // A connection that is young is not given up for READONLY.
     assert!(client.check("opens the connection").is_err());

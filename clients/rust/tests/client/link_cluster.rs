@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use redis_rl_client::{BreakerSettings, Calendar, Limiter, Link, Policy, Source};
+use redis_rl_client::{Calendar, Limiter, Link, Policy, Source};
 
 use crate::link::Client;
 use crate::setup::block_on;
@@ -63,7 +63,6 @@ fn every_call_reaches_the_node_of_its_key() {
                 let jobs = Policy::lease(Duration::from_secs(30), 1);
                 let lease = limiter.lease(&jobs, "jobs").await.unwrap().held().expect("free");
                 assert!(lease.release().await.unwrap());
-                assert_eq!(limiter.lacks_module(), !with_module);
             });
             // No command went to a wrong node first, not even those whose first argument is no key.
             assert_eq!(moved(&cluster), 0);
@@ -75,7 +74,7 @@ fn every_call_reaches_the_node_of_its_key() {
 fn slots_that_move_are_followed() {
     for_each_server(|bin| {
         let cluster = Cluster::start(bin, 3, |options| options);
-        let client = Client::with_settings(&url(&cluster), PATIENCE, BreakerSettings::default());
+        let client = Client::patient(&url(&cluster));
         for n in 0..10 {
             assert_eq!(client.source(&format!("k{n}")), Source::Server);
         }
@@ -109,7 +108,7 @@ fn slots_that_move_are_followed() {
 #[test]
 fn connections_that_a_node_closed_are_opened_before_the_next_request() {
     let cluster = Cluster::start(&servers()[0], 3, |options| options);
-    let client = Client::with_settings(&url(&cluster), PATIENCE, BreakerSettings::default());
+    let client = Client::patient(&url(&cluster));
     client.served_after_closing("k", &cluster.nodes);
 }
 
@@ -117,8 +116,7 @@ fn connections_that_a_node_closed_are_opened_before_the_next_request() {
 fn a_wrong_password_of_a_cluster_is_an_error_and_no_fallback() {
     let cluster = Cluster::start(&servers()[0], 3, |options| options);
     let nodes = url(&cluster).replace("redis-cluster://", "");
-    let right =
-        |user: &str| Client::with_settings(&format!("redis-cluster://{user}{nodes}"), PATIENCE, Default::default());
+    let right = |user: &str| Client::patient(&format!("redis-cluster://{user}{nodes}"));
     let open = right("");
     open.served("k");
     for node in &cluster.nodes {
@@ -130,7 +128,7 @@ fn a_wrong_password_of_a_cluster_is_an_error_and_no_fallback() {
     }
     for (user, protocol) in [("", ""), (":wrong@", ""), (":wrong@", "?protocol=resp3"), ("small:right@", "")] {
         let url = format!("redis-cluster://{user}{nodes}{protocol}");
-        let error = Client::with_settings(&url, PATIENCE, Default::default()).check("k").expect_err(&url);
+        let error = Client::patient(&url).check("k").expect_err(&url);
         assert!(!error.is_unavailable(), "{url} {error:?}");
     }
     assert_eq!(right(":right@").source("k"), Source::Server);
@@ -139,7 +137,7 @@ fn a_wrong_password_of_a_cluster_is_an_error_and_no_fallback() {
 #[test]
 fn without_one_node_the_others_decide() {
     let cluster = Cluster::start(&servers()[0], 3, |options| options.set("cluster-node-timeout", "60000"));
-    let client = Client::with_settings(&url(&cluster), Duration::from_millis(500), BreakerSettings::default());
+    let client = Client::new(&url(&cluster));
     let lost = |key: &str| cluster.owner(key).port() == cluster.nodes[1].port();
     let key = |gone| (0..).map(|n| format!("k{n}")).find(|key| lost(key) == gone).expect("a key");
     let keys = [key(true), key(false)];
@@ -168,8 +166,7 @@ fn a_node_that_is_gone_cannot_decide() {
     let key = |of_gone| (0..).map(|n| format!("k{n}")).find(|key| (cluster.owner(key).port() == gone) == of_gone);
     let keys = [key(true), key(false)].map(|key| key.expect("a key"));
     cluster.nodes[1].kill();
-    let client =
-        Client::with_settings(&url(&cluster), Duration::from_millis(500), BreakerSettings { silence: Duration::ZERO });
+    let client = Client::that_never_opens(&url(&cluster), Duration::from_millis(500));
     for _ in 0..3 {
         assert_eq!(keys.clone().map(|key| client.source(&key)), [Source::Fallback, Source::Server]);
     }

@@ -33,7 +33,7 @@ fn a_connection_that_the_master_closed_is_opened_before_the_next_request() {
     let master = one_server();
     let sentinel = Sentinel::start(&servers()[0], master.port());
     let url = format!("redis-sentinel://127.0.0.1:{}/main", sentinel.port());
-    Client::with_settings(&url, PATIENCE, Default::default()).served_after_closing("k", [&master]);
+    Client::patient(&url).served_after_closing("k", [&master]);
 }
 
 /// A name that the Sentinels do not know, and a server that is no Sentinel.
@@ -47,7 +47,7 @@ fn a_wrong_configuration_of_sentinels_is_an_error_and_no_fallback() {
         (format!("redis-sentinel://127.0.0.1:{away},127.0.0.1:{known}/other"), "other"),
         (format!("redis-sentinel://127.0.0.1:{}/main", master.port()), "SENTINEL"),
     ] {
-        let client = Client::with_settings(&url, PATIENCE, Default::default());
+        let client = Client::patient(&url);
         let error = client.check("k").expect_err("an error");
         assert!(!error.is_unavailable() && error.to_string().contains(text), "{error}");
     }

@@ -49,11 +49,11 @@ fn the_server_and_the_client_show_their_certificates() {
         });
         format!("rediss://localhost:{port}?{}", parts.collect::<Vec<_>>().join("&"))
     };
-    let all = Client::with_settings(&parameters(&["ca", "cert", "key"]), PATIENCE, Default::default());
+    let all = Client::patient(&parameters(&["ca", "cert", "key"]));
     all.served_after_closing("k", [&server]);
     // Without the authority the server is not trusted, and without a certificate the client is not.
     for names in [&["cert", "key"][..], &["ca"]] {
-        let client = Client::with_settings(&parameters(names), PATIENCE, Default::default());
+        let client = Client::patient(&parameters(names));
         assert_eq!(client.source("k"), Source::Fallback, "{names:?}");
     }
     // The log has the reason.

@@ -17,16 +17,17 @@ const LONG: Duration = Duration::from_secs(360_000_000);
 fn it_begins_with_its_part_of_what_the_server_counts() {
     on_one_server(async |limiter, _| {
         for policy in policies(LONG, LIMIT) {
-            let (request, local) = (policy.request(policy.label()), Fallback::Local { instances: 4 });
-            let here = |requests: usize| {
-                let decisions = limiter.decide_without_server(&vec![request; requests], local);
+            let request = policy.request(policy.label());
+            let local = limiter.without_server().with_fallback(Fallback::Local { instances: 4 });
+            let here = async |requests: usize| {
+                let decisions = local.check_each(&vec![request; requests]).await;
                 decisions.into_iter().filter(|one| one.as_ref().is_ok_and(|one| one.allowed)).count()
             };
             assert!(limiter.check_request(&request.cost(20)).await.expect("a decision").allowed);
             // A quarter of the limit, and of the 20 units.
-            assert_eq!(here(30), 20, "{policy}");
+            assert_eq!(here(30).await, 20, "{policy}");
             assert!(limiter.check_request(&request).await.expect("a decision").allowed);
-            assert_eq!(here(30), 0, "{policy}");
+            assert_eq!(here(30).await, 0, "{policy}");
             // What was decided here is nothing to the server.
             assert_eq!(limiter.peek(&request.cost(0)).await.expect("a decision").remaining, LIMIT - 21, "{policy}");
         }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use redis_rl_client::{BreakerSettings, Error, Fallback, Limiter, Policy, Request, Reservation, ReservedAll};
+use redis_rl_client::{Error, Fallback, Limiter, Policy, Request, Reservation, ReservedAll};
 
 use crate::setup::{Way, at_port, block_on, connected, eventually_is, for_each_way, limiter};
 use crate::support::*;
@@ -166,13 +166,13 @@ fn several_limits_are_reserved_together_and_settled_each_by_itself() {
 #[test]
 fn what_was_charged_too_late_is_cancelled() {
     const TIMEOUT: Duration = Duration::from_millis(200);
-    let never_opens = BreakerSettings { silence: Duration::ZERO };
     let request = TOKENS.request("k").cost(500);
     let server = one_server();
     let mut con = server.con();
     block_on(async {
         let limiter =
-            connected(&server, |builder| builder.timeout(TIMEOUT).breaker(never_opens).fallback(Fallback::Deny)).await;
+            connected(&server, |builder| builder.timeout(TIMEOUT).breaker(Duration::ZERO).fallback(Fallback::Deny))
+                .await;
         let fails = limiter.with_fallback(Fallback::Error);
         let mut count = |what: &str| info(&mut con, &format!("rl_reservations_{what}")).parse::<u64>().unwrap();
         for way in 0..4 {
@@ -194,10 +194,9 @@ fn what_was_charged_too_late_is_cancelled() {
 /// While the circuit breaker is open nothing is sent, so nothing is charged under the new id.
 #[test]
 fn what_a_fallback_allows_without_sending_it_is_not_settled() {
-    let opens = BreakerSettings::default();
     let request = TOKENS.request("k").cost(500);
     block_on(async {
-        let builder = at_port(free_port()).breaker(opens);
+        let builder = at_port(free_port());
         let limiter = builder.fallback(Fallback::Allow).build();
         assert!(limiter.check_request(&request).await.is_ok());
         for _ in 0..3 {

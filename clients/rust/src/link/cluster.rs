@@ -8,14 +8,14 @@ use futures_util::StreamExt;
 use futures_util::future::join_all;
 use futures_util::stream::FuturesUnordered;
 use parking_lot::Mutex;
-use redis::{ConnectionAddr, ConnectionInfo, ErrorKind, RedisError};
+use redis::{ErrorKind, Pipeline, RedisError, RedisResult, ServerErrorKind, Value};
 use tokio::time::{sleep, timeout};
 
-use super::server::{Commands, Late, Place, Replies, Server};
+use super::open::{OPEN_TIMEOUT, Place};
+use super::server::{Late, Replies, Server};
 use super::value;
-use crate::address::routing::{self, Node, Range};
-use crate::address::{OPEN_TIMEOUT, Trust, at, is_misrouted};
 use crate::error::Error;
+use crate::key::around_tag;
 use crate::stats::Gauge;
 
 /// How often the map of the slots is read at most.
@@ -23,16 +23,29 @@ const READS_APART: Duration = Duration::from_millis(250);
 /// How often a request follows a redirection.
 const MOST_REDIRECTIONS: u32 = 5;
 
+/// How many slots a cluster has.
+const SLOTS: u16 = 16_384;
+
+/// The host and the port of a node.
+pub type Node = (String, u16);
+
+/// Slots of one node: from the first to the last.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Range {
+    first: u64,
+    last: u64,
+    node: Node,
+}
+
 /// A cluster.
 #[derive(Clone, Debug)]
-pub struct Nodes(Arc<Shared>);
+pub struct Cluster(Arc<Shared>);
 
 #[derive(Debug)]
 struct Shared {
     seeds: Vec<Node>,
     /// How to connect, but for the address.
-    info: ConnectionInfo,
-    trust: Trust,
+    place: Place,
     gauge: Arc<Gauge>,
     state: Mutex<State>,
     /// When the map was read last, held while it is.
@@ -47,17 +60,10 @@ struct State {
     ranges: Vec<Range>,
 }
 
-impl Nodes {
-    /// `infos` is not empty: a URL has a host.
-    pub fn new(infos: Vec<ConnectionInfo>, trust: Trust, gauge: Arc<Gauge>) -> Self {
-        let nodes = infos.iter().filter_map(|info| match info.addr() {
-            ConnectionAddr::Tcp(host, port) | ConnectionAddr::TcpTls { host, port, .. } => Some((host.clone(), *port)),
-            _ => None,
-        });
-        let seeds = nodes.collect();
-        let info = infos.into_iter().next().expect("a cluster has a node");
+impl Cluster {
+    pub fn new(seeds: Vec<Node>, place: Place, gauge: Arc<Gauge>) -> Self {
         let (state, read) = (Mutex::default(), tokio::sync::Mutex::default());
-        Self(Arc::new(Shared { seeds, info, trust, gauge, state, read }))
+        Self(Arc::new(Shared { seeds, place, gauge, state, read }))
     }
 
     pub fn set_silence(&self, silence: Option<Duration>) {
@@ -71,9 +77,7 @@ impl Nodes {
         let mut state = self.0.state.lock();
         let silence = state.silence;
         let server = state.servers.entry(node.clone()).or_insert_with(|| {
-            let info = at(&self.0.info, node.0.clone(), node.1);
-            let place = Place::Server(Box::new(info), self.0.trust.clone());
-            Arc::new(Server::new(place, silence, Arc::clone(&self.0.gauge)))
+            Server::new(self.0.place.at(node.0.clone(), node.1), silence, Arc::clone(&self.0.gauge))
         });
         Arc::clone(server)
     }
@@ -82,7 +86,7 @@ impl Nodes {
     fn owner(&self, slot: u64) -> Option<Arc<Server>> {
         let node = {
             let state = self.0.state.lock();
-            let node = routing::owner(&state.ranges, slot)?;
+            let node = owner(&state.ranges, slot)?;
             if let Some(server) = state.servers.get(node) {
                 return Some(Arc::clone(server));
             }
@@ -93,15 +97,15 @@ impl Nodes {
 
     /// The connection to the node of a key. Reads the map first, if it has no node for the slot.
     async fn route(&self, key: &[u8], limit: Duration) -> Result<Arc<Server>, Error> {
-        let slot = routing::slot(key);
+        let slot = slot(key);
         if let Some(server) = self.owner(slot) {
             return Ok(server);
         }
-        match timeout(limit, self.read(|nodes| nodes.owner(slot).is_some())).await {
+        match timeout(limit, self.read(|cluster| cluster.owner(slot).is_some())).await {
             Ok(read) => read?,
             Err(_) => return Err(Error::Timeout(limit)),
         }
-        let unserved = || RedisError::from((redis::ServerErrorKind::ClusterDown.into(), "no node has this slot"));
+        let unserved = || RedisError::from((ServerErrorKind::ClusterDown.into(), "no node has this slot"));
         self.owner(slot).ok_or_else(|| unserved().into())
     }
 
@@ -130,8 +134,8 @@ impl Nodes {
         let questions = nodes.into_iter().map(|node| async move {
             let mut question = redis::pipe();
             question.cmd("CLUSTER").arg("SLOTS");
-            let (replies, _) = self.server(&node).send(&Arc::new(question.into()), OPEN_TIMEOUT, &mut None).await?;
-            Ok::<_, Error>(routing::ranges(&value(replies)?, &node.0)?)
+            let (replies, _) = self.server(&node).send(&Arc::new(question), OPEN_TIMEOUT, &mut None).await?;
+            Ok::<_, Error>(ranges(&value(replies)?, &node.0)?)
         });
         let mut questions: FuturesUnordered<_> = questions.collect();
         let mut failure = Error::Redis((ErrorKind::ClusterConnectionNotFound, "the cluster has no nodes").into());
@@ -150,10 +154,10 @@ impl Nodes {
     fn read_again(&self) {
         let is_new = |read: &Option<Instant>| read.is_some_and(|at| at.elapsed() < READS_APART);
         if self.0.read.try_lock().is_ok_and(|read| !is_new(&read)) {
-            let nodes = self.clone();
+            let cluster = self.clone();
             tokio::spawn(async move {
                 // If it fails, the next request that needs the map reads it.
-                let _ = timeout(OPEN_TIMEOUT, nodes.read(|_| false)).await;
+                let _ = timeout(OPEN_TIMEOUT, cluster.read(|_| false)).await;
             });
         }
     }
@@ -170,7 +174,7 @@ impl Nodes {
     /// Sends a command, and follows redirections: these replies say that it was not executed. Nothing else is sent again.
     pub async fn request(
         &self,
-        command: &Arc<Commands>,
+        command: &Arc<Pipeline>,
         key: &[u8],
         limit: Duration,
         late: &mut Option<Late>,
@@ -182,11 +186,14 @@ impl Nodes {
             // Another node may have the slot by now.
             let (replies, _) = sent.inspect_err(|_| self.read_again())?;
             let [Err(Error::Redis(error))] = replies.as_slice() else { return Ok(replies) };
-            let (node, asking) = (routing::redirected(error), routing::is_ask(error));
-            if node.is_none() && !is_misrouted(error) || rest().is_zero() {
+            let is = |kind: ServerErrorKind| error.kind() == kind.into();
+            let (node, is_moving) = (redirected(error), is(ServerErrorKind::Ask));
+            let is_misrouted =
+                is(ServerErrorKind::Moved) || is(ServerErrorKind::TryAgain) || is(ServerErrorKind::ReadOnly);
+            if node.is_none() && !is_misrouted || rest().is_zero() {
                 return Ok(replies);
             }
-            if !asking {
+            if !is_moving {
                 self.read_again();
             }
             let server = match node {
@@ -197,16 +204,105 @@ impl Nodes {
                     self.route(key, rest()).await?
                 }
             };
-            sent = if asking {
-                server.send(&Arc::new(command.asking()), rest(), late).await
-            } else {
-                server.send(command, rest(), late).await
-            };
+            sent =
+                if is_moving { ask(&server, command, rest()).await } else { server.send(command, rest(), late).await };
         }
         let (mut replies, _) = sent.inspect_err(|_| self.read_again())?;
         if let [Err(Error::Redis(error))] = replies.as_mut_slice() {
-            *error = routing::given_up(error.clone());
+            *error = given_up(error.clone());
         }
         Ok(replies)
+    }
+}
+
+/// Sends a command after ASKING, for a slot that is on its way to this node.
+async fn ask(server: &Arc<Server>, command: &Pipeline, limit: Duration) -> Result<(Replies, Instant), Error> {
+    let mut commands = redis::pipe();
+    commands.cmd("ASKING");
+    command.cmd_iter().for_each(|command| _ = commands.add_command(command.clone()));
+    // The reply to ASKING is nobody's.
+    let (replies, opened) = server.send(&Arc::new(commands), limit, &mut None).await?;
+    Ok((replies.into_iter().skip(1).collect(), opened))
+}
+
+/// The slot of a key.
+fn slot(key: &[u8]) -> u64 {
+    let hashed = around_tag(key).map_or(key, |(_, tag, _)| tag);
+    u64::from(crc16::State::<crc16::XMODEM>::calculate(hashed) % SLOTS)
+}
+
+/// The error after the last redirection. The nodes name one that is away, or do not agree, so the cluster cannot decide now:
+/// CLUSTERDOWN says so. MOVED and ASK would say that the call is wrong.
+fn given_up(error: RedisError) -> RedisError {
+    if [ServerErrorKind::Moved, ServerErrorKind::Ask].into_iter().any(|kind| error.kind() == kind.into()) {
+        return RedisError::from((ServerErrorKind::ClusterDown.into(), "redirected too often", error.to_string()));
+    }
+    error
+}
+
+/// The node that has a slot.
+fn owner(ranges: &[Range], slot: u64) -> Option<&Node> {
+    let at = ranges.partition_point(|range| range.last < slot);
+    ranges.get(at).filter(|range| range.first <= slot).map(|range| &range.node)
+}
+
+/// The reply to CLUSTER SLOTS: ranges with their primary and its replicas. A node without a name is the one that replied.
+fn ranges(reply: &Value, host: &str) -> RedisResult<Vec<Range>> {
+    let no_map = || RedisError::from((ErrorKind::Parse, "the reply is no map of the slots"));
+    let range = |range: &Value| {
+        let Value::Array(range) = range else { return None };
+        let [Value::Int(first), Value::Int(last), Value::Array(primary), ..] = range.as_slice() else { return None };
+        let [name, Value::Int(port), ..] = primary.as_slice() else { return None };
+        let name = match name {
+            Value::BulkString(name) if !name.is_empty() => String::from_utf8(name.clone()).ok()?,
+            _ => host.to_owned(),
+        };
+        let (first, last) = (u64::try_from(*first).ok()?, u64::try_from(*last).ok()?);
+        Some(Range { first, last, node: (name, u16::try_from(*port).ok()?) })
+    };
+    let Value::Array(all) = reply else { return Err(no_map()) };
+    let mut ranges = all.iter().map(range).collect::<Option<Vec<_>>>().ok_or_else(no_map)?;
+    ranges.sort_unstable_by_key(|range| range.first);
+    Ok(ranges)
+}
+
+/// The node that MOVED or ASK names.
+fn redirected(error: &RedisError) -> Option<Node> {
+    let (host, port) = error.redirect_node()?.0.rsplit_once(':')?;
+    // An empty host is that of the node which replied. Then the map says more.
+    (!host.is_empty()).then_some((host.to_owned(), port.parse().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_has_its_slot() {
+        for (key, expected) in [("foo", 12_182), ("{foo}bar", 12_182), ("", 0), ("123456789", 12_739)] {
+            assert_eq!(slot(key.as_bytes()), expected, "{key}");
+        }
+    }
+
+    #[test]
+    fn the_map_says_who_has_a_slot() {
+        let reply = "*3\r\n*4\r\n:5\r\n:9\r\n*3\r\n$1\r\nb\r\n:2\r\n$2\r\nid\r\n*2\r\n$1\r\nz\r\n:9\r\n\
+                     *3\r\n:0\r\n:3\r\n*2\r\n$0\r\n\r\n:1\r\n*3\r\n:10\r\n:16383\r\n*2\r\n$-1\r\n:3\r\n";
+        let map = ranges(&redis::parse_redis_value(reply.as_bytes()).unwrap(), "a").unwrap();
+        let owner = |slot| owner(&map, slot).map(|(host, port)| (host.as_str(), *port));
+        let expected = [Some(("a", 1)), Some(("a", 1)), None, Some(("b", 2)), Some(("b", 2)), Some(("a", 3))];
+        assert_eq!([0, 3, 4, 5, 9, 10].map(owner), expected);
+        assert!(owner(16_383).is_some() && owner(16_384).is_none());
+        assert!(ranges(&Value::Okay, "a").is_err());
+    }
+
+    #[test]
+    fn redirections_without_an_end_are_no_fault_of_the_request() {
+        for (reply, code) in
+            [("-MOVED 1 a:1\r\n", "CLUSTERDOWN"), ("-ASK 1 a:1\r\n", "CLUSTERDOWN"), ("-ERR no\r\n", "ERR")]
+        {
+            let error = redis::parse_redis_value(reply.as_bytes()).and_then(redis::Value::extract_error).unwrap_err();
+            assert_eq!(given_up(error).code(), Some(code), "{reply}");
+        }
     }
 }
