@@ -14,7 +14,6 @@ CARGO_DENY      := 0.20.2
 CARGO_FUZZ      := 0.13.2
 CARGO_MUTANTS   := 27.1.0
 CARGO_CYCLONEDX := 0.5.9
-MDBOOK          := 0.5.4
 tool = cargo $(1) --version 2>/dev/null | grep -q ' $(2)$$' || cargo install --quiet --locked cargo-$(1)@$(2)
 
 # Packages that are compiled together share one set of features for their dependencies, so each is compiled once. A target
@@ -28,7 +27,7 @@ tests = cargo test --locked --no-fail-fast $(if $(PACKAGES),$(PACKAGES) $(2:%=--
 
 # The groups of make help. A target that is in neither is for developers.
 FOR_USE     := help deps build run wheel image run-image playground service ops
-FOR_RELEASE := site deny audit dist test-dist test-reproducible sbom test-packages test-image
+FOR_RELEASE := deny audit dist test-dist test-reproducible sbom test-packages test-image
 
 .PHONY: help
 help: ## list these targets

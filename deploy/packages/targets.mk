@@ -8,13 +8,6 @@ wheel: build ## pack the module, a server to try it and a fixture for pytest int
 	@printf '  %s\n' 'python3 -m venv redis-rl' "redis-rl/bin/pip install $$(ls -t dist/redis_rl-*.whl | head -n 1)" \
 	  redis-rl/bin/redis-rl-server
 
-.PHONY: site
-site: ## make a book with search of the pages in target/site/book, and look for dead links
-	@scripts/install rust
-	@mdbook --version 2>/dev/null | grep -q ' v$(MDBOOK)$$' || \
-	  cargo install --quiet --locked mdbook@$(MDBOOK) --no-default-features --features search
-	@scripts/site "$(TARGET)/site"
-
 .PHONY: dist
 dist: ## build and pack an archive, a wheel and checksums for this architecture into dist/
 	@scripts/install dist

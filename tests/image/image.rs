@@ -373,28 +373,6 @@ fn version_and_help_are_those_of_the_server() {
 }
 
 #[test]
-fn the_example_application_is_denied_now_and_then_and_ends_at_sigterm() {
-    let (network, server_name) = (unique("net"), unique("server"));
-    let _server = server([]).with_network(&network).with_container_name(&server_name).start().expect("a server");
-    let (name, tag) = image();
-    let app = GenericImage::new(name, tag)
-        .with_entrypoint("sh")
-        .with_wait_for(WaitFor::message_on_stdout("denied, again in"))
-        .with_cmd(["/app"])
-        .with_copy_to("/app", include_bytes!("../../deploy/images/example-app").to_vec())
-        .with_network(&network)
-        .with_env_var("SERVER", &server_name)
-        .with_env_var("REPLICA", &server_name)
-        .with_startup_timeout(PATIENCE)
-        .start()
-        .expect("it is denied");
-    // It now sleeps until it may ask again.
-    stop(&app);
-    let output = String::from_utf8(app.stdout_to_vec().expect("its output")).expect("text");
-    assert_eq!(output.lines().filter(|line| line.contains(": allowed, ")).count(), 5, "{output}");
-}
-
-#[test]
 fn it_says_what_it_is() {
     let (name, tag) = image();
     let ask = |field: &str| docker(&["image", "inspect", "--format", field, &format!("{name}:{tag}")]);
