@@ -61,10 +61,11 @@ class Kubernetes(unittest.TestCase):
         cls.all = manifests()
         cls.pod = cls.all["StatefulSet", "redis-rl"]["spec"]["template"]
         [cls.container] = cls.pod["spec"]["containers"]
-        cls.config = cls.all["ConfigMap", "redis-rl"]["data"]["redis-rl.conf"]
+        names, values = cls.container["args"][::2], cls.container["args"][1::2]
+        cls.options = dict(zip(names, values, strict=True))
 
     def test_schemas(self):
-        self.assertEqual(len(self.all), 11)
+        self.assertEqual(len(self.all), 10)
         for version in VERSIONS:
             for key, manifest in self.all.items():
                 with self.subTest(version=version, manifest=key):
@@ -100,8 +101,7 @@ class Kubernetes(unittest.TestCase):
         volumes |= {claim["metadata"]["name"] for claim in stateful_set["volumeClaimTemplates"]}
         mounts = {mount["name"]: mount["mountPath"] for mount in self.container["volumeMounts"]}
         self.assertEqual(set(mounts), volumes)
-        self.assertEqual(self.container["args"], [mounts["config"]])
-        self.assertIn(f"aclfile {mounts['users']}/users.acl\n", self.config)
+        self.assertEqual(self.options["--aclfile"], f"{mounts['users']}/users.acl")
         self.has_the_least_rights(self.pod["spec"], self.container)
 
     def test_the_service(self):
@@ -121,9 +121,6 @@ class Kubernetes(unittest.TestCase):
             self.assertEqual(port["port"], ports[port["targetPort"]])
         allowed = [[port["port"] for port in rule["ports"]] for rule in self.all["NetworkPolicy", "rlaas"]["spec"]["ingress"]]
         self.assertEqual(allowed, [["grpc", "http"], ["metrics"]])
-        scrape = {"scrape": "true", "port": str(ports["metrics"]), "path": "/metrics"}
-        wanted = {f"prometheus.io/{name}": value for name, value in scrape.items()}
-        self.assertEqual(pod["metadata"]["annotations"], wanted)
         for text in self.all["ConfigMap", "rlaas"]["data"].values():
             rules = yaml.safe_load(text)
             self.assertEqual((rules["on_unavailable"], rules["instances"]), ("local", deployment["replicas"]))
@@ -187,8 +184,8 @@ class Kubernetes(unittest.TestCase):
         self.assertLessEqual(client["podSelector"]["matchLabels"].items(), pod["metadata"]["labels"].items())
 
     def test_the_memory_fits_the_limit(self):
-        maxmemory = bytes_of(re.search(r"^maxmemory (\w+)$", self.config, re.MULTILINE)[1])
-        self.assertLessEqual(maxmemory, 0.6 * bytes_of(self.container["resources"]["limits"]["memory"]))
+        most = 0.6 * bytes_of(self.container["resources"]["limits"]["memory"])
+        self.assertLessEqual(bytes_of(self.options["--maxmemory"]), most)
 
     def test_the_users_are_those_of_the_pages(self):
         example = (MANIFESTS / "users.acl.example").read_text()
@@ -206,18 +203,12 @@ class Kubernetes(unittest.TestCase):
         with tempfile.TemporaryDirectory(prefix="rl-kubernetes-") as name:
             directory, [port] = pathlib.Path(name), free_ports(1)
             (directory / "users.acl").write_text((MANIFESTS / "users.acl.example").read_text())
-            config = self.config
-            for there, here in [
-                ("/usr/local/etc/redis-rl/image.conf", f"{directory}/image.conf"),
-                ("/usr/lib/redis/modules/libredis_rl.so", os.environ["RL_MODULE"]),
-                ("/etc/redis-rl/users/users.acl", f"{directory}/users.acl"),
-            ]:
-                self.assertIn(there, config)
-                config = config.replace(there, here)
-            image = (ROOT / "deploy" / "images" / "image.conf").read_text()
-            image = image.replace("/usr/local/etc/redis-rl/redis.conf", str(ROOT / "redis.conf"))
-            (directory / "image.conf").write_text(image.replace("dir /data", f"dir {directory}"))
-            (directory / "redis-rl.conf").write_text(config)
+            # What the image starts with, at paths of this machine.
+            for file in ["image.conf", "default.conf"]:
+                config = (ROOT / "deploy" / "images" / file).read_text()
+                config = config.replace("/usr/local/etc/redis-rl/redis.conf", str(ROOT / "redis.conf"))
+                config = config.replace("/usr/local/etc/redis-rl/", f"{directory}/").replace("dir /data", f"dir {directory}")
+                (directory / file).write_text(config.replace("/usr/lib/redis/modules/libredis_rl.so", os.environ["RL_MODULE"]))
             environment = {**os.environ, "REDIS_RL_PORT": str(port), "REDIS_RL_USER": "probe"}
             environment["REDISCLI_AUTH"] = environment["VALKEYCLI_AUTH"] = "CHANGE-ME"
 
@@ -227,7 +218,9 @@ class Kubernetes(unittest.TestCase):
 
             self.assertEqual([check(probe) for probe in probes], [1, 1])
             # Reachable from this machine only, whatever the configuration says.
-            server = spawn([path, "redis-rl.conf", "--port", port, "--bind", "127.0.0.1"], directory, "log")
+            own = {"--aclfile": f"{directory}/users.acl", "--port": port, "--bind": "127.0.0.1"}
+            options = [word for option in (self.options | own).items() for word in option]
+            server = spawn([path, "default.conf", *options], directory, "log")
             try:
                 wait_for(server, directory / "log", lambda: check(probes[1]) == 0)
                 self.assertEqual(check(probes[0]), 0)
@@ -242,6 +235,7 @@ class Kubernetes(unittest.TestCase):
                 self.assertIn("# rl", send("exporter", "INFO", "rl")[0])
                 for words in [("RL.TOP",), ("INFO", "rl"), ("CONFIG", "SET", "rl.shadow", "no")]:
                     self.assertNotIn("NOPERM", send("operator", *words)[0])
+                self.assertEqual(send("operator", "CONFIG", "GET", "appendonly")[1], "yes")
                 self.assertIn("NOPERM", send("probe", "RL.TOKEN", "limit:a", "1m", "5")[0])
             finally:
                 server.kill()

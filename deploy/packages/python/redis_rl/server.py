@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import itertools
 import os
 import pathlib
 import shutil
@@ -60,14 +59,10 @@ def main() -> None:
     if sys.argv[1:] in (["--help"], ["-h"]):
         print(main.__doc__)
         return
-    arguments = sys.argv[1:]
     try:
-        words = command(find_server(), arguments)
+        words = command(find_server(), sys.argv[1:])
     except FileNotFoundError as error:
         sys.exit(f"redis-rl-server: {error}")
-    port = next((value for name, value in itertools.pairwise(arguments) if name == "--port"), None)
-    client = pathlib.Path(sys.argv[0]).with_name("redis-rl-cli")
-    print(f"In another terminal: {client}{f' -p {port}' if port else ''} RL.TOKEN user:42 1m 5\n", flush=True)
     os.execv(words[0], words)
 
 
