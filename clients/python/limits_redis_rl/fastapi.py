@@ -16,34 +16,30 @@ from .asgi import LIMIT
 Given = Any
 
 
-def limit(limiter: AsyncLimiter, *limits: Given, key: Given = None, cost: Given = 1) -> Callable[..., Awaitable[None]]:
-    """A dependency that limits a route: ``Depends(limit(limiter, "TOKEN 1m 60", key=user))``. The application needs
+def limit(limiter: AsyncLimiter, *limits: tuple[Given, ...]) -> Callable[..., Awaitable[None]]:
+    """A dependency that limits a route: ``Depends(limit(limiter, ("TOKEN 1m 60", user)))``. The application needs
     :class:`limits_redis_rl.RateLimitMiddleware`, which replies to what is denied.
 
-    :param limits: policies, each for `key` and `cost`; or tuples of a policy, a key of its own and a cost. All are
-        charged, or none. A policy may be a dependency that returns one for this request, or ``None`` for no limit
-    :param key: a dependency that returns who is limited. What it depends on, such as the authentication, comes first.
-        Or a text: one limit for all
-    :param cost: the units of a request, or a dependency that returns them
+    :param limits: a policy, who is limited, and the units of a request, 1 if not given. Each may be a dependency that
+        returns it; what that depends on, such as the authentication, comes first. All limits are charged, or none. A
+        policy that is ``None`` for this request is no limit
     """
     parameters = [inspect.Parameter("connection", inspect.Parameter.KEYWORD_ONLY, annotation=HTTPConnection)]
 
-    def given(name: str, value: Given) -> Callable[[dict[str, Any]], Any]:
+    def given(value: Given) -> Callable[[dict[str, Any]], Any]:
         if not callable(value):
             return lambda found: value
+        name = f"given_{len(parameters)}"
         parameters.append(inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=Depends(value)))
         return lambda found: found[name]
 
     made = []
-    for number, each in enumerate(limits):
-        policy, who, units = (*each, cost)[:3] if isinstance(each, tuple) else (each, key, cost)
+    for each in limits or [()]:
+        policy, who, *others = each if isinstance(each, tuple) and 2 <= len(each) <= 3 else (each, None)
         if not isinstance(who, (str, int)) and not callable(who):
-            raise TypeError("key: expected a dependency that returns who is limited: key=user")
+            raise TypeError('limit: expected a policy and who is limited: limit(limiter, ("TOKEN 1m 60", user))')
         fixed = policy if callable(policy) else limiter.fixed(policy)
-        values = {"policy": fixed, "key": who, "cost": units}
-        made.append([given(f"{name}_{number}", value) for name, value in values.items()])
-    if not made:
-        raise TypeError('limit: expected a policy: limit(limiter, "TOKEN 1m 60", key=user)')
+        made.append([given(value) for value in (fixed, who, *others)])
 
     async def check(connection: HTTPConnection, **found: Any) -> None:
         admit = connection.scope.get(LIMIT)

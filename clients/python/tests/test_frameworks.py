@@ -88,8 +88,9 @@ async def fastapi(port: int, prefix: str, limits: list[str], **options: Any) -> 
     async with limited("asyncio", port, prefix=prefix, **options) as limiter:
         app = FastAPI()
         app.add_middleware(RateLimitMiddleware)
+        check = limit(limiter, *((policy, user) for policy in limits))
         # A response of the route's own has the headers too.
-        app.get("/", dependencies=[Depends(limit(limiter, *limits, key=user))])(lambda: PlainTextResponse('"hello"'))
+        app.get("/", dependencies=[Depends(check)])(lambda: PlainTextResponse('"hello"'))
         async with http_client(app) as call:
             yield call
 
@@ -219,7 +220,7 @@ async def test_policies_keys_and_costs_of_a_request(port: int, prefix: str) -> N
             assert (await call("eve", **{"x-plan": "own"}))[0] == 200
             # None is a fault: all callers without a name would share a limit.
             with pytest.raises(ValueError, match="two limits share the keys"):
-                limit(limiter, "WINDOW 1d 8 AS address", key=user)
+                limit(limiter, ("WINDOW 1d 8 AS address", user))
 
 
 async def test_fastapi_limits_whom_it_knows(port: int, prefix: str) -> None:
@@ -229,7 +230,7 @@ async def test_fastapi_limits_whom_it_knows(port: int, prefix: str) -> None:
     # Limits of the middleware and of a dependency are two decisions with one set of headers.
     async with limited("asyncio", port, prefix=prefix) as limiter:
         app = FastAPI()
-        app.get("/", dependencies=[Depends(limit(limiter, "WINDOW 1d 1 AS two", key="all"))])(lambda: "hello")
+        app.get("/", dependencies=[Depends(limit(limiter, ("WINDOW 1d 1 AS two", "all")))])(lambda: "hello")
         policies = lambda scope: [("WINDOW 1d 9 AS one", "all")]  # noqa: E731
         async with http_client(RateLimitMiddleware(app, limiter=limiter, policies=policies)) as call:
             for status in (200, 429):
@@ -283,7 +284,7 @@ def test_websocket(port: int, prefix: str) -> None:
 @needs_module
 async def test_the_examples_of_the_page(port: int, raw: redis.Redis) -> None:
     raw.flushall()
-    names = page('Depends(limit(limiter, "TOKEN 1m 60"', port)
+    names = page('Depends(limit(limiter, ("TOKEN 1m 60"', port)
     async with names["client"], http_client(names["app"]) as call:
         assert (await call("ann"))[1]["ratelimit"].startswith('"token";r=59;')
     page("limiter.lease(", port)

@@ -277,9 +277,9 @@ WRONG_ARGUMENTS: list[tuple[Any, Any, dict[str, Any], str]] = [
     (Limiter, CLIENT, {"module": "no"}, "module: expected optional or required"),
     (Limiter, CLIENT, {"prefix": None}, "prefix: expected a str"),
     (Limiter, CLIENT, {"secret": ""}, "secret: expected a str that is not empty"),
-    (limit, AsyncLimiter(ASYNC), {"key": len}, "limit: expected a policy"),
-    (partial(limit, AsyncLimiter(ASYNC)), "TOKEN 1m 60", {}, "key: expected a dependency"),
-    (partial(limit, AsyncLimiter(ASYNC)), "TOKNE 1m 60", {"key": len}, "algorithm: expected one of"),
+    (limit, AsyncLimiter(ASYNC), {}, "limit: expected a policy and who is limited"),
+    (partial(limit, AsyncLimiter(ASYNC)), "TOKEN 1m 60", {}, "limit: expected a policy and who is limited"),
+    (partial(limit, AsyncLimiter(ASYNC)), ("TOKNE 1m 60", len), {}, "algorithm: expected one of"),
     (RateLimitMiddleware, FastAPI(), {"policies": len}, "limiter: expected AsyncLimiter(client), for"),
 ]
 
