@@ -42,11 +42,8 @@ class CircuitOpen(redis.ConnectionError):
 
 
 class Overloaded(redis.TimeoutError):
-    """All connections of the client were in use until the time was over, so this request was not sent.
-
-    The server may work, and a client that sends many requests at once can cause this. So `unavailable="allow"` does not
-    allow such a request.
-    """
+    """All connections of the client were in use until the time was over, so this request was not sent. A client that
+    sends many requests at once can cause this. So `unavailable="allow"` does not allow such a request."""
 
 
 # The server has nothing of a call with such an error.

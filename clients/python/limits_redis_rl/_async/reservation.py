@@ -30,10 +30,9 @@ class AsyncReservation:
     """An estimate that is charged, and the leases that are held with it. It is settled once: by :meth:`settle` or
     :meth:`cancel`, or at the end of ``with`` (``async with``), also by an exception or a cancellation.
 
-    At that end it settles with the usage reported so far. If nothing was reported, the whole estimate stays charged,
-    since the upstream may have worked all the same. So hanging up makes nothing free. A settlement without a reply is
-    sent again until the reservation can no longer be settled. One that is dropped without an end is renewed no more,
-    and comes back after its `ttl`.
+    At that end it settles with the usage reported so far. If nothing was reported, the whole estimate stays charged:
+    hanging up makes nothing free. A settlement without a reply is sent again until the reservation can no longer be
+    settled. One that is dropped without an end is renewed no more, and comes back after its `ttl`.
     """
 
     decision = Decisions(False, [])
@@ -114,9 +113,7 @@ class AsyncReservation:
 
     async def settle(self, actual: Used) -> None:
         """Settles with what the request has used, as :meth:`report` has it. A limit without a cost stays charged 1.
-
-        With asyncio, this waits for the reply. With threads, a thread sends again what had none, and this returns.
-        """
+        With threads, this does not wait until what had no reply is sent again."""
         self.report(actual)
         if error := await run(self._link.background, self._settlement(), self._loop):
             raise error

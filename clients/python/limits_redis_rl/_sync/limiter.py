@@ -31,10 +31,8 @@ _registered: WeakKeyDictionary[Any, dict[str, Policy]] = WeakKeyDictionary()
 
 
 class Limiter:
-    """Checks requests against limits in Redis. The caller closes the client.
-
-    An error about a call (a wrong policy, a wrong password, a key of another type) is raised in any case.
-    :func:`limits_redis_rl.is_unavailable` is false for it.
+    """Checks requests against limits in Redis. An error about a call (a wrong policy, a wrong password) is always
+    raised; :func:`limits_redis_rl.is_unavailable` is false for it.
 
     :param prefix: what the keys begin with: ``app:``, in a cluster ``{app}:``
     :param unavailable: what a request gets without a decision: ``error``, ``allow``, ``deny`` or ``local``
@@ -131,20 +129,14 @@ class Limiter:
         return (self.decide("PEEK", [self.limit(policy, who, cost)])).limits[0]
 
     def refund(self, policy: AnyPolicy, who: str | int, *, cost: int = 1, at: int | None = None) -> Decision:
-        """Gives units back.
-
-        :param at: the time of the charge, `at` of its decision
-        """
+        """Gives units back; `at` is the time of the charge, which its decision has."""
         limit = self.limit(policy, who, cost)
         return (self.decide("REFUND", [limit.correction("COST", str(limit.units), *_at(at))])).limits[0]
 
     def settle(
         self, policy: AnyPolicy, who: str | int, *, actual: int, reserved: int = 1, at: int | None = None
     ) -> Decision:
-        """Corrects a charge of `reserved` units to the `actual` ones.
-
-        :param at: the time of the charge, `at` of its decision
-        """
+        """Corrects a charge of `reserved` units, at the time `at`, to the `actual` ones."""
         words = ("RESERVED", str(reserved), "ACTUAL", str(actual), *_at(at))
         return (self.decide("SETTLE", [self.limit(policy, who).correction(*words)])).limits[0]
 
@@ -157,10 +149,8 @@ class Limiter:
         return int(reply) == 1
 
     def wait(self, policy: AnyPolicy, who: str | int, *, cost: int = 1, timeout: float | None = None) -> Decision:
-        """Waits until the request is allowed, for LEAKY until its turn.
-
-        Raises :exc:`limits_redis_rl.Denied` at once if that is never, or in more than `timeout` seconds.
-        """
+        """Waits until the request is allowed, for LEAKY until its turn. Raises :exc:`limits_redis_rl.Denied` at once if
+        that is never, or in more than `timeout` seconds."""
         end = None if timeout is None else time.monotonic() + timeout
         while True:
             decision = self.check(policy, who, cost=cost)
@@ -223,7 +213,6 @@ class Limiter:
             return self._without_server(error, call)
 
     def all(self, limits: Iterable[OneLimit]) -> list[Limit]:
-        """The limits of a call."""
         found = []
         for each in limits if hasattr(limits, "__iter__") else [limits]:
             if not isinstance(each, Limit):
