@@ -195,13 +195,13 @@ async def test_when_a_lease_is_lost(
 ) -> None:
     server = Fake(kind, {"RL.RENEW": renew}, shadow)
     limiter = server.limiter()
-    reservation = await value(limiter.reserve([("LEASE 300ms 1", "k")], "1m"))
+    reservation = await value(limiter.reserve([("LEASE 600ms 1", "k")], "1m"))
     assert not reservation.is_lost
-    await asyncio.sleep(0.8)
+    await asyncio.sleep(0.9)
     await asyncio.to_thread(eventually, lambda: limiter.counters.leases_lost == lost, "it is counted")
     assert reservation.is_lost == lost
     assert (limiter.counters.faults > 0) == (name == "the renewal is rejected")
-    assert set(server.sent[1:]) <= {"RL.RENEW lease:300ms:{k} 300ms call-1"}
+    assert set(server.sent[1:]) <= {"RL.RENEW lease:600ms:{k} 600ms call-1"}
     reservation.close()
     assert (reservation.is_lost, caplog.text.count("a lease has ended: the reservation")) == (lost, lost)
 
