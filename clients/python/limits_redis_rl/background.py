@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import atexit
 import concurrent.futures
 import functools
 import inspect
@@ -11,10 +10,7 @@ import os
 import threading
 from collections.abc import Callable
 from typing import Any, TypeAlias
-from weakref import WeakSet
 
-# How long the end of a program waits for its settlements, in seconds.
-AT_EXIT = 1.0
 # Returns after how many seconds it runs again, or why it failed; with asyncio an awaitable of that.
 Job: TypeAlias = "Callable[[], Any]"
 Future: TypeAlias = "concurrent.futures.Future[Exception | None]"
@@ -44,7 +40,6 @@ class Background:
     def __init__(self) -> None:
         # The process that waits for a job. A child process has none of the jobs of its parent.
         self._jobs: dict[Future, int] = {}
-        _all.add(self)
 
     def start(
         self, job: Job, loop: asyncio.AbstractEventLoop | None, wait: float = 0.0, is_awaited: bool = True
@@ -62,12 +57,3 @@ class Background:
 
     def awaited(self) -> list[Future]:
         return [job for job, process in self._jobs.copy().items() if process == os.getpid()]
-
-
-_all: WeakSet[Background] = WeakSet()
-
-
-@atexit.register
-def _at_exit() -> None:
-    jobs = [job for background in list(_all) for job in background.awaited()]
-    concurrent.futures.wait(jobs, AT_EXIT)

@@ -189,21 +189,20 @@ LEASES: list[tuple[str, int, list[Any], bool]] = [
 
 
 @every_kind
-@pytest.mark.parametrize(("name", "shadow", "renew", "lost"), LEASES, ids=lambda each: str(each)[:30])
-async def test_when_a_lease_is_lost(
-    name: str, shadow: int, renew: Any, lost: bool, kind: str, caplog: pytest.LogCaptureFixture
-) -> None:
-    server = Fake(kind, {"RL.RENEW": renew}, shadow)
-    limiter = server.limiter()
-    reservation = await value(limiter.reserve([("LEASE 600ms 1", "k")], "1m"))
-    assert not reservation.is_lost
-    await asyncio.sleep(0.9)
-    await asyncio.to_thread(eventually, lambda: limiter.counters.leases_lost == lost, "it is counted")
-    assert reservation.is_lost == lost
-    assert (limiter.counters.faults > 0) == (name == "the renewal is rejected")
-    assert set(server.sent[1:]) <= {"RL.RENEW lease:600ms:{k} 600ms call-1"}
-    reservation.close()
-    assert (reservation.is_lost, caplog.text.count("a lease has ended: the reservation")) == (lost, lost)
+async def test_when_a_lease_is_lost(kind: str, caplog: pytest.LogCaptureFixture) -> None:
+    servers = [Fake(kind, {"RL.RENEW": renew}, shadow) for _, shadow, renew, _ in LEASES]
+    limiters = [server.limiter() for server in servers]
+    reservations = [await value(limiter.reserve([("LEASE 1s 1", "k")], "1m")) for limiter in limiters]
+    assert not any(reservation.is_lost for reservation in reservations)
+    await asyncio.sleep(1.3)
+    for (name, _, _, lost), server, limiter, reservation in zip(LEASES, servers, limiters, reservations, strict=True):
+        counters = limiter.counters
+        await asyncio.to_thread(eventually, lambda counters=counters, lost=lost: counters.leases_lost == lost, name)
+        assert (counters.faults > 0) == (name == "the renewal is rejected")
+        assert set(server.sent[1:]) <= {"RL.RENEW lease:1000ms:{k} 1000ms call-1"}
+        reservation.close()
+        assert reservation.is_lost == lost, name
+    assert caplog.text.count("a lease has ended: the reservation") == sum(lost for *_, lost in LEASES)
 
 
 @every_kind
@@ -308,21 +307,6 @@ from limits_redis_rl import Limiter
 
 limiter = Limiter(redis.Redis(port=int(sys.argv[1]), retry=None, socket_timeout=0.1), prefix=sys.argv[2])
 lease = [("LEASE 600ms 9 AS calls", "ann")]
-"""
-
-
-@contextlib.contextmanager
-def program(text: str, port: int, prefix: str) -> Any:
-    words, pipe = [sys.executable, "-c", PROGRAM + text, str(port), prefix], subprocess.PIPE
-    with subprocess.Popen(words, stdin=pipe, stdout=pipe, text=True) as running:
-        try:
-            yield running
-        finally:
-            running.kill()
-
-
-def test_a_child_process(port: int, prefix: str) -> None:
-    text = """
 parents = limiter.reserve(lease, "1h")  # it has a thread
 key = limiter.limit(*lease[0]).key
 limiter.client.connection_pool.connection_kwargs["socket_timeout"] = 10
@@ -340,22 +324,9 @@ if os.fork() == 0:
 os.wait()
 print("parent", parents.is_lost, limiter.client.zcard(key))
 """
-    with program(text, port, prefix) as parent:
-        said, _ = parent.communicate(timeout=30)
-    assert said.splitlines() == ["child True False True True", "parent False 1"]
 
 
-@needs_module
-def test_the_end_of_a_program(port: int, prefix: str, raw: redis.Redis) -> None:
-    text = """
-reservation = limiter.reserve([("ROLLING 1d 1000 AS tokens", "ann", 300)], "1h")
-print("reserved", flush=True)
-sys.stdin.readline()
-reservation.settle(450)
-"""
-    with program(text, port, prefix) as ends:
-        assert ends.stdout.readline() == "reserved\n"
-        raw.execute_command("CLIENT", "PAUSE", 300, "WRITE")
-        ends.communicate("settle\n", timeout=30)
-    with redis.Redis(port=port, retry=None, socket_timeout=30) as client:
-        assert Limiter(client, prefix=prefix).peek("ROLLING 1d 1000 AS tokens", "ann", cost=0).count == 450
+def test_a_child_process(port: int, prefix: str) -> None:
+    command = [sys.executable, "-c", PROGRAM, str(port), prefix]
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, timeout=30, check=True)
+    assert done.stdout.splitlines() == ["child True False True True", "parent False 1"]

@@ -198,7 +198,7 @@ class AsyncLimiter:
 
     async def join(self, timeout: float | None = None) -> bool:
         """Waits until all settlements in the background have ended, at most `timeout` seconds if given, and returns
-        whether they have. With threads, the end of a program waits a second for them."""
+        whether they have. The end of a program ends them."""
         return await join(self.link.background, timeout)
 
     async def decide(self, verb: str, limits: Sequence[Limit]) -> Decisions:
