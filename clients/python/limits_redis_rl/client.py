@@ -6,11 +6,9 @@ from typing import Any
 
 import redis
 import redis.asyncio
-import redis.asyncio.sentinel
-import redis.sentinel
 
-SYNC = (redis.Redis, redis.RedisCluster, redis.sentinel.Sentinel)
-ASYNC = (redis.asyncio.Redis, redis.asyncio.RedisCluster, redis.asyncio.sentinel.Sentinel)
+SYNC = (redis.Redis, redis.RedisCluster)
+ASYNC = (redis.asyncio.Redis, redis.asyncio.RedisCluster)
 
 
 def check_client(client: Any, is_async: bool) -> None:

@@ -21,13 +21,7 @@ MONTHS = {"month": 1, "year": 12}
 # The largest integer of a structured header field (RFC 9651, section 3.3.1). A larger one voids the whole header.
 MAX_INTEGER = 999_999_999_999_999
 
-# The options of each algorithm, as vectors/capabilities.json says.
-TAKES: dict[str, tuple[str, ...]] = {
-    **dict.fromkeys(("WINDOW", "SLIDING", "ROLLING", "COUNTER", "LEASE"), ()),
-    **dict.fromkeys(("TOKEN", "LEAKY", "GCRA"), ("burst",)),
-    "FIXED": ("anchor",),
-    "LOCKOUT": ("block", "max"),
-}
+ALGORITHMS = ("FIXED", "WINDOW", "SLIDING", "ROLLING", "COUNTER", "TOKEN", "LEAKY", "GCRA", "LEASE", "LOCKOUT")
 # Those whose charge may be a reservation.
 RESERVES = ("FIXED", "WINDOW", "COUNTER", "ROLLING")
 
@@ -52,12 +46,12 @@ def integer(name: str, value: object, least: int, most: int = LARGEST) -> int:
     return found
 
 
-# How each option is read.
-OPTIONS: dict[str, Callable[[str, object], int]] = {
-    "burst": lambda name, value: integer(name, value, 1),
-    "anchor": lambda name, value: integer(name, value, 0, YEAR_10000 - 1),
-    "block": milliseconds,
-    "max": milliseconds,
+# Which algorithms take an option, as vectors/capabilities.json says, and how it is read.
+OPTIONS: dict[str, tuple[tuple[str, ...], Callable[[str, object], int]]] = {
+    "burst": (("TOKEN", "LEAKY", "GCRA"), lambda name, value: integer(name, value, 1)),
+    "anchor": (("FIXED",), lambda name, value: integer(name, value, 0, YEAR_10000 - 1)),
+    "block": (("LOCKOUT",), milliseconds),
+    "max": (("LOCKOUT",), milliseconds),
 }
 
 
@@ -84,14 +78,17 @@ class Policy:
         **options: Any,
     ) -> None:
         self.algorithm = word = str(algorithm).upper()
-        if word not in TAKES:
-            raise ValueError(f"algorithm: expected one of {', '.join(TAKES)}, not {algorithm!r}")
-        options = {option: value for option, value in options.items() if value is not None}
-        for option in options:
-            if option not in TAKES[word]:
-                others = ", ".join(each for each, takes in TAKES.items() if option in takes)
-                raise ValueError(f"{option}: {word} takes none{f'; {others} do' if others else ''}")
-        given = {option: OPTIONS[option](option, options[option]) for option in TAKES[word] if option in options}
+        if word not in ALGORITHMS:
+            raise ValueError(f"algorithm: expected one of {', '.join(ALGORITHMS)}, not {algorithm!r}")
+        given, words = dict[str, int](), list[str]()
+        for option, (takers, read) in OPTIONS.items():
+            if (value := options.pop(option, None)) is not None:
+                if word not in takers:
+                    raise ValueError(f"{option}: {word} takes none; {', '.join(takers)} do")
+                given[option] = read(option, value)
+                words += [option.upper(), f"{given[option]}ms" if read is milliseconds else str(given[option])]
+        if options:
+            raise ValueError(f"{next(iter(options))}: {word} takes none")
         days = CALENDAR.get(str(window).lower()) if word == "FIXED" else None
         self.window_ms = days * DAY if days else milliseconds("window", window)
         self.window = str(window).lower() if days else f"{self.window_ms}ms"
@@ -100,10 +97,7 @@ class Policy:
         self.anchor = given.get("anchor", 0)
         if given.get("max", LARGEST) < given.get("block", self.window_ms):
             raise ValueError("max: expected no less than block")
-        words = [self.window, str(self.limit)]
-        for option, value in given.items():
-            words += [option.upper(), f"{value}ms" if OPTIONS[option] is milliseconds else str(value)]
-        self.words = (*words, "SHADOW") if shadow else tuple(words)
+        self.words = (self.window, str(self.limit), *words, *(["SHADOW"] if shadow else []))
         if name is not None and not (isinstance(name, str) and re.fullmatch(r"[A-Za-z0-9._-]{1,64}", name)):
             raise ValueError(f"name: expected 1 to 64 of A-Z a-z 0-9 . _ -, not {name!r}")
         anchored = [str(self.anchor)] if "anchor" in given else []
