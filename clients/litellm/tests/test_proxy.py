@@ -510,10 +510,6 @@ def is_decided(caller, at):
     return caller.call(at=at)[0] == 200 and caller.counted()[0] > before
 
 
-def text(command):
-    return lambda gateway: gateway.server.text(*command.split())
-
-
 # What begins it, what ends it, and what the log says. As docs/failure.md says.
 CANNOT_DECIDE = {
     "no connection": (
@@ -522,8 +518,6 @@ CANNOT_DECIDE = {
         "ConnectionError",
     ),
     "it hangs": (lambda it: it.server.pause(), lambda it: it.server.resume(), "TimeoutError: no reply within 0.5 s"),
-    "at maxmemory": (text("CONFIG SET maxmemory 1"), text("CONFIG SET maxmemory 0"), "OutOfMemoryError"),
-    "a replica": (text("REPLICAOF 127.0.0.1 1"), text("REPLICAOF NO ONE"), "ReadOnlyError"),
 }
 
 
@@ -594,13 +588,6 @@ def test_a_wrong_configuration_is_loud(gateway, wrong, log):
     caller.more = {"wrong": wrong}
     rejected(caller, f"a fault of the configuration: {log}")
     assert caller.counted() == (0, 0, 0)
-
-
-def test_a_key_of_another_type(gateway):
-    caller = Caller(gateway, user=LIMITS)
-    key = f"{caller.key()}:tokens"
-    gateway.server.text("RPUSH", key, "x")
-    rejected(caller, "a fault of the configuration: ResponseError: WRONGTYPE")
 
 
 def test_a_server_without_the_module(gateway):
