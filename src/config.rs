@@ -85,17 +85,12 @@ pub fn shadow() -> bool {
     SHADOW.load(Ordering::Relaxed)
 }
 
-/// The arguments of `loadmodule` that are no configuration settings.
-pub struct Loaded {
-    /// Whether to register CL.THROTTLE: `cl-throttle yes` (the default) or `no`.
-    pub cl_throttle: bool,
-}
-
 /// Registers the configuration, with the arguments of `loadmodule` (`rl.on-oom allow`, or `on-oom allow`) as defaults.
+/// Returns whether to register CL.THROTTLE: `cl-throttle yes` (the default) or `no`.
 ///
 /// # Errors
 /// The argument that is wrong, and what it accepts.
-pub fn register(ctx: &Context, args: &[RedisString]) -> Result<Loaded, String> {
+pub fn register(ctx: &Context, args: &[RedisString]) -> Result<bool, String> {
     let mut on_oom = OnOom::Error;
     let (mut shadow, mut top_keys, mut cl_throttle) = (false, denied::DEFAULT_CAPACITY, true);
     let mut max_reservations = DEFAULT_RESERVATIONS;
@@ -138,7 +133,7 @@ pub fn register(ctx: &Context, args: &[RedisString]) -> Result<Loaded, String> {
         register_i64_configuration(ctx, name, place, default, least, most, ConfigurationFlags::DEFAULT, changed);
     }
     load_configs(Ctx::of(ctx));
-    Ok(Loaded { cl_throttle })
+    Ok(cl_throttle)
 }
 
 fn integer(word: Option<&[u8]>, range: RangeInclusive<i64>) -> Option<i64> {

@@ -20,36 +20,20 @@ pub struct Error {
 pub enum Message {
     Text(&'static CStr),
     /// Too few words for this command, or too many.
-    Arity {
-        command: &'static str,
-    },
-    /// A STRING that another algorithm wrote.
-    HeldBy {
-        algorithm: &'static str,
-    },
-    /// A word that is nearly this option.
-    Meant {
-        option: &'static str,
-    },
+    Arity(&'static str),
+    /// A STRING that this other algorithm wrote.
+    HeldBy(Name),
     /// An option that only these commands take.
     OnlyFor {
         option: &'static str,
         takers: &'static [&'static str],
     },
     /// An option that this algorithm does not take.
-    NotTakenBy {
-        option: &'static str,
-        algorithm: &'static str,
-    },
+    NotTakenBy(Name, &'static str),
     /// A window of the calendar, which this algorithm does not take.
-    NoCalendar {
-        algorithm: &'static str,
-    },
+    NoCalendar(Name),
     /// A correction that this algorithm does not take.
-    NoCorrection {
-        algorithm: &'static str,
-        instead: &'static str,
-    },
+    NoCorrection(Name),
     /// A limit of RL.SHARE whose algorithm does not take ALWAYS.
     NotShared,
     /// A rule about these words, which the text joins by "and" or "or".
@@ -73,22 +57,12 @@ impl Error {
     /// The same error of a command, which a wrong number of arguments names. `example` begins with the name.
     pub fn of_command(self, example: &'static str) -> Self {
         match self.message {
-            Message::Arity { .. } => {
+            Message::Arity(_) => {
                 let command = example.split(' ').next().unwrap_or_default();
-                Self { message: Message::Arity { command }, ..self }
+                Self { message: Message::Arity(command), ..self }
             }
             _ => self,
         }
-    }
-
-    /// The error for a correction of an algorithm that takes none.
-    pub const fn no_correction(algorithm: Name) -> Self {
-        let instead = match algorithm.traits() {
-            Traits { refund: true, .. } => "RL.REFUND gives back what it charged",
-            Traits { id: true, .. } => "RL.RELEASE ends a lease",
-            _ => "RL.RESET forgets what it charged",
-        };
-        Self::new(Message::NoCorrection { algorithm: algorithm.word(), instead })
     }
 
     /// The same error, with the number of the limit that it is about.
@@ -101,24 +75,28 @@ impl Error {
         let text = match self.message {
             Message::Text(text) if self.limit == 0 => return Cow::Borrowed(text),
             Message::Text(text) => text.to_string_lossy().into_owned(),
-            Message::Arity { command } => {
+            Message::Arity(command) => {
                 let word = command.strip_prefix("RL.").unwrap_or(command);
                 format!("ERR wrong number of arguments for '{command}' command: RL.HELP {word} lists its arguments")
             }
-            Message::HeldBy { algorithm } => {
-                format!("ERR the key holds a state of {algorithm}: use another key for each algorithm")
+            Message::HeldBy(name) => {
+                format!("ERR the key holds a state of {}: use another key for each algorithm", name.word())
             }
-            Message::Meant { option } => format!("ERR syntax error: no such option, but there is {option}"),
             Message::OnlyFor { option, takers } => {
                 let verb = if takers.len() == 1 { "takes" } else { "take" };
                 format!("ERR invalid {option}: only {} {verb} it", in_words(takers, "and"))
             }
-            Message::NotTakenBy { option, algorithm } => format!("ERR invalid {option}: {algorithm} takes none"),
-            Message::NoCalendar { algorithm } => {
-                format!("ERR invalid window: {algorithm} takes no windows of the calendar")
+            Message::NotTakenBy(name, option) => format!("ERR invalid {option}: {} takes none", name.word()),
+            Message::NoCalendar(name) => {
+                format!("ERR invalid window: {} takes no windows of the calendar", name.word())
             }
-            Message::NoCorrection { algorithm, instead } => {
-                format!("ERR invalid algorithm: this command does not take {algorithm}; {instead}")
+            Message::NoCorrection(name) => {
+                let instead = match name.traits() {
+                    Traits { refund: true, .. } => "RL.REFUND gives back what it charged",
+                    Traits { id: true, .. } => "RL.RELEASE ends a lease",
+                    _ => "RL.RESET forgets what it charged",
+                };
+                format!("ERR invalid algorithm: this command does not take {}; {instead}", name.word())
             }
             Message::NotShared => {
                 let shared: Vec<_> =
@@ -155,7 +133,7 @@ macro_rules! errors {
     ($($(#[$doc:meta])* $name:ident = $text:literal;)*) => {
         impl Error {
             /// [`Error::of_command`] names the command.
-            pub const ARITY: Self = Self::new(Message::Arity { command: "RL.HELP" });
+            pub const ARITY: Self = Self::new(Message::Arity("RL.HELP"));
             $($(#[$doc])* pub const $name: Self = Self::new(Message::Text($text));)*
         }
     };

@@ -31,38 +31,12 @@ mod info;
 mod stats;
 mod store;
 
-use std::sync::atomic::{AtomicBool, Ordering};
-
 use ffi::Ctx;
 use redis_module::{Context, RedisString, Status, redis_module};
 
-static IS_LOADED: AtomicBool = AtomicBool::new(false);
-
-/// The name of the module. The crate reads it before it asks the server whether the name is free, and fails without a word
-/// if it is not.
-struct ModuleName;
-
-impl ModuleName {
-    const NAME: &str = "rl";
-
-    fn as_ptr(&self) -> *const u8 {
-        if IS_LOADED.load(Ordering::Relaxed) {
-            ffi::log_loaded_twice();
-        }
-        Self::NAME.as_ptr()
-    }
-
-    const fn len(&self) -> usize {
-        Self::NAME.len()
-    }
-}
-
 fn load(ctx: &Context, args: &[RedisString]) -> Status {
     match try_load(ctx, args) {
-        Ok(()) => {
-            IS_LOADED.store(true, Ordering::Relaxed);
-            Status::Ok
-        }
+        Ok(()) => Status::Ok,
         Err(why) => {
             // The server puts the name of the module in front.
             Ctx::of(ctx).log_warning(&format!("not loaded: {why}"));
@@ -83,8 +57,8 @@ fn try_load(context: &Context, args: &[RedisString]) -> Result<(), String> {
     info::loaded(context);
     ffi::set_up(ctx);
     ffi::watch_shutdown(ctx);
-    let loaded = config::register(context, args)?;
-    command::register_all(ctx, loaded.cl_throttle)
+    let cl_throttle = config::register(context, args)?;
+    command::register_all(ctx, cl_throttle)
         .map_err(|name| format!("the server rejected the command {name}: has another module taken that name?"))?;
     ctx.log_notice(&format!("version {} ({VERSION} in MODULE LIST)", env!("RL_VERSION")));
     Ok(())
@@ -128,7 +102,7 @@ mod module {
     use super::*;
 
     redis_module! {
-        name: ModuleName,
+        name: "rl",
         version: VERSION,
         allocator: (std::alloc::System, std::alloc::System),
         data_types: [],

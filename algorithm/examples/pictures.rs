@@ -4,15 +4,12 @@
 //!
 //! The limit is 10 requests each 10 seconds. Two bursts of 12 come just before and just after the boundary of a window,
 //! and a third later, in addition to a request every other second.
-//!
-//! The picture of LEASE has other traffic, since a lease limits what happens at the same time: clients that take a lease
-//! of 10 seconds, renew it every 5 seconds and release it. Some die before they release it.
 
 use std::fmt::Write;
 use std::{fs, io};
 
-use redis_rl_algorithm::in_memory::{Holders, InMemory};
-use redis_rl_algorithm::{Cost, Lease, Micros, Name, Policy, Window, with_algorithms};
+use redis_rl_algorithm::in_memory::InMemory;
+use redis_rl_algorithm::{Cost, Micros, Name, Policy, Window, with_algorithms};
 
 const LIMIT: u64 = 10;
 const WINDOW_MS: u64 = 10_000;
@@ -41,14 +38,14 @@ fn main() -> io::Result<()> {
     let window = Window::from_millis(WINDOW_MS).ok_or_else(|| io::Error::other("no window"))?;
     let policy = Policy::new(window, LIMIT);
     for (name, begin, outcomes) in with_algorithms!(all(&policy)) {
-        // Leases have a picture of their own, and a lock is no rate.
+        // Neither leases nor a lock are a rate.
         if name.traits().cost && !name.traits().lock {
             let begin = begin.trim().split(". ").next().unwrap_or_default().trim_end_matches('.').replace('`', "");
             let title = format!("{}: {}{}", name.word(), begin[..1].to_lowercase(), &begin[1..]);
             fs::write(format!("docs/{}.svg", name.label()), picture(&title, &outcomes))?;
         }
     }
-    fs::write("docs/lease.svg", picture_of_leases(window))
+    Ok(())
 }
 
 /// Milliseconds at which requests come, in order.
@@ -138,95 +135,6 @@ fn picture(title: &str, outcomes: &[Outcome]) -> String {
     }
     for outcome in outcomes.iter().filter(|o| !o.allowed) {
         draw("no", outcome.at_ms);
-    }
-    svg + "</svg>\n"
-}
-
-/// The most leases at once.
-const SLOTS: u64 = 3;
-
-/// The clients that take leases: when each begins and ends its work, in milliseconds, and whether it dies then instead of
-/// releasing its lease.
-const WORKERS: [(u64, u64, bool); 18] = [
-    (500, 4_500, false),
-    (1_500, 4_000, true),
-    (2_500, 16_500, false),
-    (3_500, 8_500, false),
-    (6_000, 9_000, false),
-    (7_000, 10_000, false),
-    (10_000, 15_000, false),
-    (12_000, 18_000, false),
-    (13_500, 17_500, false),
-    (16_000, 18_000, true),
-    (19_000, 23_000, false),
-    (20_000, 28_000, false),
-    (21_000, 23_000, false),
-    (24_000, 29_000, false),
-    (25_000, 29_000, false),
-    (27_000, 36_000, false),
-    (30_500, 35_500, false),
-    (32_000, 37_500, false),
-];
-
-/// A lease, drawn in one of the rows.
-struct Held {
-    worker: usize,
-    row: u64,
-    until_ms: u64,
-}
-
-/// Draws a row for each lease that can be held: green while its holder works, amber from the death of its holder to its
-/// end. Denied requests are in the row below.
-fn picture_of_leases(window: Window) -> String {
-    const STEP_MS: u64 = 100;
-    const RENEWED_EACH_MS: u64 = 5_000;
-    const ROW: u64 = 24;
-    let lease = Lease::new(&Policy::new(window, SLOTS));
-    let mut key = Holders::default();
-    let (mut leases, mut denied, mut most) = (Vec::<Held>::new(), Vec::new(), 0);
-    for at_ms in (0..=END_MS).step_by(STEP_MS as usize) {
-        let now = Micros::from_millis(at_ms);
-        for (number, &(starts_ms, stops_ms, dies)) in WORKERS.iter().enumerate() {
-            let id = number.to_le_bytes();
-            let own = leases.iter().position(|held| held.worker == number);
-            if at_ms == starts_ms {
-                if !key.request(&lease, &id, now).verdict.allowed {
-                    denied.push(at_ms);
-                    continue;
-                }
-                let is_free = |row: &u64| leases.iter().all(|held| held.row != *row || held.until_ms <= at_ms);
-                let row = (0..SLOTS).find(is_free).unwrap_or(SLOTS);
-                leases.push(Held { worker: number, row, until_ms: at_ms + WINDOW_MS });
-            } else if let Some(held) = own.and_then(|own| leases.get_mut(own)) {
-                if at_ms == stops_ms && !dies && key.release(&id, now) {
-                    held.until_ms = at_ms;
-                } else if at_ms < stops_ms
-                    && (at_ms - starts_ms).is_multiple_of(RENEWED_EACH_MS)
-                    && key.renew(window, &id, now)
-                {
-                    held.until_ms = at_ms + WINDOW_MS;
-                }
-            }
-        }
-        most = most.max(key.ends.values().filter(|&&end| end > at_ms).count());
-    }
-    let (allowed, all) = (leases.len(), WORKERS.len());
-    let below = format!("{allowed} of {all} allowed; at most {most} leases at once (limit {SLOTS})");
-    let mut svg = frame("LEASE: never more than the limit at once; the lease of a dead holder ends by itself", &below);
-    let mut bar = |class: &str, from_ms: u64, to_ms: u64, row: u64| {
-        let (from, to) = (x(from_ms), x(to_ms.min(END_MS)));
-        let (y, width) = (32 + row * ROW, to.saturating_sub(from + 1));
-        let _ = writeln!(svg, r#"<rect class="{class}" x="{from}" y="{y}" width="{width}" height="{}"/>"#, ROW - 6);
-    };
-    for held in &leases {
-        let Some(&(starts_ms, stops_ms, dies)) = WORKERS.get(held.worker) else { continue };
-        bar("yes", starts_ms, stops_ms, held.row);
-        if dies {
-            bar("later", stops_ms, held.until_ms, held.row);
-        }
-    }
-    for at_ms in denied {
-        bar("no", at_ms, at_ms + BIN_MS, SLOTS);
     }
     svg + "</svg>\n"
 }

@@ -5,7 +5,7 @@
 //! script" below.
 
 use super::integer::to_i64;
-use super::period::{Period, Schedule, Suffix};
+use super::period::Schedule;
 use super::reservation::{Correction, Reservation};
 use super::{
     Algorithm, Change, Changed, Cost, Decided, Decision, Forecast, MAX_COUNT, Micros, Policy, Unrepresentable, Verdict,
@@ -21,13 +21,14 @@ use super::{
 /// let policy = Policy::new(Window::from_millis(60_000).unwrap(), 5);
 /// let fixed = FixedWindow::new(&policy).unwrap();
 /// let now = Micros(1_700_000_000_000_000);
-/// assert_eq!(fixed.suffix_at(now).to_string(), "28333333", "the minutes since the epoch");
+/// assert_eq!(fixed.schedule.suffix_at(now).to_string(), "28333333", "the minutes since the epoch");
 /// let decision = fixed.decide(None, now, Cost::ONE).unwrap();
 /// assert_eq!(decision.change, Change::Charge(Counter { value: 1, expires_at: Some(1_700_000_060_000) }));
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct FixedWindow {
-    schedule: Schedule,
+    /// When the windows start.
+    pub schedule: Schedule,
     limit: u64,
 }
 
@@ -41,22 +42,6 @@ pub struct Counter {
 }
 
 impl FixedWindow {
-    /// When the windows start.
-    pub const fn schedule(&self) -> Schedule {
-        self.schedule
-    }
-
-    /// The window that `now` is in.
-    pub fn period_at(&self, now: Micros) -> Period {
-        self.schedule.period_at(now)
-    }
-
-    /// What follows `<key>:` in the key of the counter of the window that `now` is in.
-    #[inline]
-    pub fn suffix_at(&self, now: Micros) -> Suffix {
-        self.schedule.suffix_at(now)
-    }
-
     /// A window from now, as the script sets it. A counter of a calendar or with an anchor expires with its window.
     fn new_expiry(&self, now: Micros) -> u64 {
         match self.schedule {
@@ -67,7 +52,7 @@ impl FixedWindow {
 
     /// Whether a request of the time `at` was charged in the current window. A time in the future counts as now.
     fn is_current(&self, now: Micros, at: Option<Micros>) -> bool {
-        at.is_none_or(|at| at >= self.period_at(now).start)
+        at.is_none_or(|at| at >= self.schedule.period_at(now).start)
     }
 }
 
@@ -166,7 +151,7 @@ impl Algorithm for FixedWindow {
     /// Corrects the counter itself, which may be above the limit. Nothing happens unless the charge was in the current
     /// window.
     fn settling(&self, state: Option<Counter>, now: Micros, charge: &Reservation, actual: Cost) -> Changed<Counter> {
-        if charge.counts_until != self.period_at(now).end.millis().min(MAX_COUNT) {
+        if charge.counts_until != self.schedule.period_at(now).end.millis().min(MAX_COUNT) {
             return Ok(Change::Keep);
         }
         match (Correction::new(charge, actual), state) {
@@ -180,13 +165,13 @@ impl Algorithm for FixedWindow {
     }
 
     fn counts_until(&self, _state: Option<Counter>, _change: &Change<Counter>, now: Micros) -> u64 {
-        self.period_at(now).end.millis()
+        self.schedule.period_at(now).end.millis()
     }
 
     fn forecast(&self, state: Self::State<'_>, change: &Change<Counter>, now: Micros) -> impl Forecast {
         let value = change.apply_to(state).map_or(0, |counter| counter.value);
         let units = u64::try_from(value).unwrap_or(0);
-        CounterForecast { limit: self.limit, units, ends: self.period_at(now).end, now }
+        CounterForecast { limit: self.limit, units, ends: self.schedule.period_at(now).end, now }
     }
 }
 

@@ -28,14 +28,6 @@ pub struct LeavingInOrder<F> {
     pub now: Micros,
 }
 
-impl<F> LeavingInOrder<F> {
-    /// The forecast of a key that no longer exists at `at`, whatever it holds: it expires then. `None` is a key without
-    /// an expiry.
-    pub fn gone_at(self, at: Option<Micros>) -> Self {
-        Self { gone_at: at, ..self }
-    }
-}
-
 impl<F: Fn(u64) -> Option<Micros>> Forecast for LeavingInOrder<F> {
     fn capacity(&self) -> u64 {
         self.capacity
@@ -56,19 +48,6 @@ impl<F: Fn(u64) -> Option<Micros>> Forecast for LeavingInOrder<F> {
 }
 
 /// The figures of `FULL` and of the HTTP headers. Times are in milliseconds, rounded up; −1 means never.
-///
-/// ```
-/// use redis_rl_algorithm::{Algorithm, Cost, Figures, Micros, Policy, TokenBucket, Window};
-///
-/// let policy = Policy::new(Window::from_millis(1_000).unwrap(), 2);
-/// let bucket = TokenBucket::new(&policy).unwrap();
-/// let now = Micros(1_700_000_000_000_000);
-/// let two = Cost::new(2).unwrap();
-/// let decision = bucket.decide(None, now, two).unwrap();
-/// let figures = Figures::new(&bucket.forecast(None, &decision.change, now), &decision, now);
-/// assert_eq!((figures.limit, figures.remaining), (2, 0));
-/// assert_eq!((figures.next_ms, figures.reset_ms), (500, 1_000));
-/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Figures {
     /// The value that `remaining` counts down from.

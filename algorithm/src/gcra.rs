@@ -48,28 +48,6 @@ impl Tag for NoTag {
     const TEXT: &'static [u8] = b"";
 }
 
-/// The reply of redis-cell: `limit` and `remaining` in units, times in whole seconds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Throttled {
-    /// Whether the request is denied.
-    pub limited: bool,
-    /// The capacity: `max_burst` + 1.
-    pub limit: i64,
-    /// The largest quantity that would be allowed now.
-    pub remaining: i64,
-    /// −1 if the request is allowed, or never can be.
-    pub retry_after: i64,
-    /// The time until the whole capacity is available.
-    pub reset_after: i64,
-}
-
-impl Throttled {
-    /// The integers in the order of the reply.
-    pub const fn to_array(self) -> [i64; 5] {
-        [self.limited as i64, self.limit, self.remaining, self.retry_after, self.reset_after]
-    }
-}
-
 /// The stored TAT relative to the clock.
 #[derive(Clone, Copy)]
 struct Position {
@@ -121,17 +99,10 @@ impl Gcra {
         if self.interval == 0 { 0 } else { ahead.div_ceil(self.interval) }
     }
 
-    /// The reply of redis-cell. `tat` is the state after the decision; `quantity` is the cost of the request.
-    ///
-    /// ```
-    /// use redis_rl_algorithm::{Gcra, Micros};
-    ///
-    /// // CL.THROTTLE key 15 30 60, on a key that holds nothing.
-    /// let gcra = Gcra::throttle(15, 30, 60).unwrap();
-    /// let now = Micros(1_700_000_000_000_000);
-    /// assert_eq!(gcra.throttled(None, now, 0, true).to_array(), [0, 16, 16, -1, 0]);
-    /// ```
-    pub fn throttled(&self, tat: Option<u64>, now: Micros, quantity: u64, allowed: bool) -> Throttled {
+    /// The integers of redis-cell's reply, times in whole seconds: whether the request is denied; the capacity; the largest
+    /// quantity that would be allowed now; when to retry, −1 if it is allowed or never can be; and the time until the whole
+    /// capacity is available. `tat` is the state after the decision; `quantity` is the cost of the request.
+    pub fn throttled(&self, tat: Option<u64>, now: Micros, quantity: u64, allowed: bool) -> [i64; 5] {
         let ahead = self.position(tat, now).ahead;
         let retry_after = match quantity.checked_mul(self.interval) {
             Some(cost) if !allowed && cost <= self.tolerance => {
@@ -139,13 +110,8 @@ impl Gcra {
             }
             _ => -1,
         };
-        Throttled {
-            limited: !allowed,
-            limit: to_i64(self.capacity),
-            remaining: to_i64(self.capacity.saturating_sub(self.used(ahead))),
-            retry_after,
-            reset_after: seconds_of_redis_cell(ahead),
-        }
+        let remaining = to_i64(self.capacity.saturating_sub(self.used(ahead)));
+        [i64::from(!allowed), to_i64(self.capacity), remaining, retry_after, seconds_of_redis_cell(ahead)]
     }
 }
 

@@ -3,19 +3,6 @@
 /// The braces around a key in the name of another key, `<key>:<suffix>`, of the same limit. There are none, except in a
 /// cluster for a key without a hash tag: `<key>:<suffix>` would be in another slot with every suffix. So the key becomes
 /// the hash tag: `{<key>}:<suffix>`. `None` for a key that cannot be a hash tag.
-///
-/// ```
-/// use redis_rl_algorithm::hash_tag::braces;
-///
-/// let name = |key: &str, in_cluster| {
-///     let [open, close] = braces(key.as_bytes(), in_cluster)?;
-///     String::from_utf8([open, key.as_bytes(), close, b":7"].concat()).ok()
-/// };
-/// assert_eq!(name("user:42", false).as_deref(), Some("user:42:7"));
-/// assert_eq!(name("user:42", true).as_deref(), Some("{user:42}:7"));
-/// assert_eq!(name("{org}:user:42", true).as_deref(), Some("{org}:user:42:7"), "it has a hash tag");
-/// assert_eq!(name("user}42", true), None);
-/// ```
 pub fn braces(key: &[u8], in_cluster: bool) -> Option<[&'static [u8]; 2]> {
     if !in_cluster || hash_tag(key).is_some() {
         Some([b"", b""])

@@ -121,9 +121,9 @@ pub trait InMemory: Algorithm {
     ) -> Result<Reply, Unrepresentable> {
         self.prune(key, now);
         let decision = self.decision(key, now, cost, charging)?;
-        let figures = self.figures(key, &decision, now);
+        let reply = Reply::new(&decision, &self.forecast(self.state(key, now), &decision.change, now), now);
         self.commit(key, &decision.change, now);
-        Ok(Reply { verdict: decision.verdict, figures, rebased: matches!(decision.change, Change::Rebase(_)) })
+        Ok(reply)
     }
 
     /// Gives `cost` units back. `at` is when they were charged, if that is known.
@@ -233,7 +233,7 @@ impl InMemory for FixedWindow {
     type Key = Counters;
 
     fn state(&self, key: &Counters, now: Micros) -> Option<Counter> {
-        let period = self.period_at(now);
+        let period = self.schedule.period_at(now);
         key.iter().find(|(known, _)| *known == period).map(|(_, counter)| *counter)
     }
 
@@ -247,7 +247,7 @@ impl InMemory for FixedWindow {
 
     fn commit(&self, key: &mut Counters, change: &Change<Counter>, now: Micros) {
         let Some(&counter) = change.state() else { return };
-        let period = self.period_at(now);
+        let period = self.schedule.period_at(now);
         key.retain(|(known, _)| *known != period);
         // Most keys have one counter.
         key.reserve_exact(1);

@@ -84,17 +84,6 @@ pub const CAPACITY: usize = 128;
 pub const LONGEST_INTEGER: usize = 20;
 
 /// The text of a record or a counter: at most [`CAPACITY`] bytes.
-///
-/// ```
-/// use redis_rl_algorithm::integer::Text;
-///
-/// let mut text = Text::new();
-/// text.push(b"T:");
-/// text.push_unsigned(1_700_000_000);
-/// text.push(b":");
-/// text.push_signed(-5);
-/// assert_eq!(&*text, b"T:1700000000:-5");
-/// ```
 #[derive(Clone, Debug, Default)]
 pub struct Text(ArrayVec<u8, CAPACITY>);
 

@@ -37,13 +37,6 @@ pub struct Lease {
 }
 
 /// The leases of a key that have not ended, as a request of one holder finds them.
-///
-/// ```
-/// use redis_rl_algorithm::lease::Leases;
-///
-/// let leases = Leases { len: 3, own: Some(20_000), end: |n| [10_000, 20_000, 30_000][n as usize] };
-/// assert_eq!(leases.others(), 2);
-/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Leases<E> {
     /// How many there are, with that of the holder.
@@ -99,24 +92,11 @@ impl Lease {
     }
 
     /// The millisecond in which a lease that is taken or renewed at `now` ends.
-    ///
-    /// ```
-    /// use redis_rl_algorithm::{Lease, Micros, Window};
-    ///
-    /// let window = Window::from_millis(30_000).unwrap();
-    /// assert_eq!(Lease::end_of(window, Micros(5_000_999)), 35_000);
-    /// ```
     pub const fn end_of(window: Window, now: Micros) -> u64 {
         now.millis().saturating_add(window.millis())
     }
 
     /// The last millisecond whose leases no longer count at `now`: a lease that ends in that millisecond has ended.
-    ///
-    /// ```
-    /// use redis_rl_algorithm::{Lease, Micros};
-    ///
-    /// assert_eq!(Lease::ended_through(Micros(5_000_999)), 5_000);
-    /// ```
     pub const fn ended_through(now: Micros) -> u64 {
         now.millis()
     }
@@ -146,18 +126,6 @@ impl Lease {
     }
 
     /// What the leases allow after a change.
-    ///
-    /// ```
-    /// use redis_rl_algorithm::lease::Leases;
-    /// use redis_rl_algorithm::{Change, Forecast, Lease, Micros, Policy, Window};
-    ///
-    /// let lease = Lease::new(&Policy::new(Window::from_millis(30_000).unwrap(), 2));
-    /// let two = Leases { len: 2, own: None, end: |n| [110_000, 120_000][n as usize] };
-    /// let forecast = lease.forecast(&two, &Change::Keep, Micros::from_millis(100_000));
-    /// assert_eq!(forecast.remaining(), 0);
-    /// assert_eq!(forecast.fits_at(1), Some(Micros::from_millis(110_000)));
-    /// assert_eq!(forecast.fits_at(2), Some(Micros::from_millis(120_000)));
-    /// ```
     pub fn forecast<E: Fn(u64) -> u64>(&self, leases: &Leases<E>, change: &Change<Hold>, now: Micros) -> impl Forecast {
         let held = change.state().map(|hold| hold.until);
         let end = move |n| match held {

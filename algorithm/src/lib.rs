@@ -406,14 +406,6 @@ impl<S> Change<S> {
     }
 
     /// The state that a key holds afterwards.
-    ///
-    /// ```
-    /// use redis_rl_algorithm::Change;
-    ///
-    /// assert_eq!(Change::Charge(2).apply_to(Some(1)), Some(2));
-    /// assert_eq!(Change::Keep.apply_to(Some(1)), Some(1));
-    /// assert_eq!(Change::Delete.apply_to(Some(1)), None);
-    /// ```
     pub fn apply_to(self, before: Option<S>) -> Option<S> {
         match self {
             Self::Keep => before,

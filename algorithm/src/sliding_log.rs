@@ -25,7 +25,7 @@ use super::{
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct SlidingLog {
-    window: Window,
+    pub(super) window: Window,
     limit: u64,
 }
 
@@ -55,11 +55,6 @@ pub enum LogChange {
 }
 
 impl SlidingLog {
-    /// The length of the window.
-    pub const fn window(&self) -> Window {
-        self.window
-    }
-
     /// The last millisecond whose entries no longer count at `now`. `None` if the window reaches back to the epoch.
     pub const fn expired_through(&self, now: Micros) -> Option<u64> {
         now.millis().checked_sub(self.window.millis())
@@ -109,16 +104,6 @@ impl SlidingLog {
     ///
     /// The script sets 2 windows at every call. With this rule, too, no entry is lost before it leaves the window, and
     /// few calls write an expiry.
-    ///
-    /// ```
-    /// use redis_rl_algorithm::{Algorithm, Micros, Policy, SlidingLog, Window};
-    ///
-    /// let policy = Policy::new(Window::from_millis(1_000).unwrap(), 5);
-    /// let log = SlidingLog::new(&policy).unwrap();
-    /// let now = Micros::from_millis(10_000);
-    /// assert_eq!(log.new_expiry(Some(11_500), now), None);
-    /// assert_eq!(log.new_expiry(Some(11_499), now), Some(12_000));
-    /// ```
     #[inline]
     pub const fn new_expiry(&self, expires_at: Option<u64>, now: Micros) -> Option<u64> {
         let (now, window) = (now.millis(), self.window.millis());
@@ -231,6 +216,6 @@ impl Algorithm for SlidingLog {
         let gone_at = after.expires_at.map(|millis| Micros::from_millis(millis.saturating_add(1)));
         let len = after.len(self, now);
         let entry = move |n| after.entries.get(usize::try_from(n).ok()?).copied();
-        self.forecast_of_len(len, entry, now).gone_at(gone_at)
+        LeavingInOrder { gone_at, ..self.forecast_of_len(len, entry, now) }
     }
 }

@@ -34,7 +34,7 @@ use super::{
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct WindowCounter {
-    window: Window,
+    pub(super) window: Window,
     limit: u64,
 }
 
@@ -50,11 +50,6 @@ struct Running {
 }
 
 impl WindowCounter {
-    /// The length of the window.
-    pub const fn window(&self) -> Window {
-        self.window
-    }
-
     /// The window that runs at `now`. `None` if there is no counter, or if its expiry is now or earlier: Redis keeps a
     /// key through the millisecond in which it expires.
     ///

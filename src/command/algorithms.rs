@@ -165,9 +165,6 @@ pub trait AlgorithmCommand {
     const LEAST: usize = 4;
 
     /// Runs the command with the arguments after the word.
-    ///
-    /// # Errors
-    /// The error reply. Nothing has been replied before.
     fn run<'c, A: Algorithm>(ctx: Ctx<'c>, args: Args<'c>) -> Result<(), Error>;
 }
 

@@ -37,9 +37,6 @@ pub struct Pending<'c, A: Algorithm> {
 
 impl<'c, A: Algorithm> Request<'c, A> {
     /// The key of the state.
-    ///
-    /// # Errors
-    /// See [`state_key`].
     #[inline(always)]
     pub fn state_key(&self, ctx: Ctx<'c>, now: Micros, purpose: Purpose<'_>) -> Result<ClosedKey<'c>, Error> {
         state_key(&self.algorithm, ctx, self.key, now, purpose)
@@ -78,9 +75,6 @@ impl<'c, A: Algorithm> Request<'c, A> {
 
     /// The decision that describes the state after a correction, which is committed: no error may follow. A request that
     /// the state cannot count is denied.
-    ///
-    /// # Errors
-    /// As [`Request::decide`], but for that.
     pub fn decide_afterwards(
         &'c self,
         key: ClosedKey<'c>,
@@ -147,9 +141,6 @@ impl<'c, A: Algorithm> Request<'c, A> {
 
 impl<'c, A: Algorithm> Pending<'c, A> {
     /// Applies `rl.on-oom` if the server is at `maxmemory` and the change needs memory.
-    ///
-    /// # Errors
-    /// [`Error::OUT_OF_MEMORY`] if `rl.on-oom` is `error`.
     #[inline(always)]
     pub fn require_memory(&mut self, ctx: Ctx<'c>) -> Result<(), Error> {
         if self.needs_memory() && ctx.out_of_memory(self.request.key) {
@@ -307,9 +298,6 @@ impl<'c, A: Algorithm> Pending<'c, A> {
 
 /// Whether a request that cannot be counted, because the server is at `maxmemory`, is allowed: in shadow mode, which denies
 /// nothing, and where `rl.on-oom` says so.
-///
-/// # Errors
-/// `rl.on-oom` is `error`.
 pub fn allows_uncounted(ctx: Ctx<'_>, in_shadow_mode: bool) -> Result<bool, Error> {
     match config::on_oom(ctx) {
         OnOom::Error if !in_shadow_mode => {

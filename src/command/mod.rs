@@ -51,9 +51,6 @@ trait Command {
     const KEY_POSITIONS: Option<KeyPositions> = None;
 
     /// Runs the command and replies.
-    ///
-    /// # Errors
-    /// The error reply. Nothing has been replied before.
     fn run<'c>(ctx: Ctx<'c>, args: Args<'c>) -> Result<(), Error>;
 }
 

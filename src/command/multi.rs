@@ -73,9 +73,6 @@ fn check_all<'c>(ctx: Ctx<'c>, mut args: Args<'c>) -> Result<(), Error> {
 
 /// Applies `rl.on-oom` if the server is at `maxmemory` and limits that all allow need memory. Returns whether they still
 /// allow.
-///
-/// # Errors
-/// [`Error::OUT_OF_MEMORY`] if `rl.on-oom` is `error`.
 fn require_memory<'c>(ctx: Ctx<'c>, pending: &mut [DecidedLimit<'c>], verdicts: &mut [Verdict]) -> Result<bool, Error> {
     let growing = pending.iter().find(|limit| limit.needs_memory());
     if !growing.is_some_and(|limit| ctx.out_of_memory(limit.facts().key)) {

@@ -7,9 +7,9 @@ use redis_rl_algorithm::{Cost, Micros, Traits, Window};
 
 use super::doc;
 use super::name::Name;
-use super::words::{Form, Words};
+use super::words::Form;
 use crate::error::{Error, Message};
-use crate::ffi::{Argument, ArgumentKind};
+use crate::ffi::{Args, Argument, ArgumentKind};
 
 /// A command, or a part of one, that takes options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -256,7 +256,7 @@ impl Keyword {
 
     /// The error for an option that cannot be read from `values`, the words after it.
     #[cold]
-    fn invalid<'c>(self, mut values: impl Words<'c>) -> Error {
+    fn invalid(self, mut values: Args<'_>) -> Error {
         let is_complete = (0..self.values()).all(|_| values.next_word().is_some());
         if is_complete { self.wrong() } else { self.missing() }
     }
@@ -359,15 +359,10 @@ impl Grammar {
         Self { taker, algorithm, by_command, by_algorithm, syntaxes }
     }
 
-    /// The error for a word that is no option here: it names the one that was meant, or lists all.
+    /// The error for a word that is no option here.
     #[cold]
-    pub fn usage(&'static self, word: &[u8]) -> Error {
-        let options = self.syntaxes.as_slice();
-        let named = |option: &&&str| is_nearly(word, option.split(' ').next().unwrap_or_default().as_bytes());
-        match options.iter().find(named) {
-            Some(option) => Error::new(Message::Meant { option }),
-            None => Error::new(Message::Usage { after: self.taker.last_before_options(), options }),
-        }
+    pub fn usage(&'static self) -> Error {
+        Error::new(Message::Usage { after: self.taker.last_before_options(), options: self.syntaxes.as_slice() })
     }
 
     /// `head`, and then the options, in COMMAND DOCS.
@@ -396,24 +391,10 @@ impl Grammar {
             return Err(keyword.only_for_commands());
         }
         match self.algorithm {
-            Some(name) if !self.by_algorithm.has(keyword) => {
-                let (option, algorithm) = (keyword.word(), name.word());
-                Err(Error::new(Message::NotTakenBy { option, algorithm }))
-            }
+            Some(name) if !self.by_algorithm.has(keyword) => Err(Error::new(Message::NotTakenBy(name, keyword.word()))),
             _ => Ok(()),
         }
     }
-}
-
-/// Whether two words have their ends in common, at least two letters, and differ by at most two letters between them.
-fn is_nearly(word: &[u8], option: &[u8]) -> bool {
-    let same = |(a, b): &(&u8, &u8)| a.eq_ignore_ascii_case(b);
-    let begin = word.iter().zip(option).take_while(same).count();
-    let rest = |text: &[u8]| text.len().saturating_sub(begin);
-    let most = rest(word).min(rest(option));
-    let end = word.iter().rev().zip(option.iter().rev()).take(most).take_while(same).count();
-    let differs = rest(word).max(rest(option)).saturating_sub(end);
-    begin.saturating_add(end) >= 2 && differs <= 2
 }
 
 /// The options of one limit, in any order, each at most once.
@@ -472,10 +453,7 @@ impl<'c> Options<'c> {
     };
 
     /// Takes options from `words` up to the first word that is none, and the form of the reply where it is among them.
-    ///
-    /// # Errors
-    /// An option is not taken, is there twice, or its value is invalid.
-    pub fn parse(words: &mut impl Words<'c>, grammar: &Grammar) -> Result<(Self, Form), Error> {
+    pub fn parse(words: &mut Args<'c>, grammar: &Grammar) -> Result<(Self, Form), Error> {
         let mut options = Self::NONE;
         let mut form = Form::Verdict;
         loop {
@@ -500,7 +478,7 @@ impl<'c> Options<'c> {
     }
 
     /// Reads the value of an option. `None` if it is missing or invalid.
-    fn read(&mut self, keyword: Keyword, words: &mut impl Words<'c>) -> Option<()> {
+    fn read(&mut self, keyword: Keyword, words: &mut Args<'c>) -> Option<()> {
         match keyword {
             Keyword::Cost => self.cost = Some(parse_cost(words)?),
             Keyword::Reserved => self.reserved = Some(parse_cost(words)?),
@@ -537,7 +515,7 @@ impl<'c> Options<'c> {
     }
 }
 
-fn parse_cost<'c>(words: &mut impl Words<'c>) -> Option<Cost> {
+fn parse_cost(words: &mut Args<'_>) -> Option<Cost> {
     words.next_word().and_then(parse_count).and_then(Cost::new)
 }
 
@@ -562,56 +540,9 @@ fn parse_name(text: &[u8]) -> Option<&str> {
 mod tests {
     use super::*;
 
-    /// The options and the form of a whole call.
-    fn options(text: &str) -> Result<(Options<'_>, Form), String> {
-        let words: Vec<&[u8]> = text.split_ascii_whitespace().map(str::as_bytes).collect();
-        Options::parse(&mut words.iter(), &REQUEST).map_err(text_of)
-    }
-
-    fn text_of(error: Error) -> String {
-        error.text().to_str().unwrap().to_owned()
-    }
-
-    static REQUEST: Grammar = Grammar::new(Taker::Check, None);
-
     #[test]
-    fn options_come_in_any_order_and_case() {
-        let (all, form) = options("COST 2 BURST 3 FULL").unwrap();
-        assert_eq!((all.cost, all.burst, form), (Cost::new(2), Some(3), Form::Full));
-        assert_eq!(options("full burst 3 cost 2"), Ok((all, form)));
-        assert_eq!(options(""), Ok((Options::NONE, Form::Verdict)));
-        let named = options("PARTIAL AS a-Z_0.9 ANCHOR 253402300799").unwrap().0;
-        assert_eq!(
-            (named.given.has(Keyword::Partial), named.name, named.anchor),
-            (true, Some("a-Z_0.9"), Some(Anchor::MAX))
-        );
-        assert_eq!(options("COST 0").map(|(options, _)| options.cost), Ok(Some(Cost::ZERO)));
-    }
-
-    #[test]
-    fn an_id_is_1_to_512_bytes() {
-        let parse =
-            |id: &[u8]| Options::parse(&mut [&b"ID"[..], id].iter(), &REQUEST).map(|(options, _)| options.id.is_some());
-        assert!(parse(b"").is_err() && parse(&[0xff; 513]).is_err());
-        assert_eq!((parse(b"\0").ok(), parse(&[b' '; 512]).ok()), (Some(true), Some(true)));
-    }
-
-    #[test]
-    fn a_reservation_has_an_id_and_a_ttl() {
-        fn parse<'c>(words: &[&'c [u8]]) -> Result<Option<Reserve<'c>>, Error> {
-            Options::parse(&mut words.iter(), &REQUEST).map(|(options, _)| options.reserve)
-        }
-        let ttl = Window::from_text(b"90s").unwrap();
-        let longest = [0xff; 128];
-        assert_eq!(parse(&[b"RESERVE", &longest, b"90s"]).ok(), Some(Some(Reserve { id: &longest, ttl })));
-        for words in [
-            &[&b"RESERVE"[..], b"", b"90s"][..],
-            &[b"RESERVE", &[b'a'; 129], b"90s"],
-            &[b"RESERVE", b"a", b"0"],
-            &[b"RESERVE", b"a", b"day"],
-        ] {
-            let error = parse(words).map_err(text_of).unwrap_err();
-            assert!(error.starts_with("ERR invalid RESERVE: expected an id of 1 to 128 bytes, and a ttl"), "{error}");
-        }
+    fn ids_have_1_to_so_many_bytes() {
+        assert_eq!([0, 1, 512, 513].map(|len| is_id(&vec![0xff; len])), [false, true, true, false]);
+        assert_eq!([0, 1, 128, 129].map(|len| is_reservation_id(&vec![0; len])), [false, true, true, false]);
     }
 }

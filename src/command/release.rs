@@ -38,9 +38,6 @@ impl Command for Release {
 const MAX_IDS: usize = 1_000;
 
 /// `id [id …]`: the rest of a call. The result has each id once.
-///
-/// # Errors
-/// There is none, there are too many, or one is invalid.
 pub fn parse_ids<'c>(args: Args<'c>) -> Result<Vec<Str<'c>>, Error> {
     if args.is_empty() {
         return Err(Error::ARITY);

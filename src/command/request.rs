@@ -39,9 +39,6 @@ pub struct Request<'c, A> {
 
 impl<'c, A: Algorithm> Request<'c, A> {
     /// A request with these arguments.
-    ///
-    /// # Errors
-    /// The window or the limit is invalid, or what they describe cannot be represented.
     #[inline(always)]
     fn new(key: Arg<'c>, window: Arg<'c>, limit: Arg<'c>, options: &Options<'c>) -> Result<Self, Error> {
         let limit = parse_count(limit.bytes()).ok_or_else(|| invalid_limit(limit))?;
@@ -71,22 +68,16 @@ impl<'c, A: Algorithm> Request<'c, A> {
     }
 
     /// Parses the arguments of a command with one limit.
-    ///
-    /// # Errors
-    /// An argument is invalid, or the cost is too large for one call.
     pub fn parse_all(mut args: Args<'c>, grammar: &'static Grammar) -> Result<(Self, Options<'c>, Form), Error> {
         let (request, options, form) = Self::parse(&mut args, grammar)?;
-        if let Some(word) = args.next() {
-            return Err(grammar.usage(word.bytes()));
+        if !args.is_empty() {
+            return Err(grammar.usage());
         }
         require_few_members([request.most_members_added()])?;
         Ok((request, options, form))
     }
 
     /// [`Request::parse_all`] for RL.<ALGO> and RL.PEEK. Faster for requests without options, as most are.
-    ///
-    /// # Errors
-    /// As [`Request::parse_all`].
     #[inline(always)]
     pub fn parse_request(
         mut args: Args<'c>,
@@ -112,9 +103,6 @@ impl<'c, A: Algorithm> Request<'c, A> {
     }
 
     /// Parses a limit of RL.MULTI or RL.SHARE, and leaves what follows it.
-    ///
-    /// # Errors
-    /// An argument is invalid or missing.
     pub fn parse_limit(args: &mut Args<'c>, taker: Taker) -> Result<(Self, Option<Reserve<'c>>), Error> {
         if args.len() < 3 {
             return Err(Error::LIMIT_ARITY);
@@ -148,9 +136,6 @@ impl<'c, A: Algorithm> Request<'c, A> {
     }
 
     /// Rejects a request for a lease that names no holder.
-    ///
-    /// # Errors
-    /// [`Error::ID_MISSING`].
     #[inline(always)]
     pub fn require_id(&self) -> Result<(), Error> {
         if A::TRAITS.id && self.id.is_none() { Err(Error::ID_MISSING) } else { Ok(()) }
@@ -164,9 +149,6 @@ fn invalid_limit(limit: Arg<'_>) -> Error {
 }
 
 /// The policy of a window, a limit and options that the algorithm takes.
-///
-/// # Errors
-/// The window is invalid.
 #[inline(always)]
 pub fn parse_policy<A: Algorithm>(window: Arg<'_>, limit: u64, options: &Options<'_>) -> Result<Policy, Error> {
     let &Options { burst, block, max, anchor, .. } = options;
@@ -182,18 +164,13 @@ pub fn parse_policy<A: Algorithm>(window: Arg<'_>, limit: u64, options: &Options
 fn parse_other_schedule<A: Algorithm>(window: Arg<'_>, anchor: Option<Anchor>) -> Result<Schedule, Error> {
     let takes_calendar = A::TRAITS.anchor;
     match Schedule::from_text(window.bytes(), anchor) {
-        Some(Schedule::Calendar(..)) if !takes_calendar => {
-            Err(Error::new(Message::NoCalendar { algorithm: A::NAME.word() }))
-        }
+        Some(Schedule::Calendar(..)) if !takes_calendar => Err(Error::new(Message::NoCalendar(A::NAME))),
         Some(schedule) => Ok(schedule),
         None => Err(if takes_calendar { Error::CALENDAR_WINDOW } else { Error::WINDOW }),
     }
 }
 
 /// Rejects a call that would add too many members to sorted sets. `members` is the number of each limit.
-///
-/// # Errors
-/// [`Error::LOG_COST`].
 pub fn require_few_members(members: impl IntoIterator<Item = u64>) -> Result<(), Error> {
     if members.into_iter().fold(0, u64::saturating_add) > MAX_MEMBERS { Err(Error::LOG_COST) } else { Ok(()) }
 }

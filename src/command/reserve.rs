@@ -62,17 +62,11 @@ pub fn check<'c, A: Algorithm>(
 
 impl<'c, A: Algorithm> Request<'c, A> {
     /// The key of the reservations.
-    ///
-    /// # Errors
-    /// See [`hash_key`].
     pub fn hash_key(&self, ctx: Ctx<'c>) -> Result<ClosedKey<'c>, Error> {
         hash_key(&self.algorithm, ctx, self.key)
     }
 
     /// Loads the state and the reservations, gives back what has ended, and decides on the request. Nothing is written.
-    ///
-    /// # Errors
-    /// As [`Request::decide`]; or the hash holds what is no reservation.
     pub fn decide_reserving(
         &'c self,
         key: ClosedKey<'c>,

@@ -29,8 +29,8 @@ impl AlgorithmCommand for Reset {
     fn run<'c, A: Algorithm>(ctx: Ctx<'c>, mut args: Args<'c>) -> Result<(), Error> {
         let (Some(key), Some(window)) = (args.next(), args.next()) else { return Err(Error::ARITY) };
         let (options, _) = Options::parse(&mut args, const { &Grammar::new(Taker::Reset, Some(A::NAME)) })?;
-        if let Some(word) = args.next() {
-            return Err(const { &Grammar::new(Taker::Reset, None) }.usage(word.bytes()));
+        if !args.is_empty() {
+            return Err(const { &Grammar::new(Taker::Reset, None) }.usage());
         }
         // The window selects the counter of FIXED. The limit has no influence.
         let policy = parse_policy::<A>(window, 0, &options)?;

@@ -17,7 +17,7 @@ use super::options::{Grammar, Keyword, Reserve, Taker};
 use super::reply::Reply;
 use super::request::{Request, require_few_members};
 use super::reserve::Reserving;
-use super::words::{Form, Words};
+use super::words::Form;
 use crate::error::{Error, Message};
 use crate::ffi::{Arg, Args, ClosedKey, Ctx};
 use crate::stats::Outcome;
@@ -36,9 +36,6 @@ pub struct Rules {
 }
 
 /// Parses the arguments of a call into `limits` and `keys`. Returns the form of the reply.
-///
-/// # Errors
-/// An argument is invalid or missing, or two limits have one key.
 pub fn parse<'c>(
     ctx: Ctx<'c>,
     rules: &Rules,
@@ -73,7 +70,7 @@ fn parse_form<'c>(args: &mut Args<'c>, rules: &Rules, limits: &[Keys<'c>]) -> Re
             None if Name::from_word(word).is_some() => return Err(Error::MORE_LIMITS),
             None => {
                 let number = u8::try_from(limits.len()).unwrap_or(u8::MAX);
-                let usage = |limit: &Keys<'_>| limit.grammar.usage(word);
+                let usage = |limit: &Keys<'_>| limit.grammar.usage();
                 return Err(limits.last().map_or(rules.num_limits, usage).of_limit(number));
             }
         };
@@ -204,9 +201,6 @@ impl Limit<'_> {
     }
 
     /// Decides into `decided`. See [`Request::decide`] and [`Request::decide_reserving`].
-    ///
-    /// # Errors
-    /// As these.
     pub fn decide<'r>(
         &'r self,
         keys: Keys<'r>,
@@ -252,9 +246,6 @@ impl<'c> DecidedLimit<'c> {
     }
 
     /// See [`Pending::leave_uncharged`].
-    ///
-    /// # Errors
-    /// As that.
     #[cold]
     pub fn leave_uncharged(&mut self, allowed: bool) -> Result<(), Error> {
         with_table!(visit(DecidedLimit, self, limit => match &mut limit.reserving {

@@ -104,9 +104,6 @@ fn share<'c>(ctx: Ctx<'c>, mut args: Args<'c>) -> Result<(), Error> {
 
 /// Applies `rl.on-oom` if the server is at `maxmemory` and one of the limits that are charged needs memory: then none is.
 /// Returns whether the request is allowed all the same; `None` if there is memory.
-///
-/// # Errors
-/// [`Error::OUT_OF_MEMORY`] if `rl.on-oom` is `error`.
 fn without_memory<'c>(ctx: Ctx<'c>, shadow: bool, charged: &mut [DecidedLimit<'c>]) -> Result<Option<bool>, Error> {
     let growing = charged.iter().find(|limit| limit.needs_memory());
     if !growing.is_some_and(|limit| ctx.out_of_memory(limit.facts().key)) {

@@ -44,15 +44,15 @@ fn throttle<'c>(ctx: Ctx<'c>, args: Args<'c>) -> Result<(), Error> {
     pending.require_memory(ctx)?;
     let throttled = {
         let Request { algorithm, cost, .. } = &pending.request;
-        let after = pending.decision.change.apply_to(pending.loaded.state());
+        let after = pending.decision.change.apply_to(pending.loaded.state);
         let mut throttled = algorithm.0.throttled(after, now, cost.units(), pending.decision.verdict.allowed);
-        throttled.retry_after = throttled.retry_after.max(pending.wait_for_memory_seconds());
+        let [.., retry_after, _] = &mut throttled;
+        *retry_after = pending.wait_for_memory_seconds().max(*retry_after);
         throttled
     };
     pending.commit();
-    let figures = throttled.to_array();
-    ctx.reply_array(figures.len());
-    figures.iter().for_each(|&n| ctx.reply_integer(n));
+    ctx.reply_array(throttled.len());
+    throttled.iter().for_each(|&n| ctx.reply_integer(n));
     Ok(())
 }
 

@@ -1,24 +1,7 @@
-//! The words of a call, and the form of its reply.
+//! The form of a reply.
 
 use crate::error::{Error, Message};
-use crate::ffi::{Args, Argument, ArgumentKind};
-
-/// The words of a call, of which some are still to come.
-pub trait Words<'c>: Clone {
-    fn next_word(&mut self) -> Option<&'c [u8]>;
-}
-
-impl<'c> Words<'c> for Args<'c> {
-    fn next_word(&mut self) -> Option<&'c [u8]> {
-        self.next().map(|arg| arg.bytes())
-    }
-}
-
-impl<'c> Words<'c> for std::slice::Iter<'_, &'c [u8]> {
-    fn next_word(&mut self) -> Option<&'c [u8]> {
-        self.next().copied()
-    }
-}
+use crate::ffi::{Argument, ArgumentKind};
 
 /// Reads the rows.
 macro_rules! forms {
@@ -67,9 +50,6 @@ impl Form {
         Error::new(Message::OfWords { words: Self::WORDS, joined_by: "or", rule: "comes last" });
 
     /// The form of a call that has named this one, and now names another.
-    ///
-    /// # Errors
-    /// It has named one already.
     pub fn and(self, named: Self) -> Result<Self, Error> {
         match self {
             Self::Verdict => Ok(named),

@@ -315,13 +315,6 @@ mod tests {
         }
     }
 
-    #[test]
-    fn a_long_key_is_cut() {
-        let mut sketch = Sketch::new(1);
-        sketch.record(&[b'x'; 300], 4, Micros(0), LIMIT);
-        assert_eq!(sketch.top(1)[0].key, [b'x'; 256]);
-    }
-
     proptest! {
         /// Against exact counts: none is too low, none is too high by more than its error, and what is not counted is
         /// within the bound. The capacity changes meanwhile.

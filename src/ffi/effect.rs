@@ -23,6 +23,11 @@ macro_rules! call {
     };
 }
 
+/// Calls such a command, and has the integer of its reply.
+macro_rules! integer {
+    ($key:expr, $command:expr $(, $rest:expr)*) => { $key.integer_of($command, &call!($key, $command $(, $rest)*)) };
+}
+
 impl ClosedKey<'_> {
     /// Fires a keyspace event, as the plain command would.
     pub fn notify_generic(&self, event: &CStr) {
@@ -110,21 +115,30 @@ impl ClosedKey<'_> {
     }
 
     // The called commands below that write do all that they do for a client: they fire their events, are replicated, and
-    // delete a key that becomes empty. Each returns the integer of the reply; `None` if the server rejects the command.
+    // delete a key that becomes empty. Each returns the integer of the reply; `None` if the server rejects the command, which
+    // is a bug: the log names the command.
+
+    fn integer_of(&self, command: &CStr, reply: &Reply) -> Option<u64> {
+        let integer = reply.integer();
+        if integer.is_none() {
+            self.ctx.log_rejected(&command.to_string_lossy());
+        }
+        integer
+    }
 
     /// Removes the members of a sorted set with a score in `min ..= max`: ZREMRANGEBYSCORE.
     pub fn remove_scores(&self, min: &CStr, max: u64) -> Option<u64> {
         let mut text = itoa::Buffer::new();
         let text = text.format(max);
         // SAFETY: a string, a C string, a buffer with its length.
-        unsafe { call!(self, c"ZREMRANGEBYSCORE", c"!scb", min.as_ptr(), text.as_ptr(), text.len()) }.integer()
+        unsafe { integer!(self, c"ZREMRANGEBYSCORE", c"!scb", min.as_ptr(), text.as_ptr(), text.len()) }
     }
 
     /// Removes the members of a sorted set from one rank to another, lowest score first; negative ranks count from the
     /// end: ZREMRANGEBYRANK.
     pub fn remove_ranks(&self, first: i64, last: i64) -> Option<u64> {
         // SAFETY: a string and two long longs.
-        unsafe { call!(self, c"ZREMRANGEBYRANK", c"!sll", first as c_longlong, last as c_longlong) }.integer()
+        unsafe { integer!(self, c"ZREMRANGEBYRANK", c"!sll", first as c_longlong, last as c_longlong) }
     }
 
     /// Removes members of a sorted set: ZREM.
@@ -154,7 +168,7 @@ impl ClosedKey<'_> {
             return Some(0);
         }
         // SAFETY: a string, then an array of live strings with its length.
-        unsafe { call!(self, command, c"!sv", arguments.as_mut_ptr(), arguments.len()) }.integer()
+        unsafe { integer!(self, command, c"!sv", arguments.as_mut_ptr(), arguments.len()) }
     }
 
     /// Gives members that exist another score, with one ZADD XX.
@@ -179,7 +193,7 @@ impl ClosedKey<'_> {
     /// The number of members of a sorted set with a score in `min ..= max`, as ZCOUNT takes them.
     pub fn count_scores(&self, min: &CStr, max: &CStr) -> Option<u64> {
         // SAFETY: a string and two C strings.
-        unsafe { call!(self, c"ZCOUNT", c"scc", min.as_ptr(), max.as_ptr()) }.integer()
+        unsafe { integer!(self, c"ZCOUNT", c"scc", min.as_ptr(), max.as_ptr()) }
     }
 
     /// The score of the member of a sorted set at `rank`, lowest first, from 0.

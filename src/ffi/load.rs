@@ -37,17 +37,6 @@ const SERVER_COMMANDS: &[&CStr] = &[
     c"ZRANGE",
 ];
 
-/// Logs that the module is loaded already. The server gives no context then.
-pub fn log_loaded_twice() {
-    let text = c"<rl> not loaded again: the module is loaded already. For another version, restart the server with it";
-    // SAFETY: the first load has set the function, if it got that far; without a context the server names no module.
-    unsafe {
-        if let Some(log) = raw::RedisModule_Log {
-            log(null_mut(), c"warning".as_ptr(), c"%s".as_ptr(), text.as_ptr());
-        }
-    }
-}
-
 /// Checks that the server has every function of the module API that is called without a check. Redis 7.0 is the first
 /// server that has all of them.
 ///

@@ -20,10 +20,7 @@ use redis_module::raw;
 
 pub use doc::{Access, Argument, ArgumentKind, CommandDoc, KeySpec};
 pub use key::{ClosedKey, Key, Kind};
-pub use load::{
-    load_configs, log_loaded_twice, may_unload, missing_commands, missing_features, require_server, set_up,
-    watch_shutdown,
-};
+pub use load::{load_configs, may_unload, missing_commands, missing_features, require_server, set_up, watch_shutdown};
 pub use register::{Handler, KeyPositions, register};
 
 /// Calls a function of the module API. As unsafe as that function.
@@ -169,6 +166,12 @@ impl<'c> Ctx<'c> {
         self.log(c"warning", message);
     }
 
+    /// Logs that the server rejected a call which it must not reject.
+    #[cold]
+    pub fn log_rejected(self, command: &str) {
+        self.log_warning(&format!("internal error: the server rejected {command}, which the module calls"));
+    }
+
     pub fn log_notice(self, message: &str) {
         self.log(c"notice", message);
     }
@@ -309,7 +312,11 @@ impl<'c> Args<'c> {
     }
 }
 
-impl Args<'_> {
+impl<'c> Args<'c> {
+    pub fn next_word(&mut self) -> Option<&'c [u8]> {
+        self.next().map(Arg::bytes)
+    }
+
     /// How many arguments are still to come.
     pub fn len(&self) -> usize {
         self.0.len()

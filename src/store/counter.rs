@@ -8,7 +8,7 @@ use std::fmt::Write;
 use arrayvec::ArrayString;
 
 use super::reserved::Infix;
-use super::{Budget, Purpose, Storage, WholeState, foreign_value, internal_error, read_string};
+use super::{Budget, Purpose, Storage, WholeState, foreign_value, read_string};
 use crate::error::Error;
 use crate::ffi::{ClosedKey, Ctx, Key, Str};
 use redis_rl_algorithm::fixed_window::Counter;
@@ -30,9 +30,6 @@ pub trait Counting: for<'s> Algorithm<State<'s> = Option<Counter>, Change = Coun
     const EVENT_WITH_EXPIRY: &'static CStr;
 
     /// See [`Storage::other_key`].
-    ///
-    /// # Errors
-    /// As that.
     #[inline(always)]
     fn other_key<'c>(&self, _ctx: Ctx<'c>, _key: &[u8], _now: Micros) -> Result<Option<Str<'c>>, Error> {
         Ok(None)
@@ -56,10 +53,10 @@ impl Counting for FixedWindow {
         let [open, close] = braces(key, ctx.is_cluster()).ok_or(Error::CLUSTER_KEY)?;
         let mut number = itoa::Buffer::new();
         let mut text = ArrayString::<{ Suffix::MAX_LEN }>::new();
-        let suffix = match self.suffix_at(now) {
+        let suffix = match self.schedule.suffix_at(now) {
             Suffix::Number(n) => number.format(n),
             suffix => {
-                write!(text, "{suffix}").map_err(|_| internal_error(ctx, "a key of its own"))?;
+                write!(text, "{suffix}").map_err(|_| Error::INTERNAL)?;
                 &text
             }
         };
@@ -69,7 +66,7 @@ impl Counting for FixedWindow {
     fn infix(&self) -> Infix {
         let mut infix = Infix::new();
         // It fits: 18 characters of the window and 12 of the anchor.
-        let _ = write!(infix, ":{}", self.schedule());
+        let _ = write!(infix, ":{}", self.schedule);
         infix
     }
 }

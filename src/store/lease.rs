@@ -4,7 +4,7 @@
 use std::cell::OnceCell;
 
 use super::sorted_set::{self, Expired, SortedSet, set_expiry};
-use super::{Budget, Purpose, Storage, StoredAlgorithm, announce, extend, internal_error, require_own_name};
+use super::{Budget, Purpose, Storage, StoredAlgorithm, announce, extend, require_own_name};
 use crate::error::Error;
 use crate::ffi::{Access, Arg, ClosedKey, Ctx, Key, Kind, Str};
 use redis_rl_algorithm::lease::{Hold, Leases, NEVER};
@@ -109,18 +109,12 @@ impl StoredAlgorithm for Lease {
 }
 
 /// The key of the leases, for a command that takes no limit.
-///
-/// # Errors
-/// See [`require_own_name`].
 pub fn key<'c>(ctx: Ctx<'c>, key: Arg<'c>) -> Result<ClosedKey<'c>, Error> {
     require_own_name(key.bytes())?;
     Ok(ClosedKey::new(ctx, Str::of_argument(key)))
 }
 
 /// Renews the leases of `holders` that have not ended, and returns how many. `holders` has each at most once.
-///
-/// # Errors
-/// The key holds another type.
 pub fn renew(key: ClosedKey<'_>, window: Window, now: Micros, mut holders: Vec<Str<'_>>) -> Result<u64, Error> {
     let set = load_leases(key, now, Purpose::Write(&Budget::of_call()))?;
     holders.retain(|holder| holds(&set, holder, now));
@@ -131,9 +125,6 @@ pub fn renew(key: ClosedKey<'_>, window: Window, now: Micros, mut holders: Vec<S
 }
 
 /// Ends the leases of `holders`, and returns how many had not ended before.
-///
-/// # Errors
-/// The key holds another type.
 pub fn release(key: ClosedKey<'_>, now: Micros, mut holders: Vec<Str<'_>>) -> Result<u64, Error> {
     let set = load_leases(key, now, Purpose::Write(&Budget::of_call()))?;
     if set.len == 0 {
@@ -142,7 +133,7 @@ pub fn release(key: ClosedKey<'_>, now: Micros, mut holders: Vec<Str<'_>>) -> Re
     holders.retain(|holder| set.expired == 0 || holds(&set, holder, now));
     // The command may delete the key.
     let key = set.key.close();
-    let released = key.remove_members(&holders).ok_or_else(|| internal_error(key.ctx(), "ZREM"))?;
+    let released = key.remove_members(&holders).ok_or(Error::INTERNAL)?;
     expire_with_the_last(key.open(Access::ReadWrite));
     Ok(released)
 }
@@ -188,14 +179,14 @@ fn take(mut key: Key<'_>, until: u64, holder: &Str<'_>) {
         key.replicate_add(itoa::Buffer::new().format(until), holder);
         announce(&key, expires_at);
     } else {
-        internal_error(key.closed().ctx(), "ZADD");
+        key.closed().ctx().log_rejected("ZADD");
     }
 }
 
 /// Changes the end of leases that exist.
 fn move_ends(key: Key<'_>, end: u64, holders: &[Str<'_>]) {
     let key = key.close();
-    sorted_set::rescore(&key, end, holders);
+    key.rescore_members(end, holders);
     expire_with_the_last(key.open(Access::ReadWrite));
 }
 

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::sorted_set::{self, Expired, SortedSet, count_scores, set_expiry};
-use super::{Purpose, Storage, StoredAlgorithm, internal_error};
+use super::{Purpose, Storage, StoredAlgorithm};
 use crate::error::Error;
 use crate::ffi::{ClosedKey, Key, Str};
 use redis_rl_algorithm::integer::to_i64;
@@ -65,7 +65,7 @@ impl Storage for SlidingLog {
                 let (ahead, _) = key.members((millis as f64, true), u64::MAX, most);
                 let members: Vec<_> = ahead.into_iter().map(|(member, _)| member).collect();
                 let key = set_expiry(key, expires_at);
-                sorted_set::rescore(&key, millis, &members);
+                key.rescore_members(millis, &members);
                 super::announce(&key, expires_at);
             }
             Change::Refund(LogChange::RemoveNewest(count)) => {
@@ -145,7 +145,8 @@ impl StoredAlgorithm for SlidingLog {
         // The key still exists in the millisecond of its expiry.
         let last = self.new_expiry(held, now).or(held);
         let gone_at = last.map(|millis| Micros::from_millis(millis.saturating_add(1)));
-        let forecast = self.forecast_of_len(loaded.len.saturating_add(added), entry, now).gone_at(gone_at);
+        let mut forecast = self.forecast_of_len(loaded.len.saturating_add(added), entry, now);
+        forecast.gone_at = gone_at;
         Figures::new(&forecast, decision, now)
     }
 
@@ -174,9 +175,7 @@ fn remove_ranks(key: Key<'_>, (first, last): (i64, i64), expires_at: Option<u64>
     if expires_at.is_some() {
         super::announce(&key, expires_at);
     }
-    if key.remove_ranks(first, last).is_none() {
-        internal_error(key.ctx(), "ZREMRANGEBYRANK");
-    }
+    key.remove_ranks(first, last);
 }
 
 fn add_several(mut key: Key<'_>, count: u64, millis: u64, expires_at: Option<u64>) {
@@ -205,7 +204,7 @@ fn add_one(key: &mut Key<'_>, millis: u64, text: &str) -> Option<Str<'static>> {
         }
         step = step.wrapping_mul(2);
     }
-    internal_error(key.closed().ctx(), "ZADD");
+    key.closed().ctx().log_rejected("ZADD");
     None
 }
 

@@ -89,9 +89,6 @@ pub trait Storage: Named + Sized + 'static {
     const QUOTA_UNIT: Option<&'static str> = None;
 
     /// The algorithm under a policy.
-    ///
-    /// # Errors
-    /// The policy describes what cannot be represented.
     fn new(policy: &Policy) -> Result<Self, Error>;
 
     /// The key that holds the state of the limit on `key`, if it is another one.
@@ -203,9 +200,6 @@ pub trait StoredAlgorithm: Storage {
     }
 
     /// What charges units whatever the limit says.
-    ///
-    /// # Errors
-    /// The result cannot be represented.
     fn overcharging(
         &self,
         _loaded: &Self::Loaded<'_>,
@@ -222,9 +216,6 @@ pub trait StoredAlgorithm: Storage {
     }
 
     /// What corrects the charge of a reservation.
-    ///
-    /// # Errors
-    /// The result cannot be represented.
     fn settling(
         &self,
         _loaded: &Self::Loaded<'_>,
@@ -309,9 +300,6 @@ impl<S: WholeState> StoredAlgorithm for S {
 
 /// Rejects a key that is named as the reservations of a limit are. With such a key, a client could break the reservations of
 /// another limit.
-///
-/// # Errors
-/// [`Error::RESERVED_KEY`].
 #[inline(always)]
 fn require_own_name(key: &[u8]) -> Result<(), Error> {
     // Most keys end in another letter, and cost a comparison.
@@ -324,9 +312,6 @@ fn require_own_name(key: &[u8]) -> Result<(), Error> {
 
 /// Rejects the deletion of a key that is named as the reservations of a limit are, unless it holds a state that an earlier
 /// version of the module wrote. The order of a HASH of reservations is no such state.
-///
-/// # Errors
-/// [`Error::RESERVED_KEY`].
 pub fn require_left_over(ctx: Ctx<'_>, key: Arg<'_>, exists: bool) -> Result<(), Error> {
     let name = key.bytes();
     require_own_name(name).or_else(|error| {
@@ -362,9 +347,6 @@ pub fn state_key<'c>(
 }
 
 /// Reads the STRING at a key. `None` if the key does not exist.
-///
-/// # Errors
-/// The key holds another type.
 #[inline(always)]
 fn read_string<T>(key: &Key<'_>, purpose: Purpose<'_>, read: impl FnOnce(&[u8]) -> T) -> Result<Option<T>, Error> {
     match (key.kind(), purpose) {
@@ -382,7 +364,7 @@ fn foreign_value(key: &Key<'_>, purpose: Purpose<'_>, tag: &[u8], otherwise: Err
     let is_own = |record: &[u8]| !tag.is_empty() && record.starts_with(tag);
     let writer = |record: &[u8]| Name::of_record(record).filter(|_| !is_own(record));
     match read_string(key, purpose, writer) {
-        Ok(Some(Some(name))) => Error::new(Message::HeldBy { algorithm: name.word() }),
+        Ok(Some(Some(name))) => Error::new(Message::HeldBy(name)),
         _ => otherwise,
     }
 }
@@ -427,10 +409,4 @@ fn announce(key: &ClosedKey<'_>, expires_at: Option<u64>) {
         key.notify_generic(c"expire");
         key.replicate_integer(c"PEXPIREAT", to_i64(millis));
     }
-}
-
-/// The error of a call that the server must not reject, with a line in the log.
-fn internal_error(ctx: Ctx<'_>, command: &str) -> Error {
-    ctx.log_warning(&format!("internal error: the server rejected {command}, which the module calls"));
-    Error::INTERNAL
 }

@@ -14,14 +14,8 @@ use redis_rl_algorithm::{Change, Cost, Micros, Name, Named, Policy, RecordAlgori
 /// See [`Storage::Loaded`].
 pub struct Loaded<'c, A: RecordAlgorithm> {
     key: Key<'c>,
-    state: Option<A::Record>,
-}
-
-impl<A: RecordAlgorithm> Loaded<'_, A> {
-    /// The state; `None` if the key does not exist.
-    pub fn state(&self) -> Option<A::Record> {
-        self.state
-    }
+    /// `None` if the key does not exist.
+    pub state: Option<A::Record>,
 }
 
 /// An algorithm whose state is a record of a few integers.

@@ -7,7 +7,7 @@
 
 use arrayvec::ArrayString;
 
-use super::{Budget, Storage, extend, internal_error, sorted_set};
+use super::{Budget, Storage, extend};
 use crate::error::Error;
 use crate::ffi::{Access, Arg, ClosedKey, Ctx, Key, Kind, Str, Word};
 use crate::stats::STATS;
@@ -22,9 +22,6 @@ static EARLIEST_NAME: Word = Word::new(EARLIEST);
 pub type Infix = ArrayString<48>;
 
 /// The name of the HASH of the limit on `key`.
-///
-/// # Errors
-/// There is no such key in the slot of `key` (cluster mode).
 pub fn hash_key<'c>(algorithm: &impl Storage, ctx: Ctx<'c>, key: Arg<'c>) -> Result<ClosedKey<'c>, Error> {
     let bytes = key.bytes();
     let [open, close] = braces(bytes, ctx.is_cluster()).ok_or(Error::CLUSTER_RESERVE)?;
@@ -86,9 +83,6 @@ pub struct Loaded<'c> {
 }
 
 /// Reads what a call on `named` with this id needs: of what has ended, as much as the budget allows.
-///
-/// # Errors
-/// The user has no permission for the keys, or one holds another type, or a value that is no reservation.
 pub fn load<'c>(
     key: ClosedKey<'c>,
     named: Arg<'c>,
@@ -178,7 +172,7 @@ fn add<'c>(ends: ClosedKey<'c>, end: u64, id: &Str<'_>) -> ClosedKey<'c> {
         ends.notify_sorted_set(c"zadd");
         ends.replicate_add(itoa::Buffer::new().format(end), id);
     } else {
-        sorted_set::rescore(&ends, end, std::slice::from_ref(id));
+        ends.rescore_members(end, std::slice::from_ref(id));
     }
     ends
 }
@@ -211,28 +205,20 @@ impl Loaded<'_> {
             .map(|((id, _), [value, _])| [*id, value])
             .chain(own_value.iter().map(|value| [&own, value]))
             .chain(earliest.iter().map(|[name, value]| [name, value]));
-        if key.set_fields(fields).is_none() {
-            internal_error(key.ctx(), "HSET");
-        }
+        key.set_fields(fields);
         let removed = || {
             let own = changes.own.iter().filter(|own| own.is_none()).map(|_| &own);
             changes.removed.iter().copied().chain(own)
         };
-        if key.remove_fields(removed()).is_none() {
-            internal_error(key.ctx(), "HDEL");
-        }
+        key.remove_fields(removed());
         let new_end = changes.own_end.filter(|_| changes.is_new);
         let own_end = changes.own_end.filter(|_| new_end.is_none()).map(number);
         let members = marks().map(|((id, _), [_, end])| [end, *id]).chain(own_end.iter().map(|end| [end, &own]));
-        if ends.set_scores(members).is_none() {
-            internal_error(key.ctx(), "ZADD");
-        }
+        ends.set_scores(members);
         if let Some(end) = new_end {
             ends = add(ends, end, &own);
         }
-        if ends.remove_members(removed()).is_none() {
-            internal_error(key.ctx(), "ZREM");
-        }
+        ends.remove_members(removed());
         if let Some(millis) = changes.expires_at {
             extend(key.open(Access::ReadWrite), millis);
             let ends = ends.open(Access::ReadWrite);

@@ -2,9 +2,9 @@
 
 use std::ffi::{CStr, CString};
 
-use super::{Purpose, internal_error};
+use super::Purpose;
 use crate::error::Error;
-use crate::ffi::{Access, ClosedKey, Key, Kind, Str};
+use crate::ffi::{Access, ClosedKey, Key, Kind};
 use redis_rl_algorithm::integer::to_i64;
 
 /// An open key and the members in it.
@@ -39,9 +39,6 @@ impl Expired {
 
 /// Loads a sorted set. Members that no longer count are removed, lowest score first, as far as the budget of the call
 /// reaches. The others are counted.
-///
-/// # Errors
-/// The key holds another type.
 #[inline(always)]
 pub fn load<'c>(key: ClosedKey<'c>, expired: Option<Expired>, purpose: Purpose<'_>) -> Result<SortedSet<'c>, Error> {
     let mut key = key.open(purpose.access());
@@ -61,7 +58,7 @@ pub fn load<'c>(key: ClosedKey<'c>, expired: Option<Expired>, purpose: Purpose<'
                 // The command may delete the key.
                 let closed = key.close();
                 let removed = closed.remove_scores(min, through);
-                budget.spend_expired(removed.ok_or_else(|| internal_error(closed.ctx(), "ZREMRANGEBYSCORE"))?);
+                budget.spend_expired(removed.ok_or(Error::INTERNAL)?);
                 key = closed.open(purpose.access());
                 0
             }
@@ -90,22 +87,14 @@ fn remove_lowest(key: Key<'_>, min: f64, count: u64) -> Result<Key<'_>, Error> {
     let key = key.close();
     let first = if lower { to_i64(key.count_scores(c"-inf", c"(0").unwrap_or(0)) } else { 0 };
     let removed = key.remove_ranks(first, first.saturating_add(to_i64(count)).saturating_sub(1));
-    removed.ok_or_else(|| internal_error(key.ctx(), "ZREMRANGEBYRANK"))?;
+    removed.ok_or(Error::INTERNAL)?;
     Ok(key.open(Access::ReadWrite))
 }
 
 /// The number of members with a score from `min` to `max`.
 pub fn count_scores(key: &Key<'_>, min: &CStr, max: u64) -> Result<u64, Error> {
     let max = CString::new(max.to_string()).unwrap_or_default();
-    let key = key.closed();
-    key.count_scores(min, &max).ok_or_else(|| internal_error(key.ctx(), "ZCOUNT"))
-}
-
-/// Gives members another score, replicates that and fires the event.
-pub fn rescore(key: &ClosedKey<'_>, score: u64, members: &[Str<'_>]) {
-    if key.rescore_members(score, members).is_none() {
-        internal_error(key.ctx(), "ZADD");
-    }
+    key.closed().count_scores(min, &max).ok_or(Error::INTERNAL)
 }
 
 /// Sets the expiry, if there is one to set, of a key that has changed or changes now. [`super::announce`] goes with it.

@@ -23,7 +23,7 @@ use super::forecast::ttl_of_denial;
 use super::integer::{ceil_seconds, to_i64};
 use super::{
     Algorithm, Change, Changed, Cost, Decided, Decision, Forecast, MAX_COUNT, Micros, Policy, SlidingLog,
-    Unrepresentable, Verdict, Window,
+    Unrepresentable, Verdict,
 };
 use crate::record::{Letter, Owner};
 use crate::reservation::Ended;
@@ -55,7 +55,7 @@ pub struct RollingLog {
     /// The same window, limit and expiry.
     sliding: SlidingLog,
     limit: u64,
-    window_ms: u64,
+    pub(super) window_ms: u64,
 }
 
 impl Owner for Letter<'R'> {
@@ -63,11 +63,6 @@ impl Owner for Letter<'R'> {
 }
 
 impl RollingLog {
-    /// The length of the window.
-    pub const fn window(&self) -> Window {
-        self.sliding.window()
-    }
-
     /// The entries of a record, and which of them count. `None` if no log is written so.
     ///
     /// Only the entries that a binary search meets are looked at. A record that is damaged elsewhere counts too much or

@@ -155,14 +155,6 @@ pub enum Write {
 
 impl Write {
     /// Writes to a record in memory.
-    ///
-    /// ```
-    /// use redis_rl_algorithm::rolling_log::Write;
-    ///
-    /// let mut record = b"abc".to_vec();
-    /// Write::Tail { offset: 2, bytes: b"def".to_vec() }.apply_to(&mut record);
-    /// assert_eq!(record, b"abdef");
-    /// ```
     #[inline]
     pub fn apply_to(self, record: &mut Vec<u8>) {
         let (offset, bytes) = match self {

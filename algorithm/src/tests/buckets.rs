@@ -90,7 +90,7 @@ fn a_sequence_of_redis_cell() {
     let mut request = |now, quantity| {
         let decision = algorithm.decide(tat, now, cost(quantity)).unwrap();
         tat = decision.change.apply_to(tat);
-        algorithm.throttled(tat, now, quantity, decision.verdict.allowed).to_array()
+        algorithm.throttled(tat, now, quantity, decision.verdict.allowed)
     };
     assert_eq!(request(NOW, 1), [0, 16, 15, -1, 2]);
     for n in 2..=16 {
@@ -102,7 +102,7 @@ fn a_sequence_of_redis_cell() {
     assert_eq!(request(Micros(T0 + SECOND), 17), [1, 16, 0, -1, 31], "never");
     assert_eq!(request(Micros(T0 + SECOND), 0), [0, 16, 0, -1, 31], "a quantity of 0 is never limited");
     assert_eq!(request(Micros(T0 + 99 * SECOND), 16), [0, 16, 0, -1, 32]);
-    let reset = |ahead| Gcra::throttle(0, 1, 60).unwrap().throttled(Some(NOW_NS + ahead), NOW, 0, true).reset_after;
+    let reset = |ahead| Gcra::throttle(0, 1, 60).unwrap().throttled(Some(NOW_NS + ahead), NOW, 0, true)[4];
     assert_eq!([reset(5_000_999_999), reset(5_001_000_000), reset(5_000_000_000)], [5, 6, 5]);
     // A key of redis-cell, which rounds the interval down.
     let (algorithm, tat) = (Gcra::throttle(2, 7, 10).unwrap(), NOW_NS + 2 * 1_428_571_428);
@@ -159,12 +159,13 @@ proptest! {
         for (policy, now, cost) in trace.requests() {
             let decision = algorithm.decide(state, now, cost).unwrap();
             state = decision.change.apply_to(state);
-            let throttled = algorithm.throttled(state, now, cost.needed(), decision.verdict.allowed);
-            prop_assert_eq!(throttled.limited, !decision.verdict.allowed);
+            let allowed = decision.verdict.allowed;
+            let [limited, _, remaining, retry_after, _] = algorithm.throttled(state, now, cost.needed(), allowed);
+            prop_assert_eq!(limited, i64::from(!allowed));
             if policy.limit > 0 {
                 let figures = Figures::new(&algorithm.forecast(state, &Change::Keep, now), &decision, now);
-                prop_assert_eq!(throttled.remaining, to_i64(figures.remaining));
-                prop_assert_eq!(throttled.retry_after == -1, figures.retry_after_ms <= 0);
+                prop_assert_eq!(remaining, to_i64(figures.remaining));
+                prop_assert_eq!(retry_after == -1, figures.retry_after_ms <= 0);
             }
         }
     }

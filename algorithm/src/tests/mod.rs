@@ -191,7 +191,7 @@ impl TestAlgorithm for WindowCounter {
 
     /// A window after the first request, and never more than a window from now.
     fn expiry_is_right(&self, key: &Option<Counter>, now: Micros, _latest: Micros) -> bool {
-        let window = self.window().millis();
+        let window = self.window.millis();
         self.is_empty(key, now)
             || key.and_then(|counter| counter.expires_at).is_some_and(|at| at <= now.millis() + window)
     }
@@ -209,7 +209,7 @@ impl TestAlgorithm for SlidingLog {
 
     /// The expiry does not regard an entry ahead of the clock: a call under a longer window may need it for longer.
     fn settled(&self, key: &Log, now: Micros) -> bool {
-        let leaves = |last: u64| last.saturating_add(self.window().millis());
+        let leaves = |last: u64| last.saturating_add(self.window.millis());
         key.entries.last().is_none_or(|&last| last <= now.millis() || key.expires_at >= Some(leaves(last)))
     }
 
@@ -219,7 +219,7 @@ impl TestAlgorithm for SlidingLog {
 
     /// At least 1.5 windows from now and at most 2 from the latest call, and not before the last entry has left.
     fn expiry_is_right(&self, key: &Log, now: Micros, latest: Micros) -> bool {
-        let (window, now, latest) = (self.window().millis(), now.millis(), latest.millis());
+        let (window, now, latest) = (self.window.millis(), now.millis(), latest.millis());
         match (key.entries.last(), key.expires_at) {
             (None, None) => true,
             (Some(last), Some(at)) => 2 * (at - now) >= 3 * window && at >= last + window && at <= latest + 2 * window,
@@ -248,7 +248,7 @@ impl TestAlgorithm for RollingLog {
     fn settled(&self, key: &Option<StoredRecord>, now: Micros) -> bool {
         let Some((latest, units)) = latest_and_units(self, key, now) else { return true };
         let expires_at = key.as_ref().and_then(|stored| stored.expires_at);
-        units == 0 || latest <= now.millis() || expires_at >= Some(latest.saturating_add(self.window().millis()))
+        units == 0 || latest <= now.millis() || expires_at >= Some(latest.saturating_add(self.window_ms))
     }
 
     /// A record in which nothing counts stays until it expires.
@@ -259,7 +259,7 @@ impl TestAlgorithm for RollingLog {
     /// As with [`SlidingLog`], while something counts.
     fn expiry_is_right(&self, key: &Option<StoredRecord>, now: Micros, latest: Micros) -> bool {
         let Some((last, units)) = latest_and_units(self, key, now) else { return key.is_none() };
-        let (window, now, latest) = (self.window().millis(), now.millis(), latest.millis());
+        let (window, now, latest) = (self.window_ms, now.millis(), latest.millis());
         let at = key.as_ref().and_then(|stored| stored.expires_at).unwrap_or(0);
         units == 0 || 2 * (at - now) >= 3 * window && at >= last + window && at <= latest + 2 * window
     }

@@ -110,15 +110,15 @@ fn counter(stored: Option<&State>) -> Option<Counter> {
 
 impl Kept for FixedWindow {
     fn name(&self, key: &str, now: Micros) -> String {
-        format!("{key}:{}", self.suffix_at(now))
+        format!("{key}:{}", self.schedule.suffix_at(now))
     }
 
     fn infix(&self) -> String {
-        format!(":{}", self.schedule())
+        format!(":{}", self.schedule)
     }
 
     fn read(&self, stored: Option<&State>, now: Micros) -> Counters {
-        counter(stored).map(|counter| (self.period_at(now), counter)).into_iter().collect()
+        counter(stored).map(|counter| (self.schedule.period_at(now), counter)).into_iter().collect()
     }
 
     fn written(key: Counters) -> Option<State> {
