@@ -151,12 +151,8 @@ impl<'a> State<'a> {
         &self.key
     }
 
-    pub const fn algorithm(&self) -> Algorithm {
-        self.algorithm
-    }
-
-    pub const fn schedule(&self) -> Schedule {
-        self.schedule
+    pub fn is_of(&self, policy: &Policy) -> bool {
+        (self.algorithm, self.schedule) == (policy.algorithm(), policy.terms().schedule)
     }
 }
 

@@ -26,23 +26,14 @@
 //!   [`Builder::require_module`] makes it an error.
 //! - Servers that do not reply within 100 ms: [`Fallback`], [`Builder::breaker`] and [`Limiter::stats`]. Errors are events of
 //!   the crate `tracing`, each kind once a second at most.
-//! - Clusters, Sentinels, TLS, sockets: [`Link`].
+//! - Clusters, Sentinels, TLS, sockets: [`Limiter::builder`].
 //! - No request is sent for a denied key before it could be allowed: [`Builder::denials`].
 //! - Long keys are sent and kept in a bounded form: [`bounded`].
 //! - A service that is overloaded itself: [`Limiter::without_server`].
 //! - Keys with many requests: [`Grants`].
 //! - Services of `tower`, such as axum's: [`layer`].
-//! - Programs without an async runtime start one. This one runs while a call does; leases, reservations and [`Grants`] also
-//!   need it between calls, as `new_multi_thread` with one worker does:
-//!
-//!   ```no_run
-//!   # use redis_rl_client::{Limiter, Policy};
-//!   # const API: Policy = Policy::token(std::time::Duration::from_secs(60), 600);
-//!   let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-//!   let limiter = Limiter::open("redis://127.0.0.1/")?;
-//!   let decision = runtime.block_on(limiter.check(&API, "user:42"))?;
-//!   # Ok::<(), Box<dyn std::error::Error>>(())
-//!   ```
+//! - Programs without an async runtime start one of tokio. `new_current_thread` runs while a call does; leases, reservations and
+//!   [`Grants`] also need it between calls, as `new_multi_thread` with one worker does.
 //!
 //! After a timeout or an error, no request is sent again, since the server may have charged it. READONLY, MOVED, ASK and
 //! TRYAGAIN say that the server did not. The time limit of a call runs from the call. If a caller leaves before its request is
@@ -51,15 +42,15 @@
 //! # From a check to the bytes
 //!
 //! 1. [`Limiter::check`] makes a [`Request`], and asks the table for its key (`limiter/calls.rs`, `limiter/shared.rs`).
-//! 2. The table (`accounts.rs`) has an account of each key (`account.rs`): the units that a grant has left, a remembered denial
-//!    (`denial.rs`), the requests that wait, and the commands under way. The account decides at once, or says which command is
-//!    to be sent. While two commands of a key are under way, requests of cost 1 wait and share the next command.
+//! 2. The table (`limiter/accounts.rs`) has an account of each key (`account.rs`): the units that a grant has left, a remembered
+//!    denial (`denial.rs`), the requests that wait, and the commands under way. The account decides at once, or says which
+//!    command is to be sent. While two commands of a key are under way, requests of cost 1 wait and share the next command.
 //! 3. A caller sends the request that shares no command. Any other command is a task of its own: it carries the requests that
 //!    wait for it, and its reply is divided among them (`joined.rs`).
 //! 4. `protocol` makes the command of the module, or the call of a Lua script, and reads the reply.
 //! 5. `link` sends the command over the connection to the server, or to the node of its slot, unless the circuit breaker of
-//!    that server (`silence.rs`) is open.
-//! 6. Without a reply in time, `core.rs` applies the [`Fallback`]. With [`Fallback::Local`] the algorithm itself decides in
+//!    that server (`link/silence.rs`) is open.
+//! 6. Without a reply in time, `limiter/core.rs` applies the [`Fallback`]. With [`Fallback::Local`] the algorithm itself decides in
 //!    memory (`local.rs`).
 //!
 //! # Features
@@ -70,7 +61,6 @@
 //! | `tls` | URLs of the form `rediss://`, with rustls |
 //! | `tower` | [`layer`] |
 //! | `axum` | [`layer::keys::peer_address`], from axum's `ConnectInfo` |
-//! | `metrics` | [`Stats`] as counters of the facade `metrics` |
 
 #![forbid(unsafe_code)]
 #![allow(clippy::result_large_err, reason = "a request that is denied uses its decision at once")]
@@ -88,23 +78,7 @@ pub use key::{bounded, bounded_after};
 pub use policy::{Algorithm, Calendar, InvalidPolicy, Policy, Request, Traits, Window};
 
 #[cfg(feature = "async")]
-mod account;
-#[cfg(feature = "async")]
-mod accounts;
-#[cfg(feature = "async")]
-mod builder;
-#[cfg(feature = "async")]
-mod core;
-#[cfg(feature = "async")]
-mod denial;
-#[cfg(feature = "async")]
 mod error;
-#[cfg(feature = "async")]
-mod gather;
-#[cfg(feature = "async")]
-mod grants;
-#[cfg(feature = "async")]
-mod joined;
 #[cfg(feature = "tower")]
 pub mod layer;
 #[cfg(feature = "async")]
@@ -112,11 +86,7 @@ mod limiter;
 #[cfg(feature = "async")]
 mod link;
 #[cfg(feature = "async")]
-mod local;
-#[cfg(feature = "async")]
 mod protocol;
-#[cfg(feature = "async")]
-mod silence;
 #[cfg(feature = "async")]
 #[doc(hidden)]
 pub mod state_machines;
@@ -125,14 +95,10 @@ mod stats;
 
 #[cfg(feature = "async")]
 #[doc(hidden)]
-pub use gather::Gather;
+pub use link::Gather;
 #[cfg(feature = "async")]
 pub use {
-    accounts::TopDenial,
-    builder::Builder,
     error::Error,
-    grants::Grants,
-    limiter::{Lease, Leased, Limiter, Outcome, Reservation, Reserved, ReservedAll},
-    link::Link,
+    limiter::{Builder, Grants, Lease, Leased, Limiter, Outcome, Reservation, Reserved, ReservedAll, TopDenial},
     stats::Stats,
 };

@@ -2,8 +2,10 @@
 //! master.
 
 mod cluster;
+mod gather;
 mod open;
 mod server;
+mod silence;
 mod url;
 
 use std::pin::pin;
@@ -18,39 +20,17 @@ use tokio::time::timeout;
 use crate::error::Error;
 use crate::stats::Gauge;
 use cluster::Cluster;
-pub(crate) use server::Late;
+pub use gather::Gather;
+pub use server::Late;
 use server::{Replies, Server};
+pub use url::{Target, parse};
 
 /// A connection that is younger is not given up for READONLY: another one would reply the same.
 const REOPEN_APART: Duration = Duration::from_millis(200);
 
-/// The connection to a server, a cluster, or a master that Sentinels know. Clones share it, and its circuit breaker, whose
-/// settings are those of the limiter that was built last.
-///
-/// | URL | |
-/// |---|---|
-/// | `redis://[user:password@]host[:6379][/db]` | a server |
-/// | `rediss://…` | the same with TLS; the feature `tls` |
-/// | `unix:///path?db=0&user=…&pass=…` | a server on this machine |
-/// | `redis-cluster://[user:password@]host[:6379],host[:6379]…` | a cluster, by some of its nodes |
-/// | `redis-sentinel://[user:password@]host[:26379],host[:26379]…/name[/db]` | the master of that name; the user is that of the master |
-///
-/// `rediss-cluster` and `rediss-sentinel` are the same with TLS. Parameters follow `?` and have `&` between them:
-///
-/// - `protocol=resp3`: the protocol; RESP2 if not given.
-/// - `ca=/path`, `cert=/path`, `key=/path`, with TLS: files with the PEM of the certificates that are trusted (else those
-///   of the system), and of the certificate and the key of this client.
-/// - `sentinel_username`, `sentinel_password`: the user of the Sentinels, if they have one.
-///
-/// It is opened again, through the name of the URL, if it breaks, if the server has closed it since the last request, if the
-/// server replies READONLY (it is not the master any more), and if the server is silent for a second; Sentinels are asked each
-/// time. A command that was sent is sent again only if the reply says that it was not executed: READONLY, and in a cluster
-/// MOVED, ASK and TRYAGAIN.
-#[derive(Clone, Debug)]
-pub struct Link(Arc<Shared>);
-
+/// The connection to a server, or those to the nodes of a cluster.
 #[derive(Debug)]
-struct Shared {
+pub struct Link {
     gauge: Arc<Gauge>,
     to: To,
 }
@@ -62,52 +42,28 @@ enum To {
 }
 
 impl Link {
-    /// Reads the URL, and with TLS its files. Nothing is connected yet, and no server need be there.
-    ///
-    /// ```
-    /// use redis_rl_client::Link;
-    ///
-    /// let link = Link::open("redis-sentinel://a.example,b.example/main?protocol=resp3")?;
-    /// let error = Link::open("http://localhost").unwrap_err();
-    /// assert!(error.to_string().starts_with("invalid URL: expected redis://"));
-    /// # Ok::<(), redis_rl_client::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// [`Error::InvalidUrl`].
-    pub fn open(url: &str) -> Result<Self, Error> {
-        let (gauge, url::Target { place, nodes }) = (Arc::<Gauge>::default(), url::parse(url)?);
+    /// Nothing is connected yet. The circuit breaker opens after this silence.
+    pub fn new(Target { place, nodes }: Target, silence: Option<Duration>) -> Self {
+        let gauge = Arc::<Gauge>::default();
         let to = match nodes {
-            None => To::Server(Server::new(place, None, Arc::clone(&gauge))),
-            Some(nodes) => To::Cluster(Cluster::new(nodes, place, Arc::clone(&gauge))),
+            None => To::Server(Server::new(place, silence, Arc::clone(&gauge))),
+            Some(nodes) => To::Cluster(Cluster::new(nodes, place, silence, Arc::clone(&gauge))),
         };
-        Ok(Self(Arc::new(Shared { gauge, to })))
+        Self { gauge, to }
     }
 
-    pub(crate) fn gauge(&self) -> &Gauge {
-        &self.0.gauge
-    }
-
-    /// After how long a silence the circuit breaker opens.
-    pub(crate) fn set_silence(&self, silence: Option<Duration>) {
-        match &self.0.to {
-            To::Server(server) => server.set_silence(silence),
-            To::Cluster(cluster) => cluster.set_silence(silence),
-        }
+    pub fn gauge(&self) -> &Gauge {
+        &self.gauge
     }
 
     /// Opens the connection if there is none.
-    pub(crate) async fn connect(&self) -> Result<(), Error> {
-        match &self.0.to {
+    pub async fn connect(&self) -> Result<(), Error> {
+        match &self.to {
             To::Server(server) => server.connect().await,
             To::Cluster(cluster) => cluster.connect().await,
         }
     }
 
-    /// Sends a command, and waits for its reply. `key` is the key whose slot decides which node of a cluster gets it.
-    ///
-    /// # Errors
-    /// There is no connection, or it broke.
     pub async fn send(&self, command: Cmd, key: &[u8]) -> Result<Value, Error> {
         let mut commands = redis::pipe();
         commands.add_command(command);
@@ -115,8 +71,8 @@ impl Link {
     }
 
     /// Whether keys of different slots need requests of their own.
-    pub(crate) fn is_cluster(&self) -> bool {
-        matches!(self.0.to, To::Cluster(_))
+    pub fn is_cluster(&self) -> bool {
+        matches!(self.to, To::Cluster(_))
     }
 
     /// Sends commands with one write, and waits for `limit`. The replies are in the order of the commands. A cluster takes
@@ -124,7 +80,7 @@ impl Link {
     ///
     /// # Errors
     /// There is no connection, it broke, the breaker is open, or there is no reply in time.
-    pub(crate) async fn request(
+    pub async fn request(
         &self,
         commands: Pipeline,
         key: &[u8],
@@ -132,7 +88,7 @@ impl Link {
         late: &mut Option<Late>,
     ) -> Result<Replies, Error> {
         let commands = Arc::new(commands);
-        match &self.0.to {
+        match &self.to {
             To::Server(server) => request(server, &commands, limit, late).await,
             // The futures of requests to one server stay small.
             To::Cluster(cluster) => Box::pin(cluster.request(&commands, key, limit, late)).await,

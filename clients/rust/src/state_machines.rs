@@ -2,7 +2,7 @@
 
 use redis::Value;
 
-pub use crate::account::{Account, Ahead, Asked, Caller, Command, Form, Sent};
+pub use crate::limiter::account::{Account, Ahead, Asked, Caller, Command, Form, Sent};
 pub use crate::policy::Join;
 use crate::protocol::{Call, Verb};
 use crate::{Decision, Error, Request};
@@ -18,7 +18,7 @@ pub fn alone_and_joined(request: &Request<'_>, requests: u64) -> Option<(Vec<u8>
 pub fn divided(reply: &Value, request: &Request<'_>, requests: u64) -> Vec<Decision> {
     let Ok(reply) = crate::protocol::reply::decision(reply, request) else { return Vec::new() };
     match form(request).filter(|_| requests > 1) {
-        Some(form) => (1..=requests).map(|i| crate::joined::share(&reply, requests, i, form.join)).collect(),
+        Some(form) => (1..=requests).map(|i| crate::limiter::joined::share(&reply, requests, i, form.join)).collect(),
         None => vec![reply],
     }
 }

@@ -7,59 +7,33 @@ use std::time::Instant;
 use crate::error::Error;
 use crate::fallback::Fallback;
 
-/// A counter, which is also one of the facade `metrics` with that feature.
-#[derive(Debug)]
-pub struct Counter {
-    count: AtomicU64,
-    #[cfg(feature = "metrics")]
-    name: &'static str,
-}
+#[derive(Debug, Default)]
+pub struct Counter(AtomicU64);
 
 impl Counter {
-    #[cfg_attr(not(feature = "metrics"), expect(unused_variables, reason = "the name of the metric"))]
-    pub const fn new(name: &'static str) -> Self {
-        Self {
-            count: AtomicU64::new(0),
-            #[cfg(feature = "metrics")]
-            name,
-        }
-    }
-
     pub fn increment(&self) {
-        self.count.fetch_add(1, Ordering::Relaxed);
-        #[cfg(feature = "metrics")]
-        metrics::counter!(self.name).increment(1);
+        self.0.fetch_add(1, Ordering::Relaxed);
     }
 
-    pub fn get(&self) -> u64 {
-        self.count.load(Ordering::Relaxed)
+    fn get(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
     }
 }
 
 macro_rules! counters {
     ($($(#[$doc:meta])* $name:ident,)*) => {
         /// The counters themselves.
-        #[derive(Debug)]
+        #[derive(Debug, Default)]
         pub struct Counters { $(pub $name: Counter,)* }
 
-        impl Default for Counters {
-            fn default() -> Self {
-                Self { $($name: Counter::new(concat!("redis_rl_client_", stringify!($name), "_total")),)* }
-            }
-        }
-
         /// What a limiter did since it was built; its clones count together.
-        ///
-        /// With the feature `metrics`, each is also a counter of the facade `metrics`, such as
-        /// `redis_rl_client_decided_total`; those of all limiters count together.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
         #[non_exhaustive]
         pub struct Stats {
             $($(#[$doc])* pub $name: u64,)*
             /// How often the circuit breaker opened.
             pub circuit_opened: u64,
-            /// How many circuit breakers are open now: there is one for each node of a cluster, else one. No counter of
-            /// the facade.
+            /// How many circuit breakers are open now: there is one for each node of a cluster, else one.
             pub breakers_open: u32,
         }
 
@@ -68,7 +42,7 @@ macro_rules! counters {
                 Stats {
                     $($name: self.$name.get(),)*
                     circuit_opened: gauge.opened.get(),
-                    breakers_open: gauge.open(),
+                    breakers_open: gauge.open.load(Ordering::Relaxed),
                 }
             }
         }
@@ -122,24 +96,13 @@ counters! {
 }
 
 /// How many circuit breakers of a limiter are open, and how often one opened.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Gauge {
-    pub opened: Counter,
+    opened: Counter,
     open: AtomicU32,
 }
 
-impl Default for Gauge {
-    fn default() -> Self {
-        Self { opened: Counter::new("redis_rl_client_circuit_opened_total"), open: AtomicU32::new(0) }
-    }
-}
-
 impl Gauge {
-    /// How many are open now.
-    pub fn open(&self) -> u32 {
-        self.open.load(Ordering::Relaxed)
-    }
-
     /// Notes that one changed, if it did. There is one line in the log for all parts of a server that is away.
     pub fn note(&self, was_open: bool, is_open: bool) {
         match (was_open, is_open) {
@@ -169,14 +132,13 @@ pub enum Kind {
     Rejected,
     Unsettled,
     LeaseLost,
-    Library,
 }
 
 #[derive(Debug)]
 pub struct Log {
     began: Instant,
     /// When an event of each kind was logged last, in ms since the start, from 1; and how many were not since then.
-    kinds: [(AtomicU64, AtomicU64); Kind::Library as usize + 1],
+    kinds: [(AtomicU64, AtomicU64); Kind::LeaseLost as usize + 1],
 }
 
 impl Default for Log {

@@ -252,15 +252,12 @@ impl<'s> Asker<'s> {
 
     /// Gives units back, or takes them of a grant.
     async fn one(&self, (slot, check): Numbered<'_>) -> Decided {
-        let How { overloaded, fallback, timeout } = self.how;
         let outcome = match (check.hits, self.snapshot.grants.get(&check.limit.names)) {
             (Hits::GiveBack(hits), _) => {
                 self.limiter.refund(&check.request()).await.map(|decision| without_request(decision, hits))
             }
             (Hits::Charge(hits), Some(granted)) if granted.policy == check.policy => {
-                let grants = granted.grants.with_fallback(fallback).with_timeout(timeout);
-                let grants = if overloaded { grants.without_server() } else { grants };
-                grants.check_cost(&check.key, hits).await
+                granted.grants.with_settings_of(&self.limiter).check_cost(&check.key, hits).await
             }
             _ => self.each(&[(slot, check)]).await.pop().unwrap_or(Err(Error::Overloaded)),
         };

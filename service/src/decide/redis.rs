@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use arc_swap::ArcSwapOption;
 use redis::Value;
-use redis_rl_client::{Algorithm, Error, Limiter, Link};
+use redis_rl_client::{Algorithm, Error, Limiter};
 use rlaas_rules::{Domain, Rules};
 use tokio::time::timeout;
 
@@ -62,8 +62,8 @@ pub async fn attempt(url: &str, key: &str, words: &[&str]) -> Finding {
 }
 
 async fn connect_and_look(url: &str, key: &str, words: &[&str]) -> Result<Finding, Error> {
-    let link = match connect(url).await {
-        Ok(link) => link,
+    let limiter = match connect(url).await {
+        Ok(limiter) => limiter,
         Err(error) if is_login(&error) => {
             let needs_none = hello(&bare(url), key).await.is_ok();
             let rejects = "the server has no password, and rejects the one that is given";
@@ -82,26 +82,26 @@ async fn connect_and_look(url: &str, key: &str, words: &[&str]) -> Result<Findin
         }
     };
     // Every user may send it.
-    let hello = link.send(redis::cmd("HELLO"), key.as_bytes()).await?;
+    let hello = limiter.send(redis::cmd("HELLO"), key.as_bytes()).await?;
     let (server, module) = versions(&hello);
     if module.is_some() {
         for word in words {
             let mut command = redis::cmd(&format!("RL.{word}"));
             command.arg(key).arg(1).arg(1).arg("COST").arg(0);
-            link.send(command, key.as_bytes()).await?;
+            limiter.send(command, key.as_bytes()).await?;
         }
     }
     Ok(Finding::Usable { server, module })
 }
 
-async fn connect(url: &str) -> Result<Link, Error> {
-    let link = Link::open(url)?;
-    Limiter::builder(link.clone()).build().connect().await?;
-    Ok(link)
+async fn connect(url: &str) -> Result<Limiter, Error> {
+    let limiter = Limiter::open(url)?;
+    limiter.connect().await?;
+    Ok(limiter)
 }
 
 async fn hello(url: &str, key: &str) -> Result<Value, Error> {
-    Link::open(url)?.send(redis::cmd("HELLO"), key.as_bytes()).await
+    Limiter::open(url)?.send(redis::cmd("HELLO"), key.as_bytes()).await
 }
 
 /// The name and the version of the server, and that of the module, in the reply to HELLO.

@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use axum::Router;
 use opentelemetry_sdk::trace::SdkTracerProvider;
-use redis_rl_client::{Limiter, Link};
+use redis_rl_client::Limiter;
 use rlaas_rules::{self as rules, Overrides};
 use tokio::net::{TcpListener, UnixListener};
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -283,8 +283,8 @@ fn bind_unix(path: &Path) -> io::Result<UnixListenerStream> {
 /// A limiter that needs no server to start.
 fn limiter(settings: &Settings) -> io::Result<Limiter> {
     // The error does not repeat the URL, which may have a password.
-    let link = Link::open(&settings.redis).map_err(|error| io::Error::other(format!("--redis: {error}")))?;
-    let limiter = Limiter::builder(link)
+    let builder = Limiter::builder(&settings.redis).map_err(|error| io::Error::other(format!("--redis: {error}")))?;
+    let limiter = builder
         .denials(settings.denials)
         .recheck_denials(settings.recheck_denials)
         .timeout(settings.service.timeout)

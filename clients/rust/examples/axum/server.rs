@@ -10,7 +10,7 @@ use axum::routing::{get, post};
 use http::HeaderName;
 use redis_rl_client::layer::keys::{KeyedHash, header, peer_address};
 use redis_rl_client::layer::{Limit, Parts, RateLimitLayer};
-use redis_rl_client::{Error, Fallback, Limiter, Link, Policy};
+use redis_rl_client::{Error, Fallback, Limiter, Policy};
 use tokio::net::TcpListener;
 
 const API: Policy = Policy::token(Duration::from_secs(60), 60).burst(10).name("api");
@@ -30,8 +30,8 @@ fn limit(hash: &KeyedHash, request: &Parts) -> Result<Limit, Error> {
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     tracing_subscriber::fmt::init(); // prints why there was no decision
     let variable = |name, default: &str| env::var(name).unwrap_or_else(|_| default.to_owned());
-    let link = Link::open(&variable("REDIS_URL", "redis://127.0.0.1/"))?;
-    let limiter = Limiter::builder(link).fallback(Fallback::Local { instances: 3 }).build();
+    let builder = Limiter::builder(&variable("REDIS_URL", "redis://127.0.0.1/"))?;
+    let limiter = builder.fallback(Fallback::Local { instances: 3 }).build();
     let hash = KeyedHash::new(variable("KEY_SECRET", "the same secret in all instances").as_bytes())?;
     let app = Router::new()
         .route("/", get(|| async { "hello\n" }))

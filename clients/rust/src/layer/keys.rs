@@ -1,7 +1,5 @@
-//! Who a caller is: values for keys, from a request.
-//!
-//! A key has a bounded length and does not show the value to those who can read the server: see [`KeyedHash`]. A value
-//! that the caller chooses is a new caller with the whole limit whenever it changes. Limit the address beside it.
+//! Who a caller is: values for keys, from a request. A value that the caller chooses is a new caller with the whole limit
+//! whenever it changes: limit the address beside it.
 
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
@@ -94,10 +92,8 @@ pub fn parse_address(entry: &str) -> Option<IpAddr> {
     bare.parse().ok().or_else(|| entry.parse::<SocketAddr>().ok().map(|address| address.ip()))
 }
 
-/// The value of a header, such as an API key; `None` if there is none. Several headers of that name are one list.
-///
-/// The caller chooses it. Check it before this layer, or limit the address too: otherwise a caller who sends another
-/// value each time has no limit, and one who knows the value of another uses up that one's limit.
+/// The value of a header, such as an API key; `None` if there is none. Several headers of that name are one list. The caller
+/// chooses it: check it before this layer, or limit the address too.
 pub fn header(request: &Parts, name: &HeaderName) -> Option<Vec<u8>> {
     let values: Vec<_> = request.headers.get_all(name).iter().map(|value| value.as_bytes()).collect();
     (!values.is_empty()).then(|| values.join(&b", "[..]))

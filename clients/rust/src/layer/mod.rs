@@ -38,7 +38,6 @@
 pub mod keys;
 mod response;
 
-use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -130,12 +129,6 @@ impl RateLimitLayer {
     }
 }
 
-impl fmt::Debug for RateLimitLayer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("RateLimitLayer").finish_non_exhaustive()
-    }
-}
-
 impl<S> Layer<S> for RateLimitLayer {
     type Service = RateLimit<S>;
 
@@ -149,12 +142,6 @@ impl<S> Layer<S> for RateLimitLayer {
 pub struct RateLimit<S> {
     inner: S,
     settings: Arc<RateLimitLayer>,
-}
-
-impl<S> fmt::Debug for RateLimit<S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("RateLimit").finish_non_exhaustive()
-    }
 }
 
 impl<S, A, B> Service<Request<A>> for RateLimit<S>

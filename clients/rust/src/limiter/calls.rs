@@ -3,35 +3,73 @@
 use std::time::Duration;
 
 use futures_util::future::{join, join_all};
-use redis::Value;
+use redis::{Cmd, Value};
 use scopeguard::ScopeGuard;
 use tokio::time::{Instant, sleep};
 
 use super::Limiter;
+use super::account::Form;
+use super::accounts::TopDenial;
+use super::builder::Builder;
 use super::shared::{Asking, land_later};
-use crate::account::Form;
-use crate::accounts::TopDenial;
-use crate::builder::Builder;
 use crate::decision::{Decision, Decisions, RetryAfter, Shared};
 use crate::error::Error;
 use crate::fallback::Fallback;
-use crate::link::{Late, Link};
+use crate::link::Late;
 use crate::policy::{Policy, Request};
 use crate::protocol::{Call, Exchange, Step, Verb, reply};
 use crate::stats::Stats;
 
 impl Limiter {
-    /// A limiter for the server of this URL, with the default settings: see [`Link`].
+    /// A limiter with the default settings for the server of a URL: see [`builder`](Self::builder).
     ///
     /// # Errors
     /// [`Error::InvalidUrl`].
     pub fn open(url: &str) -> Result<Self, Error> {
-        Link::open(url).map(|link| Self::builder(link).build())
+        Builder::new(url).map(Builder::build)
     }
 
-    /// A limiter with other settings.
-    pub fn builder(link: Link) -> Builder {
-        Builder::new(link)
+    /// A limiter for the server of a URL, with other settings. With TLS, the files of the URL are read now.
+    ///
+    /// | URL | |
+    /// |---|---|
+    /// | `redis://[user:password@]host[:6379][/db]` | a server |
+    /// | `rediss://…` | the same with TLS; the feature `tls` |
+    /// | `unix:///path?db=0&user=…&pass=…` | a server on this machine |
+    /// | `redis-cluster://[user:password@]host[:6379],host[:6379]…` | a cluster, by some of its nodes |
+    /// | `redis-sentinel://[user:password@]host[:26379],host[:26379]…/name[/db]` | the master of that name; the user is that of the master |
+    ///
+    /// `rediss-cluster` and `rediss-sentinel` are the same with TLS. Parameters follow `?` and have `&` between them:
+    ///
+    /// - `protocol=resp3`: the protocol; RESP2 if not given.
+    /// - `ca=/path`, `cert=/path`, `key=/path`, with TLS: files with the PEM of the certificates that are trusted (else those
+    ///   of the system), and of the certificate and the key of this client.
+    /// - `sentinel_username`, `sentinel_password`: the user of the Sentinels, if they have one.
+    ///
+    /// The connection is opened when it is needed, and again, through the name of the URL, if it breaks, if the server has closed
+    /// it since the last request, if the server replies READONLY (it is not the master any more), and if the server is silent
+    /// for a second; Sentinels are asked each time. A command that was sent is sent again only if the reply says that it was
+    /// not executed: READONLY, and in a cluster MOVED, ASK and TRYAGAIN.
+    ///
+    /// ```
+    /// use redis_rl_client::Limiter;
+    ///
+    /// let limiter = Limiter::builder("redis-sentinel://a.example,b.example/main?protocol=resp3")?.denials(0).build();
+    /// let error = Limiter::open("http://localhost").unwrap_err();
+    /// assert!(error.to_string().starts_with("invalid URL: expected redis://"));
+    /// # Ok::<(), redis_rl_client::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::InvalidUrl`].
+    pub fn builder(url: &str) -> Result<Builder, Error> {
+        Builder::new(url)
+    }
+
+    /// Sends a command, and waits for its reply, without a time limit. `key` is the key whose slot decides which node of a
+    /// cluster gets it.
+    pub async fn send(&self, command: Cmd, key: &[u8]) -> Result<Value, Error> {
+        self.core.link.send(command, key).await
     }
 
     /// The same limiter with another fallback, for example one that denies logins.
@@ -258,8 +296,8 @@ impl Limiter {
     /// Sends a call that may give units back, and forgets the remembered denial of the key, also if this future is dropped
     /// before the reply.
     async fn correct(&self, verb: Verb<'_>, request: &Request<'_>) -> Result<Value, Error> {
-        let forget = |key| self.core.accounts.forget(request.policy, &key);
-        let _forgets = scopeguard::guard(request.bounded_key(), forget);
+        let forget = |()| self.core.accounts.of(request, std::time::Instant::now(), |entry| entry.account.forget());
+        let _forgets = scopeguard::guard((), forget);
         self.call(Call::of(verb, request)).await
     }
 
@@ -283,7 +321,7 @@ impl Limiter {
         replies.into_iter().map(|reply| reply.map_err(|error| self.failed(error))).collect()
     }
 
-    /// [`Core::failed`](crate::core::Core::failed), of this limiter.
+    /// [`Core::failed`](super::core::Core::failed), of this limiter.
     pub(super) fn failed(&self, error: Error) -> Error {
         match self.core.failed(error) {
             // The error has the time limit of this call, not what was left of it.

@@ -123,12 +123,10 @@ fn next_renewal(
     Some((next, pause.min(next.saturating_duration_since(now)).max(SHORTEST)))
 }
 
-/// The id of the holder of a lease.
 fn holder(request: &Owned) -> String {
     String::from_utf8_lossy(request.id.as_deref().unwrap_or_default()).into_owned()
 }
 
-/// Rejects a policy of another algorithm.
 fn require_lease(policy: &Policy) -> Result<(), Error> {
     if policy.algorithm().traits().id {
         Ok(())

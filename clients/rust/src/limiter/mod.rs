@@ -1,7 +1,16 @@
 //! The limiter, on tokio, and its guards.
 
+#[allow(missing_docs, reason = "public for tests/proofs only")]
+pub mod account;
+mod accounts;
+mod builder;
 mod calls;
+mod core;
+mod denial;
+mod grants;
+pub mod joined;
 mod lease;
+mod local;
 mod reservation;
 mod shared;
 
@@ -11,11 +20,13 @@ use std::time::Duration;
 use tokio::runtime::Handle;
 use tokio::sync::watch;
 
+pub use accounts::TopDenial;
+pub use builder::Builder;
+pub use grants::Grants;
 pub use lease::{Lease, Leased};
 pub use reservation::{Reservation, Reserved, ReservedAll};
 
-use crate::builder::Builder;
-use crate::core::Core;
+use self::core::Core;
 use crate::error::Error;
 use crate::fallback::Fallback;
 use crate::link::at_most_a_year;
@@ -26,13 +37,13 @@ use crate::link::at_most_a_year;
 /// ```
 /// # mod doc { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/client/doc.rs")); } use doc::with_server;
 /// use std::time::Duration;
-/// use redis_rl_client::{Fallback, Leased, Limiter, Link, Policy, Reserved, ReservedAll, RetryAfter};
+/// use redis_rl_client::{Fallback, Leased, Limiter, Policy, Reserved, RetryAfter};
 ///
 /// const LOGIN: Policy = Policy::sliding(Duration::from_secs(300), 2).name("login");
 /// const JOBS: Policy = Policy::lease(Duration::from_secs(30), 2).name("jobs");
 ///
 /// # with_server(async |url| {
-/// let limiter = Limiter::builder(Link::open(url)?).timeout(Duration::from_secs(1)).fallback(Fallback::Deny).build();
+/// let limiter = Limiter::builder(url)?.timeout(Duration::from_secs(1)).fallback(Fallback::Deny).build();
 /// assert!(limiter.check(&LOGIN, "login:alice").await?.allowed);
 /// assert!(limiter.check(&LOGIN, "login:alice").await?.allowed);
 /// let denied = limiter.check(&LOGIN, "login:alice").await?;
@@ -50,11 +61,8 @@ use crate::link::at_most_a_year;
 /// assert_eq!(names, ["tokens"]);
 ///
 /// // Several requests in one round trip, each with a decision of its own.
-/// let mut allowed = Vec::new();
-/// for decision in limiter.check_each(&requests).await {
-///     allowed.push(decision?.allowed);
-/// }
-/// assert_eq!(allowed, [true, false]);
+/// let decisions: Vec<_> = limiter.check_each(&requests).await.into_iter().flatten().collect();
+/// assert!(decisions[0].allowed && !decisions[1].allowed);
 ///
 /// // At most two at the same time.
 /// match limiter.lease(&JOBS, "jobs:42").await? {
@@ -68,19 +76,10 @@ use crate::link::at_most_a_year;
 /// // An estimate, which is corrected when the cost is known.
 /// match limiter.reserve(&tokens.request("org:9").cost(800), Duration::from_secs(600)).await? {
 ///     Reserved::Held(mut reservation) => {
-///         for streamed in [100, 200, 300] {
-///             // If the caller hangs up here, 100, 200 or 300 tokens stay charged.
-///             reservation.report(streamed);
-///         }
+///         reservation.report(200); // if the caller hangs up from here on, 200 tokens stay charged
 ///         reservation.settle(310).await?;
 ///     }
 ///     Reserved::Denied(decision) => println!("too many tokens: {:?}", decision.retry_after),
-/// }
-/// let window: Policy = "WINDOW 1m 60 AS requests".parse()?;
-/// let all = [window.request("{org:10}:requests"), tokens.request("{org:10}:tokens").cost(700)];
-/// match limiter.reserve_all(&all, Duration::from_secs(600)).await? {
-///     ReservedAll::Held(mut reservations) => reservations[1].report(690), // settled when they are dropped
-///     ReservedAll::Denied(decisions) => println!("too many: {:?}", decisions.denied().next()),
 /// }
 /// # Ok(())
 /// # });
@@ -110,15 +109,6 @@ impl Limiter {
     #[must_use]
     pub fn with_timeout(&self, timeout: Duration) -> Self {
         Self { timeout: at_most_a_year(timeout), ..self.clone() }
-    }
-}
-
-impl Builder {
-    /// The limiter.
-    pub fn build(self) -> Limiter {
-        let Self { ref link, timeout, fallback, breaker, .. } = self;
-        link.set_silence((!breaker.is_zero()).then(|| breaker.max(timeout)));
-        Limiter { core: Arc::new(Core::new(&self)), fallback, timeout, asks_server: true, granted: None }
     }
 }
 

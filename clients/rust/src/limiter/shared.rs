@@ -10,8 +10,8 @@ use tokio::sync::{oneshot, watch};
 use tokio::time::timeout;
 
 use super::Limiter;
-use crate::account::{Asked, Command, Form, PART, Sent};
-use crate::accounts::{Answer, Entry};
+use super::account::{Asked, Command, Form, PART, Sent};
+use super::accounts::{Answer, Entry};
 use crate::decision::{Decision, Decisions};
 use crate::error::Error;
 use crate::key::State;
@@ -22,7 +22,6 @@ use crate::protocol::{Call, Verb, reply};
 /// The pause before a look at whether a command under way has brought units to give back.
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// A request that has begun.
 #[expect(clippy::large_enum_variant, reason = "it is used at once")]
 pub(super) enum Asking<'a> {
     Known(Decision),
@@ -185,7 +184,6 @@ impl Flight {
         self.follow(next);
     }
 
-    /// Sends the next command of the same key.
     fn follow(&self, next: Option<Command<Answer>>) {
         if let Some(command) = next {
             Self::new(&self.limiter, &self.state, command).fly();
@@ -254,7 +252,6 @@ impl Limiter {
         begun
     }
 
-    /// A request that was begun by itself.
     fn begun<'a>(&'a self, request: &'a Request<'a>, sent: Sent) -> Begun<'a> {
         Begun { limiter: self, request, sent: Some(sent) }
     }
@@ -323,7 +320,6 @@ impl Limiter {
         }
     }
 
-    /// Sends a request by itself.
     async fn send_alone(&self, request: &Request<'_>, begun: Begun<'_>) -> Result<Decision, Error> {
         let (mut late, mut overdue) = (None, Vec::new());
         let reply = self.converse_counted(&[Call::of(Verb::Check, request)], &mut late).await.pop();

@@ -23,7 +23,6 @@ const READS_APART: Duration = Duration::from_millis(250);
 /// How often a request follows a redirection.
 const MOST_REDIRECTIONS: u32 = 5;
 
-/// How many slots a cluster has.
 const SLOTS: u16 = 16_384;
 
 /// The host and the port of a node.
@@ -37,7 +36,6 @@ struct Range {
     node: Node,
 }
 
-/// A cluster.
 #[derive(Clone, Debug)]
 pub struct Cluster(Arc<Shared>);
 
@@ -46,6 +44,7 @@ struct Shared {
     seeds: Vec<Node>,
     /// How to connect, but for the address.
     place: Place,
+    silence: Option<Duration>,
     gauge: Arc<Gauge>,
     state: Mutex<State>,
     /// When the map was read last, held while it is.
@@ -54,30 +53,22 @@ struct Shared {
 
 #[derive(Debug, Default)]
 struct State {
-    silence: Option<Duration>,
     servers: HashMap<Node, Arc<Server>>,
     /// Which node has which slots, sorted by the first slot.
     ranges: Vec<Range>,
 }
 
 impl Cluster {
-    pub fn new(seeds: Vec<Node>, place: Place, gauge: Arc<Gauge>) -> Self {
+    pub fn new(seeds: Vec<Node>, place: Place, silence: Option<Duration>, gauge: Arc<Gauge>) -> Self {
         let (state, read) = (Mutex::default(), tokio::sync::Mutex::default());
-        Self(Arc::new(Shared { seeds, place, gauge, state, read }))
-    }
-
-    pub fn set_silence(&self, silence: Option<Duration>) {
-        let mut state = self.0.state.lock();
-        state.silence = silence;
-        state.servers.values().for_each(|server| server.set_silence(silence));
+        Self(Arc::new(Shared { seeds, place, silence, gauge, state, read }))
     }
 
     /// The connection to a node.
     fn server(&self, node: &Node) -> Arc<Server> {
         let mut state = self.0.state.lock();
-        let silence = state.silence;
         let server = state.servers.entry(node.clone()).or_insert_with(|| {
-            Server::new(self.0.place.at(node.0.clone(), node.1), silence, Arc::clone(&self.0.gauge))
+            Server::new(self.0.place.at(node.0.clone(), node.1), self.0.silence, Arc::clone(&self.0.gauge))
         });
         Arc::clone(server)
     }
@@ -150,7 +141,6 @@ impl Cluster {
         Err(failure)
     }
 
-    /// Reads the map of the slots in the background.
     fn read_again(&self) {
         let is_new = |read: &Option<Instant>| read.is_some_and(|at| at.elapsed() < READS_APART);
         if self.0.read.try_lock().is_ok_and(|read| !is_new(&read)) {
@@ -162,7 +152,6 @@ impl Cluster {
         }
     }
 
-    /// Opens the connections to all nodes.
     pub async fn connect(&self) -> Result<(), Error> {
         self.read(|_| false).await?;
         let nodes: Vec<_> = self.0.state.lock().ranges.iter().map(|range| range.node.clone()).collect();
@@ -225,7 +214,6 @@ async fn ask(server: &Arc<Server>, command: &Pipeline, limit: Duration) -> Resul
     Ok((replies.into_iter().skip(1).collect(), opened))
 }
 
-/// The slot of a key.
 fn slot(key: &[u8]) -> u64 {
     let hashed = around_tag(key).map_or(key, |(_, tag, _)| tag);
     u64::from(crc16::State::<crc16::XMODEM>::calculate(hashed) % SLOTS)
@@ -240,7 +228,6 @@ fn given_up(error: RedisError) -> RedisError {
     error
 }
 
-/// The node that has a slot.
 fn owner(ranges: &[Range], slot: u64) -> Option<&Node> {
     let at = ranges.partition_point(|range| range.last < slot);
     ranges.get(at).filter(|range| range.first <= slot).map(|range| &range.node)

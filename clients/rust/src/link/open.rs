@@ -16,8 +16,8 @@ use tokio::net::{TcpStream, lookup_host};
 use tokio::task::AbortHandle;
 use tokio::time::timeout;
 
+use super::gather::Gather;
 use crate::error::is_connection_error;
-use crate::gather::Gather;
 
 /// How long one connection may take to open. The requests that wait for it have a timeout of their own.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
@@ -52,7 +52,6 @@ pub struct Sentinels {
     pub name: String,
 }
 
-/// A connection that was opened.
 #[derive(Clone, Debug)]
 pub struct Connection {
     pub multiplexed: MultiplexedConnection,
@@ -130,7 +129,6 @@ impl Place {
         master.await.map_err(|error| (Stage::Named, error))
     }
 
-    /// Connects to one server.
     async fn connect(&self, info: &ConnectionInfo) -> RedisResult<Connection> {
         in_time(CONNECT_TIMEOUT, async {
             match info.addr() {

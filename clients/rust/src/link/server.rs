@@ -12,9 +12,9 @@ use tokio::runtime::Handle;
 use tokio::time::{sleep, timeout};
 
 use super::open::{Connection, Place};
+use super::silence::{LOOKS_APART, Permit, Silence};
 use super::{give_turns, within};
 use crate::error::{Error, is_connection_error};
-use crate::silence::{LOOKS_APART, Permit, Silence};
 use crate::stats::Gauge;
 
 /// The pause after a failed attempt to connect. Requests in that time get the error of the attempt at once.
@@ -98,10 +98,6 @@ impl Server {
         Arc::new(Self { place, gauge, state: Mutex::new(state) })
     }
 
-    pub fn set_silence(&self, silence: Option<Duration>) {
-        self.state.lock().silence.set_limit(silence);
-    }
-
     /// Sends commands with one write, and waits for `limit`. Without replies in time, `late` waits for them. If this future is
     /// dropped before the commands are written, they are not sent. Also returns when the connection was opened.
     ///
@@ -142,7 +138,6 @@ impl Server {
         }
     }
 
-    /// Opens the connection, if there is none.
     pub async fn connect(self: &Arc<Self>) -> Result<(), Error> {
         Ok(self.connection().await.map(drop)?)
     }
@@ -285,7 +280,6 @@ async fn watch(mut watch: Watch) {
     }
 }
 
-/// The server that a task watches.
 struct Watch(Weak<Server>);
 
 impl Drop for Watch {

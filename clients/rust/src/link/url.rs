@@ -11,8 +11,7 @@ const SCHEMES: &str = "expected redis://, rediss://, unix://, redis-cluster:// o
 const PARAMETERS: [&str; 9] =
     ["protocol", "ca", "cert", "key", "sentinel_username", "sentinel_password", "db", "user", "pass"];
 
-/// Where a URL leads to.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Target {
     pub place: Place,
     /// Of a cluster, some of its nodes.
@@ -118,7 +117,6 @@ impl Parts<'_> {
         Ok(Target { place: Place { info, sentinels: Some(sentinels), tls: self.tls }, nodes: None })
     }
 
-    /// The settings of one server.
     fn info(&self, host: &str, user: &str, path: &str) -> Result<ConnectionInfo, Error> {
         open(self.url(host, user, path)?)
     }

@@ -37,15 +37,8 @@ pub enum Window {
 /// const QUOTA: Policy = Policy::fixed_calendar(Calendar::Month, 1_000_000).name("quota");
 /// ```
 ///
-/// These functions panic if a value is invalid. In a constant that is an error of the compiler:
-///
-/// ```compile_fail
-/// # use std::time::Duration;
-/// # use redis_rl_client::Policy;
-/// const API: Policy = Policy::counter(Duration::from_secs(60), 600).burst(50); // COUNTER takes no burst
-/// ```
-///
-/// For values that are known only at run time, parse the words of the command reference:
+/// These functions panic if a value is invalid; in a constant that is an error of the compiler. Values that are known only at
+/// run time are parsed, as the words of the command reference:
 ///
 /// ```
 /// # use redis_rl_client::Policy;
@@ -62,12 +55,11 @@ pub struct Policy {
     shadow: bool,
 }
 
-/// A value that no policy can have. The text says which, and what is accepted.
+/// The text says which value is wrong, and what is accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct InvalidPolicy(&'static str);
 
-/// The value, or a panic with the text of the error.
 #[track_caller]
 const fn valid(policy: Result<Policy, InvalidPolicy>) -> Policy {
     match policy {
@@ -88,7 +80,6 @@ macro_rules! of_each_algorithm {
             })*
         }
 
-        /// The error for an option that the algorithm does not take.
         macro_rules! takes_none {
             ($option:literal, $algorithm:expr) => {
                 match $algorithm {
@@ -258,7 +249,6 @@ impl Policy {
     }
 }
 
-/// What a policy says.
 impl Policy {
     /// The algorithm.
     pub const fn algorithm(&self) -> Algorithm {
@@ -298,7 +288,6 @@ impl Policy {
         [self.terms.block, self.terms.max].map(|span| span.map(|span| Window::Length(length(span))))
     }
 
-    /// The time at which a window starts, if one is given.
     pub(crate) const fn anchor_seconds(&self) -> Option<u64> {
         match self.terms.schedule {
             Schedule::Anchored(_, anchor) | Schedule::Calendar(_, Some(anchor)) => Some(anchor.seconds()),
@@ -306,7 +295,7 @@ impl Policy {
         }
     }
 
-    /// The same for the functions of the crate redis-rl-algorithm.
+    /// For the functions of the crate redis-rl-algorithm.
     pub const fn terms(&self) -> Terms {
         self.terms
     }

@@ -49,9 +49,18 @@ impl Server {
         self.ahead_ms.store(now_ms.wrapping_sub(wall_ms()).cast_signed(), Ordering::Relaxed);
     }
 
-    /// Whether the module is not there, as far as known.
-    pub fn lacks_module(&self) -> bool {
+    fn lacks_module(&self) -> bool {
         self.missed_at.load(Ordering::Relaxed) != 0
+    }
+
+    /// Notes that the module is not there.
+    fn misses_module(&self) {
+        if self.missed_at.swap(self.now(), Ordering::Relaxed) == 0 {
+            tracing::warn!(
+                "no module: the Lua scripts decide, at a higher cost for the server. What a worker that died has reserved \
+                 comes back when its window ends, and a settlement sent twice charges twice: docs/hosted.md"
+            );
+        }
     }
 
     /// To be called when a connection failed: behind the next one may be another server, with the module.
@@ -121,7 +130,7 @@ impl<'a> Exchange<'a> {
                 Step::Done(Ok(value))
             }
             (Sent::Native, Some(Err(Error::Redis(error)))) if is_unknown_command(&error) => {
-                self.server.missed_at.store(self.server.now(), Ordering::Relaxed);
+                self.server.misses_module();
                 self.send_script(Sent::Hash)
             }
             (Sent::Hash, Some(Err(Error::Redis(error)))) if error.code() == Some("NOSCRIPT") => {

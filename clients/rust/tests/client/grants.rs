@@ -107,24 +107,25 @@ fn a_request_has_its_own_timeout_and_fallback() {
         // A grant, a cost above one, and a request that does not wait.
         for (cost, timeout) in [(1, soon), (11, soon), (1, Duration::ZERO), (11, Duration::ZERO)] {
             for fallback in [Fallback::Allow, Fallback::Deny] {
-                let decision =
-                    grants.with_timeout(timeout).with_fallback(fallback).check_cost("other", cost).await.unwrap();
+                let limiter = limiter.with_timeout(timeout).with_fallback(fallback);
+                let decision = grants.with_settings_of(&limiter).check_cost("other", cost).await.unwrap();
                 assert_eq!((decision.allowed, decision.source), (fallback == Fallback::Allow, Source::Fallback));
             }
-            let error = grants.with_timeout(timeout).check_cost("other", cost).await.unwrap_err();
+            let limiter = limiter.with_timeout(timeout);
+            let error = grants.with_settings_of(&limiter).check_cost("other", cost).await.unwrap_err();
             assert!(matches!(error, Error::Timeout(waited) if waited == timeout), "{error}");
         }
         assert!(began.elapsed() < PATIENCE / 2, "{:?}", began.elapsed());
         // What is held is used.
-        assert_eq!(grants.with_timeout(Duration::ZERO).check("k").await.unwrap().source, Source::Grant);
-        let alone = grants.without_server();
+        let at_once = grants.with_settings_of(&limiter.with_timeout(Duration::ZERO));
+        assert_eq!(at_once.check("k").await.unwrap().source, Source::Grant);
+        let alone = grants.with_settings_of(&limiter.without_server());
         assert_eq!(alone.check_cost("k", 8).await.unwrap().source, Source::Grant);
         for (key, cost) in [("k", 1), ("k", 0), ("other", 1)] {
             assert!(matches!(alone.check_cost(key, cost).await, Err(Error::Overloaded)), "{key}, {cost}");
         }
         drop(paused);
         // The fetch went on, so what it brings is not lost.
-        let at_once = grants.with_timeout(Duration::ZERO);
         assert!(eventually_is(true, async || at_once.check("other").await.is_ok()).await, "no units");
     });
 }

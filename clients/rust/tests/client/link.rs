@@ -5,7 +5,7 @@ use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use redis_rl_client::{Builder, Decision, Error, Fallback, Limiter, Link, Policy, Source};
+use redis_rl_client::{Builder, Decision, Error, Fallback, Limiter, Policy, Source};
 
 use crate::proxy::Proxy;
 use crate::setup::{at_port, block_on, url};
@@ -39,7 +39,7 @@ impl Client {
 
     fn with(url: &str, timeout: Duration, set: impl FnOnce(Builder) -> Builder) -> Self {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
-        let builder = Limiter::builder(Link::open(url).expect(url));
+        let builder = Limiter::builder(url).expect(url);
         let limiter = set(builder.timeout(timeout).fallback(Fallback::Deny).denials(0)).build();
         Self { runtime, limiter, timeout }
     }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use redis_rl_client::{Calendar, Limiter, Link, Policy, Source};
+use redis_rl_client::{Calendar, Limiter, Policy, Source};
 
 use crate::link::Client;
 use crate::setup::block_on;
@@ -39,9 +39,8 @@ fn every_call_reaches_the_node_of_its_key() {
         for with_module in [true, false] {
             let options = |options: Options| if with_module { options } else { options.without_module() };
             let cluster = Cluster::start(bin, 3, options);
-            let link = Link::open(&url(&cluster)).expect("a URL");
             block_on(async {
-                let limiter = Limiter::builder(link).denials(0).timeout(PATIENCE).build();
+                let limiter = Limiter::builder(&url(&cluster)).expect("a URL").denials(0).timeout(PATIENCE).build();
                 for n in 0..10 {
                     let key = format!("user:{n}");
                     assert_eq!(limiter.check(&API, &key).await.unwrap().remaining, 2);

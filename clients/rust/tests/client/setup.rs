@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use redis_rl_client::{Algorithm, Builder, Limiter, Link, Policy, Traits, Window};
+use redis_rl_client::{Algorithm, Builder, Limiter, Policy, Traits, Window};
 use tokio::runtime;
 
 use crate::support::*;
@@ -28,16 +28,15 @@ pub fn for_each_way(test: impl AsyncFn(Limiter, &Server, Way) + Sync) {
             for protocol in ["resp2", "resp3"] {
                 redis::cmd("FLUSHALL").exec(&mut server.con()).expect("FLUSHALL");
                 block_on(async {
-                    let builder = Limiter::builder(link(&server, protocol));
-                    test(builder.denials(0).timeout(PATIENCE).build(), &server, way).await;
+                    test(builder(&server, protocol).denials(0).timeout(PATIENCE).build(), &server, way).await;
                 });
             }
         }
     });
 }
 
-pub fn link(server: &Server, protocol: &str) -> Link {
-    Link::open(&format!("{}/?protocol={protocol}", url(server.port()))).expect("a URL")
+fn builder(server: &Server, protocol: &str) -> Builder {
+    Limiter::builder(&format!("{}/?protocol={protocol}", url(server.port()))).expect("a URL")
 }
 
 pub fn url(port: u16) -> String {
@@ -46,7 +45,7 @@ pub fn url(port: u16) -> String {
 
 /// The settings of a limiter of what listens at this port.
 pub fn at_port(port: u16) -> Builder {
-    Limiter::builder(Link::open(&url(port)).expect("a URL"))
+    Limiter::builder(&url(port)).expect("a URL")
 }
 
 /// A policy of each algorithm that `rlaas` takes.
@@ -61,7 +60,7 @@ pub fn policies(window: Duration, limit: u64) -> impl Iterator<Item = Policy> {
 
 /// A limiter with other settings than the default, which is connected.
 pub async fn connected(server: &Server, set: impl FnOnce(Builder) -> Builder) -> Limiter {
-    let limiter = set(Limiter::builder(link(server, "resp3"))).build();
+    let limiter = set(builder(server, "resp3")).build();
     limiter.connect().await.expect("a connection");
     limiter
 }

@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use redis_rl_client::{Decision, Leased, Limiter, Link, Policy, Reserved};
+use redis_rl_client::{Decision, Leased, Limiter, Policy, Reserved};
 
 use crate::Run;
 use crate::call::{Call, Figures, Kind, Limit, Outcome, now_us};
@@ -32,9 +32,8 @@ pub fn run(run: Run<'_>, number: usize) -> Vec<Call> {
     while !run.is_done() {
         let port = run.port.load(Ordering::Relaxed);
         // Else it would send nothing for most of the time.
-        let limiter = Limiter::builder(Link::open(&format!("redis://127.0.0.1:{port}/")).expect("a link"))
-            .breaker(Duration::ZERO)
-            .build();
+        let limiter =
+            Limiter::builder(&format!("redis://127.0.0.1:{port}/")).expect("a URL").breaker(Duration::ZERO).build();
         runtime.block_on(async {
             while !run.is_done() && run.port.load(Ordering::Relaxed) == port {
                 instance.request(&limiter).await;

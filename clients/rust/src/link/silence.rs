@@ -39,10 +39,6 @@ impl Silence {
         Self { limit, waiting: 0, silent: Duration::ZERO, looked: now, open: None }
     }
 
-    pub const fn set_limit(&mut self, limit: Option<Duration>) {
-        self.limit = limit;
-    }
-
     pub const fn is_open(&self) -> bool {
         self.open.is_some()
     }
@@ -52,7 +48,6 @@ impl Silence {
         self.silent
     }
 
-    /// Whether a request waits for a reply.
     pub const fn is_waited_for(&self) -> bool {
         self.waiting > 0
     }
@@ -88,14 +83,12 @@ impl Silence {
         }
     }
 
-    /// No connection can be opened.
     pub fn connect_failed(&mut self, now: Instant) {
         if self.limit.is_some() && self.open.is_none() {
             self.open(now);
         }
     }
 
-    /// Time passed.
     pub fn look(&mut self, now: Instant) {
         if self.waiting > 0 {
             self.silent += now.saturating_duration_since(self.looked).min(LOOK);

@@ -1,19 +1,16 @@
 //! What a limiter counts and logs, and how it decides without the server.
 
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use redis::Value;
 use scopeguard::ScopeGuard;
 
-use crate::account::Form;
-use crate::accounts::Accounts;
-use crate::builder::Builder;
+use super::account::Form;
+use super::accounts::Accounts;
 use crate::decision::{Decision, Decisions, RetryAfter, Shared, Source};
 use crate::error::{Error, is_connection_error};
 use crate::fallback::Fallback;
 use crate::link::Link;
-use crate::local;
 use crate::policy::Request;
 use crate::protocol::Server;
 use crate::stats::{Counters, Kind, Log, Stats};
@@ -28,27 +25,17 @@ pub struct Core {
     pub log: Log,
     pub accounts: Accounts,
     pub server: Server,
-    /// Whether the log says that the Lua scripts decide.
-    scripts_decide: AtomicBool,
     pub link: Link,
 }
 
 impl Core {
-    pub fn new(builder: &Builder) -> Self {
-        Self {
-            timeout: builder.timeout,
-            counters: Counters::default(),
-            log: Log::default(),
-            accounts: Accounts::new(builder.denials, builder.recheck_denials),
-            server: Server::new(builder.requires_module, builder.link.is_cluster()),
-            scripts_decide: AtomicBool::new(false),
-            link: builder.link.clone(),
-        }
+    pub fn new(timeout: Duration, accounts: Accounts, requires_module: bool, link: Link) -> Self {
+        let server = Server::new(requires_module, link.is_cluster());
+        Self { timeout, counters: Counters::default(), log: Log::default(), accounts, server, link }
     }
 
     /// Notes how a call ended that was sent.
     pub fn ended(&self, result: Result<Value, Error>) -> Result<Value, Error> {
-        self.note_scripts();
         if let Err(Error::Redis(error)) = &result
             && is_connection_error(error)
         {
@@ -80,36 +67,15 @@ impl Core {
         scopeguard::guard(calls, |calls| (0..calls).for_each(|_| self.counters.cancelled.increment()))
     }
 
-    /// The counters.
     pub fn stats(&self) -> Stats {
         self.counters.snapshot(self.link.gauge())
     }
 
-    /// Logs once that the scripts decide instead of the module, and again after the server had the module or a connection
-    /// failed.
-    fn note_scripts(&self) {
-        let decides = self.server.lacks_module();
-        if decides != self.scripts_decide.load(Ordering::Relaxed)
-            && self.scripts_decide.swap(decides, Ordering::Relaxed) != decides
-            && decides
-        {
-            self.log.warn(
-                Kind::Library,
-                format_args!(
-                    "no module: the Lua scripts decide, at a higher cost for the server. What a worker that died has \
-                     reserved comes back when its window ends, and a settlement sent twice charges twice: docs/hosted.md"
-                ),
-            );
-        }
-    }
-
-    /// Counts a decision of the server.
     pub fn decided(&self, allowed: bool) {
         self.counters.decided.increment();
         if allowed { self.counters.allowed.increment() } else { self.counters.denied.increment() }
     }
 
-    /// Notes an error about the request.
     pub fn rejected(&self, error: &Error) {
         self.counters.rejected.increment();
         self.log.rejected(error);
@@ -121,7 +87,6 @@ impl Core {
         self.log.warn(Kind::Unsettled, format_args!("what a request has cost is not settled: {error}"));
     }
 
-    /// Notes that a lease ended while it was held.
     pub fn lease_lost(&self) {
         self.counters.leases_lost.increment();
         let text = "a lease ended while it was held: another holder may be allowed";
@@ -138,7 +103,6 @@ impl Core {
         decision.inspect(|decision| self.count_known(decision))
     }
 
-    /// Counts a decision of this process.
     pub fn count_known(&self, decision: &Decision) {
         let is_granted = decision.source == Source::Grant;
         if is_granted { self.counters.granted.increment() } else { self.counters.remembered.increment() }
@@ -200,8 +164,7 @@ impl Core {
 
     /// Decides by the limit of this process alone. If the table is full, a new key is denied.
     fn decide_locally(&self, request: &Request<'_>, instances: u32) -> Decision {
-        let local = local::Request { request, instances };
-        self.accounts.decide_locally(&local, Instant::now(), self.server.clock()).unwrap_or_else(|| {
+        self.accounts.decide_locally(request, instances, Instant::now(), self.server.clock()).unwrap_or_else(|| {
             self.counters.local_full.increment();
             let text = "no room to count another key in this process: the request is denied";
             self.log.warn(Kind::LocalFull, format_args!("{text}"));
@@ -210,9 +173,6 @@ impl Core {
     }
 
     /// The error, if a fallback applies to it.
-    ///
-    /// # Errors
-    /// It is about the request: no fallback applies.
     fn unavailable(&self, error: Error) -> Result<Error, Error> {
         if error.is_unavailable() {
             return Ok(error);
@@ -250,8 +210,7 @@ impl Core {
         for (request, decision) in requests.iter().zip(&mut limits).filter(|(request, _)| !allowed && !request.always) {
             let charged = std::mem::take(&mut decision.charged);
             if let (1.., Fallback::Local { instances }) = (charged, fallback) {
-                let request = local::Request { request, instances };
-                self.accounts.give_back_locally(&request, charged, self.server.clock());
+                self.accounts.give_back_locally(request, instances, charged, self.server.clock());
             }
         }
         Ok(Decisions { allowed, limits })
@@ -278,6 +237,8 @@ impl Core {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
     use crate::policy::Policy;
     use crate::protocol::{Call, Exchange, Step, Verb};
@@ -285,7 +246,7 @@ mod tests {
     const POLICY: Policy = Policy::counter(Duration::from_secs(86_400), 10);
 
     fn core() -> Core {
-        Core::new(&Builder::new(Link::open("redis://localhost").unwrap()))
+        Arc::into_inner(crate::Limiter::open("redis://localhost").unwrap().core).unwrap()
     }
 
     #[test]
@@ -407,7 +368,6 @@ mod tests {
             assert!(matches!(exchange.step(None), Step::Send(_)));
             // Once the module is missing, this is the reply of a script.
             let _ = exchange.step(Some(error().map_err(Error::from)));
-            _ = core.ended(Ok(Value::Nil));
         };
         let text = logged(|| {
             check();
@@ -421,7 +381,6 @@ mod tests {
         // Behind the next connection may be a server with the module.
         let lost = std::io::Error::from(std::io::ErrorKind::ConnectionReset);
         _ = core.ended(Err(redis::RedisError::from(lost).into()));
-        _ = core.ended(Ok(Value::Nil));
-        assert!(!core.scripts_decide.load(Ordering::Relaxed), "the next time is not logged");
+        assert!(logged(check).contains(kinds[0]), "the next time is not logged");
     }
 }

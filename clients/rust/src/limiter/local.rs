@@ -9,19 +9,11 @@ use redis_rl_algorithm::rolling_log::{ENTRY_LEN, MAX_ENTRIES};
 use redis_rl_algorithm::{Cost, Micros, Policy as Terms, for_in_memory};
 
 use crate::decision::{Decision, RetryAfter};
-use crate::policy::Request as Asked;
+use crate::policy::{Policy, Request};
 
 /// How many bytes an entry takes beside those of the key and its log.
 const BYTES: usize = 400;
 
-/// A request, and how many instances share the limit.
-#[derive(Clone, Copy, Debug)]
-pub struct Request<'a> {
-    pub request: &'a Asked<'a>,
-    pub instances: u32,
-}
-
-/// What is counted of a key.
 #[derive(Debug)]
 pub struct Local {
     key: Box<dyn Key>,
@@ -32,7 +24,7 @@ pub struct Local {
 
 /// The state of a key, of some algorithm.
 trait Key: Debug + Send {
-    fn decide(&mut self, terms: &Terms, now: Micros, request: &Asked<'_>) -> Option<(Decision, i64)>;
+    fn decide(&mut self, terms: &Terms, now: Micros, request: &Request<'_>) -> Option<(Decision, i64)>;
     fn charge(&mut self, terms: &Terms, now: Micros, units: u64);
     fn give_back(&mut self, terms: &Terms, now: Micros, units: u64);
 }
@@ -44,7 +36,7 @@ impl<A: InMemory + Debug> Key for Of<A>
 where
     A::Key: Send,
 {
-    fn decide(&mut self, terms: &Terms, now: Micros, request: &Asked<'_>) -> Option<(Decision, i64)> {
+    fn decide(&mut self, terms: &Terms, now: Micros, request: &Request<'_>) -> Option<(Decision, i64)> {
         let algorithm = A::with_policy(terms).ok()?;
         A::expire(&mut self.0, now);
         let charging = if request.always { Charging::Always } else { Charging::IfAllowed };
@@ -75,51 +67,48 @@ where
     }
 }
 
-impl Request<'_> {
-    /// The terms of one instance: its part of the limit and of the burst, each at least 1, unless the limit is 0.
-    fn terms(&self) -> Terms {
-        let terms = self.request.policy.terms();
-        let part = |whole: u64| (whole / u64::from(self.instances.max(1))).max(whole.min(1));
-        Terms { limit: part(terms.limit), burst: terms.burst.map(part), ..terms }
-    }
+/// The terms of one instance: its part of the limit and of the burst, each at least 1, unless the limit is 0.
+fn part(policy: &Policy, instances: u32) -> Terms {
+    let terms = policy.terms();
+    let part = |whole: u64| (whole / u64::from(instances.max(1))).max(whole.min(1));
+    Terms { limit: part(terms.limit), burst: terms.burst.map(part), ..terms }
+}
 
-    /// The most bytes that the entry of the key takes.
-    pub fn bytes(&self) -> usize {
-        // Special: the log has an entry for each moment.
-        let has_log = for_in_memory!(self.request.policy.algorithm(), A => std::any::TypeId::of::<A>())
-            == std::any::TypeId::of::<redis_rl_algorithm::RollingLog>();
-        let entries = usize::try_from(self.terms().limit.saturating_add(1)).unwrap_or(usize::MAX).min(MAX_ENTRIES);
-        let log = if has_log { entries.saturating_mul(ENTRY_LEN) } else { 0 };
-        BYTES + self.request.key.len() + log
-    }
+/// The most bytes that the entry of the key takes.
+pub fn bytes(request: &Request<'_>, instances: u32) -> usize {
+    // Special: the log has an entry for each moment.
+    let has_log = for_in_memory!(request.policy.algorithm(), A => std::any::TypeId::of::<A>())
+        == std::any::TypeId::of::<redis_rl_algorithm::RollingLog>();
+    let limit = part(request.policy, instances).limit;
+    let entries = usize::try_from(limit.saturating_add(1)).unwrap_or(usize::MAX).min(MAX_ENTRIES);
+    BYTES + request.key.len() + if has_log { entries.saturating_mul(ENTRY_LEN) } else { 0 }
 }
 
 impl Local {
     /// Begins with the part of one instance of what the server counts by its last reply.
-    pub fn new(request: &Request<'_>, used: u64, now: Micros) -> Self {
+    pub fn new(request: &Request<'_>, instances: u32, used: u64, now: Micros) -> Self {
         fn key<A: InMemory<Key: Send> + Debug + 'static>() -> Box<dyn Key> {
             Box::new(Of::<A>(A::Key::default()))
         }
-        let mut key = for_in_memory!(request.request.policy.algorithm(), A => key::<A>());
-        let used = used.div_ceil(u64::from(request.instances.max(1)));
+        let mut key = for_in_memory!(request.policy.algorithm(), A => key::<A>());
+        let used = used.div_ceil(u64::from(instances.max(1)));
         if used > 0 {
-            key.charge(&request.terms(), now, used);
+            key.charge(&part(request.policy, instances), now, used);
         }
-        Self { key, over_at: Micros(u64::MAX), bytes: request.bytes() }
+        Self { key, over_at: Micros(u64::MAX), bytes: bytes(request, instances) }
     }
 
-    /// Decides on a request.
-    pub fn decide(&mut self, request: &Request<'_>, now: Micros) -> Decision {
-        let Some((decision, reset_ms)) = self.key.decide(&request.terms(), now, request.request) else {
-            return Decision::of_fallback(request.request.policy, false, 0, RetryAfter::Never);
+    pub fn decide(&mut self, request: &Request<'_>, instances: u32, now: Micros) -> Decision {
+        let terms = part(request.policy, instances);
+        let Some((decision, reset_ms)) = self.key.decide(&terms, now, request) else {
+            return Decision::of_fallback(request.policy, false, 0, RetryAfter::Never);
         };
         self.over_at = u64::try_from(reset_ms).map_or(Micros(u64::MAX), |reset| now.plus((reset + 1) * 1_000));
         decision
     }
 
-    /// Gives back what a request was charged.
-    pub fn give_back(&mut self, request: &Request<'_>, units: u64, now: Micros) {
-        self.key.give_back(&request.terms(), now, units);
+    pub fn give_back(&mut self, request: &Request<'_>, instances: u32, units: u64, now: Micros) {
+        self.key.give_back(&part(request.policy, instances), now, units);
     }
 
     /// Whether its last unit has stopped counting.
@@ -135,7 +124,7 @@ impl Local {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::policy::{Algorithm, Policy, Window};
+    use crate::policy::{Algorithm, Window};
 
     /// The algorithm itself under a part of the limit: what counted before, all options, and when it is over.
     #[test]
@@ -144,26 +133,26 @@ mod tests {
         for algorithm in Algorithm::ALL.into_iter().filter(|algorithm| algorithm.traits().partial) {
             let policy = Policy::new(algorithm, Window::Length(window), 10).expect("a policy");
             let now = Micros::from_millis(60_000_000);
-            let decide = |local: &mut Local, asked: Asked<'_>, now| {
-                let decision = local.decide(&Request { request: &asked, instances: 2 }, now);
+            let decide = |local: &mut Local, asked: Request<'_>, now| {
+                let decision = local.decide(&asked, 2, now);
                 (decision.allowed, decision.charged)
             };
             let asked = policy.request("k");
             // Each of two has 5, of which 2 are used.
-            let mut local = Local::new(&Request { request: &asked, instances: 2 }, 3, now);
+            let mut local = Local::new(&asked, 2, 3, now);
             assert_eq!(decide(&mut local, asked.cost(4), now), (false, 0), "{policy}");
             assert_eq!(decide(&mut local, asked.cost(2), now), (true, 2), "{policy}");
             assert_eq!(decide(&mut local, asked.cost(9).partial(), now), (true, 1), "{policy}");
             assert_eq!(decide(&mut local, asked.partial(), now), (false, 0), "{policy}");
-            local.give_back(&Request { request: &asked, instances: 2 }, 1, now);
+            local.give_back(&asked, 2, 1, now);
             assert_eq!(decide(&mut local, asked, now), (true, 1), "{policy}");
             if algorithm.traits().always {
                 assert_eq!(decide(&mut local, asked.always(), now), (false, 1), "{policy}");
             }
             let [soon, later] = [30, 240].map(|seconds| now.plus(seconds * 1_000_000));
             assert!(!local.is_over(soon) && local.is_over(later), "{policy}");
-            let mut never = Local::new(&Request { request: &asked, instances: 20 }, 0, now);
-            let one = |local: &mut Local| local.decide(&Request { request: &asked, instances: 20 }, now).allowed;
+            let mut never = Local::new(&asked, 20, 0, now);
+            let one = |local: &mut Local| local.decide(&asked, 20, now).allowed;
             assert_eq!([one(&mut never), one(&mut never)], [true, false], "at least 1: {policy}");
         }
     }

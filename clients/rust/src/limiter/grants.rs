@@ -6,13 +6,11 @@ use std::time::Duration;
 use futures_util::future::join_all;
 use tokio::sync::watch;
 
-use crate::Fallback;
-use crate::Limiter;
-use crate::Request;
-use crate::account::{Ahead, Form};
+use super::Limiter;
+use super::account::{Ahead, Form};
 use crate::decision::Decision;
 use crate::error::Error;
-use crate::policy::Policy;
+use crate::policy::{Policy, Request};
 
 /// How many keys are given back at once when this ends.
 const CLOSED_AT_ONCE: usize = 100;
@@ -42,7 +40,7 @@ const CLOSED_AT_ONCE: usize = 100;
 /// let api = limiter.grants(&API, 100)?;
 /// assert_eq!(api.check("tenant:7").await?.source, Source::Server);
 /// assert_eq!(api.check("tenant:7").await?.source, Source::Grant);
-/// let soon = api.with_timeout(Duration::from_millis(10)).with_fallback(Fallback::Allow);
+/// let soon = api.with_settings_of(&limiter.with_timeout(Duration::from_millis(10)).with_fallback(Fallback::Allow));
 /// assert!(soon.check("tenant:8").await?.allowed);
 /// api.shutdown().await;
 /// # Ok(())
@@ -91,11 +89,11 @@ impl Grants {
         Self { form: Form::granted(&self.form.policy, ahead), ..self }
     }
 
-    /// The same grants with another fallback, for requests that find no units while the server cannot decide; that of the
-    /// limiter if not given.
+    /// The same grants with the timeout and the fallback of a clone of their limiter, and without the server if it is. With a
+    /// timeout of 0 a request waits for no units and fetches none.
     #[must_use]
-    pub fn with_fallback(&self, fallback: Fallback) -> Self {
-        Self { limiter: self.limiter.with_fallback(fallback), ..self.clone() }
+    pub fn with_settings_of(&self, limiter: &Limiter) -> Self {
+        Self { limiter: Limiter { granted: self.limiter.granted.clone(), ..limiter.clone() }, ..self.clone() }
     }
 
     /// The same grants, with [keys that are sent as they are](crate::Request::with_key_as_it_is).
@@ -107,19 +105,6 @@ impl Grants {
     fn request<'r>(&'r self, key: &'r [u8], cost: u64) -> Request<'r> {
         let request = Request::new(&self.form.policy, key).cost(cost);
         if self.keys_as_they_are { request.with_key_as_it_is() } else { request }
-    }
-
-    /// The same grants with another time for which a request waits for units; that of the limiter if not given. With 0 it
-    /// does not wait and fetches nothing.
-    #[must_use]
-    pub fn with_timeout(&self, timeout: Duration) -> Self {
-        Self { limiter: self.limiter.with_timeout(timeout), ..self.clone() }
-    }
-
-    /// The same grants without the server: see [`Limiter::without_server`].
-    #[must_use]
-    pub fn without_server(&self) -> Self {
-        Self { limiter: self.limiter.without_server(), ..self.clone() }
     }
 
     /// Checks a request of cost 1.

@@ -1,33 +1,38 @@
 //! A limiter with other settings than the default.
 
+use std::sync::Arc;
 use std::time::Duration;
 
+use super::Limiter;
+use super::accounts::Accounts;
+use super::core::Core;
+use crate::error::Error;
 use crate::fallback::Fallback;
-use crate::link::{Link, at_most_a_year};
+use crate::link::{self, Link, Target, at_most_a_year};
 
-/// The settings of a limiter that is to be built over a connection.
+/// The settings of a limiter.
 #[derive(Clone, Debug)]
 pub struct Builder {
-    pub(crate) link: Link,
-    pub(crate) timeout: Duration,
-    pub(crate) fallback: Fallback,
-    pub(crate) denials: usize,
-    pub(crate) recheck_denials: Duration,
-    pub(crate) breaker: Duration,
-    pub(crate) requires_module: bool,
+    target: Target,
+    timeout: Duration,
+    fallback: Fallback,
+    denials: usize,
+    recheck_denials: Duration,
+    breaker: Duration,
+    requires_module: bool,
 }
 
 impl Builder {
-    pub(crate) fn new(link: Link) -> Self {
-        Self {
-            link,
+    pub(super) fn new(url: &str) -> Result<Self, Error> {
+        Ok(Self {
+            target: link::parse(url)?,
             timeout: Duration::from_millis(100),
             fallback: Fallback::Error,
             denials: 10_000,
             recheck_denials: Duration::from_secs(10),
             breaker: Duration::from_millis(250),
             requires_module: false,
-        }
+        })
     }
 
     /// How long a call may take from its beginning, with everything that it sends; 100 ms if not given. It includes the time
@@ -93,5 +98,13 @@ impl Builder {
     pub fn require_module(mut self, required: bool) -> Self {
         self.requires_module = required;
         self
+    }
+
+    /// The limiter. Nothing is connected yet, and no server need be there.
+    pub fn build(self) -> Limiter {
+        let Self { target, timeout, fallback, denials, recheck_denials, breaker, requires_module } = self;
+        let link = Link::new(target, (!breaker.is_zero()).then(|| breaker.max(timeout)));
+        let core = Core::new(timeout, Accounts::new(denials, recheck_denials), requires_module, link);
+        Limiter { core: Arc::new(core), fallback, timeout, asks_server: true, granted: None }
     }
 }

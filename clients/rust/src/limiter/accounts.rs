@@ -12,12 +12,12 @@ use parking_lot::Mutex;
 use redis_rl_algorithm::Micros;
 use tokio::sync::oneshot;
 
-use crate::account::{Account, Caller};
+use super::account::{Account, Caller};
+use super::denial::Denial;
+use super::local::{self, Local};
 use crate::decision::Decision;
-use crate::denial::Denial;
 use crate::error::Error;
-use crate::key::{Bounded, State};
-use crate::local::{Local, Request as LocalRequest};
+use crate::key::State;
 use crate::policy::{Policy, Request};
 
 /// In how many parts the table is, by the hash of the key.
@@ -39,7 +39,6 @@ impl Caller for Answer {
     }
 }
 
-/// What is known of all keys.
 #[derive(Debug)]
 pub struct Accounts {
     parts: [Mutex<Part>; PARTS],
@@ -72,7 +71,6 @@ pub struct Entry {
     pub is_kept: bool,
 }
 
-/// A key to look for.
 #[derive(Hash)]
 struct Lookup<'a>(&'a State<'a>);
 
@@ -101,7 +99,7 @@ impl Entry {
     pub fn note(&mut self, decision: &Decision, now: Instant) {
         let used = if decision.shadow { 0 } else { decision.limit.saturating_sub(decision.remaining) };
         // Units that never come back count for as long as a denial is remembered.
-        let resets_at = now.checked_add(decision.reset_after.unwrap_or(crate::denial::LONGEST));
+        let resets_at = now.checked_add(decision.reset_after.unwrap_or(super::denial::LONGEST));
         self.used = resets_at.filter(|_| used > 0).map(|at| (used, at));
     }
 
@@ -216,13 +214,19 @@ impl Accounts {
     }
 
     /// Decides on a request in this process. `None` if the table is full and does not have its key.
-    pub fn decide_locally(&self, request: &LocalRequest<'_>, now: Instant, clock: Micros) -> Option<Decision> {
-        let key = request.request.bounded_key();
-        let state = State::new(request.request.policy, &key);
+    pub fn decide_locally(
+        &self,
+        request: &Request<'_>,
+        instances: u32,
+        now: Instant,
+        clock: Micros,
+    ) -> Option<Decision> {
+        let key = request.bounded_key();
+        let state = State::new(request.policy, &key);
         let mut part = self.part(&state).lock();
         let (at, entry) = part.entry(&state, now, Some(clock), &self.denials)?;
         if entry.local.is_none() {
-            let bytes = request.bytes();
+            let bytes = local::bytes(request, instances);
             if part.bytes + bytes > MAX_BYTES {
                 part.look(now, Some(clock));
             }
@@ -230,27 +234,17 @@ impl Accounts {
         }
         let (_, entry) = part.keys.get_index_mut(at)?;
         let used = entry.used.filter(|(_, until)| now < *until).map_or(0, |(used, _)| used);
-        let local = entry.local.get_or_insert_with(|| Box::new(Local::new(request, used, clock)));
-        Some(local.decide(request, clock))
+        let local = entry.local.get_or_insert_with(|| Box::new(Local::new(request, instances, used, clock)));
+        Some(local.decide(request, instances, clock))
     }
 
-    /// Gives back what a request was charged in this process.
-    pub fn give_back_locally(&self, request: &LocalRequest<'_>, units: u64, clock: Micros) {
-        let key = request.request.bounded_key();
-        let state = State::new(request.request.policy, &key);
+    pub fn give_back_locally(&self, request: &Request<'_>, instances: u32, units: u64, clock: Micros) {
+        let key = request.bounded_key();
+        let state = State::new(request.policy, &key);
         let mut part = self.part(&state).lock();
         if let Some(local) = part.keys.get_mut(&Lookup(&state)).and_then(|entry| entry.local.as_mut()) {
-            local.give_back(request, units, clock);
+            local.give_back(request, instances, units, clock);
         }
-    }
-
-    /// Forgets the denial of a key, because units were given back.
-    pub fn forget(&self, policy: &Policy, key: &Bounded<'_>) {
-        let state = State::new(policy, key);
-        let mut part = self.part(&state).lock();
-        let Some(entry) = part.keys.get_mut(&Lookup(&state)) else { return };
-        self.denials.fetch_sub(usize::from(entry.account.denied.is_some()), Ordering::Relaxed);
-        entry.account.forget();
     }
 
     /// The keys whose denials denied the most requests, at most `most`. Looks at all of them.
@@ -272,10 +266,10 @@ impl Accounts {
 
     /// The keys of a policy that have an account.
     pub fn keys(&self, policy: &Policy) -> Vec<State<'static>> {
-        let is_of = |state: &&State<'static>| {
-            (state.algorithm(), state.schedule()) == (policy.algorithm(), policy.terms().schedule)
+        let of = |part: &Mutex<Part>| {
+            part.lock().keys.keys().filter(|state| state.is_of(policy)).cloned().collect::<Vec<_>>()
         };
-        self.parts.iter().flat_map(|part| part.lock().keys.keys().filter(is_of).cloned().collect::<Vec<_>>()).collect()
+        self.parts.iter().flat_map(of).collect()
     }
 }
 
@@ -325,7 +319,7 @@ mod tests {
             deny(&accounts, key, now);
             assert!((0..times).all(|_| is_denied(&accounts, key, now)));
         }
-        accounts.forget(&POLICY, &Bounded::new(b"over"));
+        accounts.of(&POLICY.request("over"), now, |entry| entry.account.forget());
         let top = accounts.top(9, now).into_iter().map(|top| (top.key, top.count));
         assert_eq!(top.collect::<Vec<_>>(), [(b"often".to_vec(), 3), (b"once".to_vec(), 1)]);
         assert_eq!(accounts.top(1, now).len(), 1);
@@ -336,10 +330,7 @@ mod tests {
     fn a_full_table_denies_new_keys_until_something_in_it_has_ended() {
         let policy = Policy::fixed(Duration::from_secs(1), 5);
         let (accounts, now) = (Accounts::new(10, HOUR), Instant::now());
-        let decide = |key: &str, clock| {
-            let request = policy.request(key);
-            accounts.decide_locally(&LocalRequest { request: &request, instances: 1 }, now, clock)
-        };
+        let decide = |key: &str, clock| accounts.decide_locally(&policy.request(key), 1, now, clock);
         let begin = Micros::from_millis(1_000_000);
         let keys: Vec<_> = (0..2 * MAX_KEYS * PARTS).map(|n| n.to_string()).collect();
         let counted = keys.iter().filter(|key| decide(key, begin).is_some_and(|decision| decision.allowed)).count();

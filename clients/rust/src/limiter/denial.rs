@@ -62,7 +62,6 @@ impl Denial {
         !is_charged && now < self.until && request.least_cost() >= self.cost && self.decision.policy == *request.policy
     }
 
-    /// Denies a request at `now`.
     pub fn deny(&mut self, now: Instant) -> Decision {
         self.count = self.count.saturating_add(1);
         self.decision.later(now.saturating_duration_since(self.sent), Source::RememberedDenial)

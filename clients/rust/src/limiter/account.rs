@@ -8,9 +8,9 @@
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
+use super::denial::Denial;
+use super::joined::share;
 use crate::decision::{Decision, Source};
-use crate::denial::Denial;
-use crate::joined::share;
 use crate::policy::{Join, Policy, Request};
 
 /// While so many commands of a key are under way, requests wait and share the next command.
@@ -35,13 +35,11 @@ pub trait Caller {
 /// What all requests of one command have in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Form {
-    /// Their policy.
     pub policy: Policy,
     /// How the reply is divided.
     pub join: Join,
     /// The most units of one command.
     pub most: u64,
-    /// The grant, if units are charged in advance.
     pub ahead: Option<Ahead>,
 }
 
@@ -67,7 +65,6 @@ impl Form {
         Self { policy: *policy, join: Join::Partial, most, ahead: Some(ahead) }
     }
 
-    /// A request of this form.
     pub fn request<'a>(&'a self, key: &'a [u8], cost: u64) -> Request<'a> {
         let request = Request::new(&self.policy, key).with_key_as_it_is().cost(cost);
         if self.is_always() { request.always() } else { request }
@@ -106,7 +103,6 @@ struct Waiter<C> {
 /// A command that is to be sent, or is under way.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Command<C> {
-    /// What the requests have in common.
     pub form: Form,
     /// How many units it asks for.
     pub units: u64,
@@ -184,7 +180,6 @@ pub type Ended<T, C> = (Vec<T>, Option<Command<C>>);
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Account<C> {
     stock: Option<Box<Stock>>,
-    /// The denial that is remembered.
     pub denied: Option<Box<Denial>>,
     /// Whether a request rechecks the denial. Other requests are denied meanwhile.
     is_asked: bool,
@@ -488,7 +483,6 @@ impl<C> Account<C> {
         self.under_way == 0 && self.waiting.is_empty() && self.stock.is_none()
     }
 
-    /// The units that are kept.
     fn stock(&mut self, now: Instant) -> Option<&mut Stock> {
         // The counter of the next window does not count these units.
         self.stock.take_if(|stock| stock.units == 0 || stock.window_ends.is_some_and(|ends| now >= ends));
