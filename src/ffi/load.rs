@@ -61,7 +61,7 @@ pub fn require_server() -> Result<(), &'static str> {
         RedisModule_IsKeysPositionRequest RedisModule_KeyAtPosWithFlags RedisModule_KeyType RedisModule_LoadConfigs
         RedisModule_Log RedisModule_NotifyKeyspaceEvent RedisModule_OpenKey RedisModule_RegisterEnumConfig
         RedisModule_Replicate RedisModule_ReplyWithArray RedisModule_ReplyWithError RedisModule_ReplyWithLongLong
-        RedisModule_ReplyWithMap RedisModule_ReplyWithSimpleString RedisModule_ReplyWithStringBuffer RedisModule_ServerInfoGetField
+        RedisModule_ReplyWithMap RedisModule_ReplyWithSimpleString RedisModule_ReplyWithStringBuffer RedisModule_ServerInfoGetFieldUnsigned
         RedisModule_SetAbsExpire RedisModule_SetCommandInfo RedisModule_SetModuleOptions RedisModule_SignalModifiedKey
         RedisModule_StringDMA RedisModule_StringPtrLen RedisModule_StringTruncate RedisModule_SubscribeToServerEvent
         RedisModule_UnlinkKey RedisModule_ValueLength RedisModule_ZsetAdd RedisModule_ZsetFirstInScoreRange
@@ -219,6 +219,14 @@ pub fn may_unload(ctx: Ctx<'_>) -> bool {
 /// The server's clock in microseconds as it was when the running command began; it stays the same until the next
 /// command. INFO has it in every server; RM_CachedMicroseconds is newer than Redis 7.0.
 fn cached_time(ctx: Ctx<'_>) -> Option<u64> {
-    let time = ctx.context().server_info("server").field("server_time_usec")?;
-    str::from_utf8(time.as_slice()).ok()?.parse().ok().filter(|&micros| micros > 0)
+    let mut failed = 0;
+    // Not by `ServerInfo::field` of the crate, which holds its string twice and frees it once.
+    // SAFETY: a live context and C strings; the information is freed once.
+    let time = unsafe {
+        let server = api!(RedisModule_GetServerInfo(ctx.raw, c"server".as_ptr()));
+        let time = api!(RedisModule_ServerInfoGetFieldUnsigned(server, c"server_time_usec".as_ptr(), &mut failed));
+        api!(RedisModule_FreeServerInfo(ctx.raw, server));
+        time
+    };
+    (failed == raw::REDISMODULE_OK as c_int && time > 0).then_some(time)
 }
