@@ -14,10 +14,8 @@ type NodeRedisCluster = {
 }
 /** A client of `ioredis` (Redis; Cluster with `retryDelayOnFailover: 0`). */
 type IoRedis = { isCluster: boolean; call(command: string, ...words: string[]): Promise<unknown> }
-/** A client of `@upstash/redis` with `retry: { retries: 0 }`. */
-type Upstash = { eval: Function; evalsha: Function }
 
-export type Client = NodeRedis | NodeRedisCluster | IoRedis | Upstash | SendCommand
+export type Client = NodeRedis | NodeRedisCluster | IoRedis | SendCommand
 
 /** What node-redis asks of an AbortSignal, for a command in its queue. One of Node.js takes a fifth of the time of a command. */
 export class Signal {
@@ -136,27 +134,6 @@ function ioRedis(client: any): Library {
   return { ...library, send, node: (key) => client.slots?.[slot(key)]?.[0] }
 }
 
-/** Upstash's REST API. It has no module, so what is sent is EVALSHA and EVAL. */
-function upstash(client: any): Library {
-  if (client.client?.retry?.attempts !== 0) {
-    throw new TypeError(
-      'client: @upstash/redis sends a command again whose reply was lost, which charges it twice; ' +
-        'create it with retry: { retries: 0 }; retry: false means one more',
-    )
-  }
-  const send: Send = async (_key, _readOnly, [command, script, count, ...rest]) => {
-    if (!command.startsWith('EVAL')) throw new Error(`ERR unknown command '${command}'`)
-    try {
-      return await client[command.toLowerCase()](script, rest.slice(0, Number(count)), rest.slice(Number(count)))
-    } catch (error) {
-      // Its errors have the command, with the caller. That of a connection is a TypeError of fetch.
-      const { message = '' } = error as Error
-      throw new Error(message.replace(/^Command (\d+ \[[^\]]*\] )?failed: /, '').replace(/, command was: .*$/s, ''))
-    }
-  }
-  return { send }
-}
-
 export class Connection {
   /** Called when there is a new connection, if the client tells. */
   connected: Set<() => void> = new Set()
@@ -235,15 +212,13 @@ const connections = new WeakMap<object, Connection>()
 export function connectionOf(client: any): Connection {
   let found = connections.get(client)
   if (!found) {
-    const isUpstash = typeof client?.evalsha === 'function' && !client.call && !client.sendCommand
     const library =
       typeof client === 'function' ? { send: async (key: string, readOnly: boolean, words: string[]) => client(key, readOnly, words) }
-      : isUpstash ? upstash(client)
       : typeof client?.call === 'function' ? ioRedis(client)
       : typeof client?.sendCommand === 'function' ? nodeRedis(client)
       : undefined
     if (!library) {
-      throw new TypeError('client: expected a client of redis, ioredis or @upstash/redis, or a function (key, readOnly, words) => reply')
+      throw new TypeError('client: expected a client of redis or ioredis, or a function (key, readOnly, words) => reply')
     }
     connections.set(client, (found = new Connection(client, library)))
   }

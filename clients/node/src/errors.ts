@@ -7,14 +7,15 @@ const CANNOT_DECIDE =
 /** What a program does wrong. All other errors that are no replies are of the connection. */
 const BUGS = [TypeError, RangeError, ReferenceError, SyntaxError]
 
-/** The server does not reply, so this request was not sent. */
-export class CircuitOpen extends Error {
-  override name = 'CircuitOpen'
-}
-
-/** The server did not reply in time. */
+/** There is no reply: the server did not reply in time or, with `circuit open`, the request was not sent. */
 export class NoReply extends Error {
   override name = 'NoReply'
+  kind: 'timeout' | 'circuit open'
+
+  constructor(message: string, kind: 'timeout' | 'circuit open' = 'timeout') {
+    super(message)
+    this.kind = kind
+  }
 }
 
 /**
@@ -46,10 +47,9 @@ export const isUnknown = (error: unknown): boolean => /^(ERR )?unknown command *
 
 /** The code of an error reply (`WRONGTYPE`, `ERR` …), or `timeout`, `connection`, `circuit open`, `bug`. */
 export function kind(error: any): string {
-  if (error instanceof CircuitOpen) return 'circuit open'
+  if (error instanceof NoReply) return error.kind
   // `commandTimeout` of ioredis, `timeout` of node-redis.
-  const isLate = error instanceof NoReply || error?.message === 'Command timed out' || error?.constructor?.name === 'TimeoutError'
-  if (isLate) return 'timeout'
+  if (error?.message === 'Command timed out' || error?.constructor?.name === 'TimeoutError') return 'timeout'
   const code = /^([A-Z][A-Z0-9]*)( |$)/.exec(message(error))?.[1]
   return code ?? (BUGS.some((bug) => error instanceof bug) ? 'bug' : 'connection')
 }

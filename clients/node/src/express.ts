@@ -22,6 +22,15 @@ export type RequestLimit<Request> = {
   cost?: (request: Request) => number | Promise<number>
 }
 
+type Settings = {
+  windowMs: number
+  limit: unknown
+  skipFailedRequests?: boolean
+  skipSuccessfulRequests?: boolean
+  passOnStoreError?: boolean
+  logger?: Logger
+}
+
 /** The hits that are counted, and when more is available. */
 export type Hits = { totalHits: number; resetTime: Date | undefined }
 
@@ -88,6 +97,8 @@ export class RedisRlStore {
    * function of express-rate-limit calls both, so what increment() enters here is there in decrement().
    */
   #charges = new AsyncLocalStorage<{ key: string; charged: boolean; at: number }>()
+  /** Only then: it slows every promise of the process. */
+  #givesBack = false
 
   constructor(options: StoreOptions) {
     this.#store = new Store(options)
@@ -95,10 +106,11 @@ export class RedisRlStore {
     this.prefix = options.prefix
   }
 
-  init({ windowMs, limit, passOnStoreError, logger }: { windowMs: number; limit: unknown; passOnStoreError?: boolean; logger?: Logger }): void {
+  init({ windowMs, limit, skipFailedRequests, skipSuccessfulRequests, passOnStoreError, logger }: Settings): void {
     this.#windowMs = windowMs
     this.#limit = limit
-    this.#store.limiter.allowsErrors = passOnStoreError === true
+    this.#givesBack = Boolean(skipFailedRequests || skipSuccessfulRequests)
+    if (passOnStoreError) this.#store.passErrors()
     if (logger) this.#store.limiter.log.logger = logger
     try {
       if (!Number.isSafeInteger(windowMs) || windowMs < 1) throw new TypeError('windowMs: expected a positive integer of milliseconds')
@@ -113,7 +125,7 @@ export class RedisRlStore {
   async increment(key: string): Promise<Hits> {
     const charge = { key, charged: false, at: 0 }
     // Before the first await: what is entered later is not seen by the caller.
-    this.#charges.enterWith(charge)
+    if (this.#givesBack) this.#charges.enterWith(charge)
     const { hits, ms, charged, at } = await this.#store.count(this.#asked(key))
     Object.assign(charge, { charged, at })
     return { totalHits: hits, resetTime: timeIn(ms) }
@@ -128,12 +140,6 @@ export class RedisRlStore {
 
   async resetKey(key: string): Promise<void> {
     await this.#store.reset(this.#asked(key))
-  }
-
-  /** Undefined if nothing is counted: also after everything was given back. */
-  async get(key: string): Promise<Hits | undefined> {
-    const found = await this.#store.peek(this.#asked(key))
-    return found && { totalHits: found.hits, resetTime: timeIn(found.ms) }
   }
 
   #asked(key: string): Asked {

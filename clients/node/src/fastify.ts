@@ -25,7 +25,7 @@ export function redisRlStore(options: StoreOptions): FastifyRateLimitStoreCtor &
       this.#ban = ban >= 0 ? ban : undefined
       this.#backsOff = exponentialBackoff
       this.#part = part
-      if (skipOnError) shared.limiter.allowsErrors = true
+      if (skipOnError) shared.passErrors()
       if (typeof max === 'number' && typeof timeWindow === 'number' && global !== false) shared.register(this.#asked('', timeWindow, max))
     }
 
@@ -37,13 +37,11 @@ export function redisRlStore(options: StoreOptions): FastifyRateLimitStoreCtor &
 
     /** `timeWindow` is in milliseconds. */
     incr(key: string, callback: Callback, timeWindow: number, max: number): void {
-      reply(shared.count(this.#asked(key, timeWindow, max)), callback, timeWindow)
-    }
-
-    /** What is counted, for `{ increment: false }`. Nothing is charged. */
-    read(key: string, callback: Callback, timeWindow: number, max: number): void {
-      const found = shared.peek(this.#asked(key, timeWindow, max))
-      reply(found.then((counted) => counted ?? { hits: 0, ms: 0 }), callback, timeWindow)
+      shared.count(this.#asked(key, timeWindow, max)).then(
+        ({ hits, ms = timeWindow }) => callback(null, { current: hits, ttl: ms }),
+        // Fastify sends the message.
+        ({ title, status, headers, cause }: RateLimitError) => callback(Object.assign(new Error(title, { cause }), { statusCode: status, headers })),
+      )
     }
 
     /**
@@ -57,12 +55,4 @@ export function redisRlStore(options: StoreOptions): FastifyRateLimitStoreCtor &
     }
   }
   return Store as any
-}
-
-function reply(found: Promise<{ hits: number; ms: number | undefined }>, callback: Callback, timeWindow: number): void {
-  found.then(
-    ({ hits, ms = timeWindow }) => callback(null, { current: hits, ttl: ms }),
-    // Fastify sends the message.
-    ({ title, status, headers, cause }: RateLimitError) => callback(Object.assign(new Error(title, { cause }), { statusCode: status, headers })),
-  )
 }

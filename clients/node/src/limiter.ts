@@ -3,7 +3,7 @@ import { createHmac, randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Call, type Limit, isOfSeveral } from './call.js'
 import type { Client } from './client.js'
-import { type Decision, type Decisions, type Shared, decided, decisions, shared, undecided } from './decision.js'
+import { type Decision, type Decisions, decided, decisions, undecided } from './decision.js'
 import { RateLimitError, isUnavailable } from './errors.js'
 import { bounded } from './keys.js'
 import { Link } from './link.js'
@@ -91,14 +91,8 @@ function validate(options: LimiterOptions): void {
   }
 }
 
-/** The limits that are fixed when the program starts, by client and name: two of one name would share a counter. */
+/** The limits that are fixed when the program starts, by client and by what their keys begin with: two would share a counter. */
 const registered = new WeakMap<object, Map<string, string>>()
-
-/** A limit of RL.REFUND or RL.SETTLE, which know no shadow mode. `at`: the server's time of the charge. */
-function correction(limit: Limit, words: string[], at: number | undefined): Limit {
-  const own = limit.words.filter((word) => word !== 'SHADOW')
-  return { ...limit, words: [...own, ...words, ...(at === undefined ? [] : ['AT', String(at)])] }
-}
 
 /**
  * Checks requests against limits.
@@ -110,19 +104,24 @@ function correction(limit: Limit, words: string[], at: number | undefined): Limi
  */
 export class Limiter {
   /** @internal */
-  log: Log = new Log()
-  /** Whether the framework allows a request if this throws. @internal */
-  allowsErrors = false
+  readonly log: Log = new Log()
   readonly counters: Counters = this.log.counters
-  #options: LimiterOptions
+  /** @internal */
+  unavailable: 'error' | 'allow' | 'deny' | 'local'
+  #client: Client
+  #prefix: string
+  #secret: string | undefined
   #link: Link
   #local: Local | undefined
   #isAway = false
 
   constructor(options: LimiterOptions) {
     validate(options)
-    const { client, unavailable, instances, timeout = 100, module, logger } = options
-    this.#options = options
+    const { client, prefix = '', unavailable = 'error', instances, timeout = 100, module, secret, logger } = options
+    this.unavailable = unavailable
+    this.#client = client
+    this.#prefix = prefix
+    this.#secret = secret
     if (unavailable === 'local') this.#local = new Local(Number(instances))
     if (logger) this.log.logger = logger
     this.#link = new Link(client, timeout, this.log, module === 'required')
@@ -130,63 +129,50 @@ export class Limiter {
 
   /** The key in Redis: `<prefix><name>:{<who>}`. */
   key(policy: AnyPolicy, who: string | number): string {
-    return this.#key(this.#scope(Policy.of(policy)), who)
-  }
-
-  /** What the keys of a policy begin with. */
-  #scope({ name }: Policy): string {
-    return `${this.#options.prefix ?? ''}${name}:`
-  }
-
-  #key(scope: string, who: string | number): string {
     // Callers whose name is undefined would share one limit.
     if ((typeof who !== 'string' && !Number.isFinite(who)) || who === '') {
       throw new TypeError('who: expected a text that is not empty, or a finite number')
     }
-    const { secret } = this.#options
-    const shown = secret === undefined ? String(who) : createHmac('sha256', secret).update(String(who)).digest('hex').slice(0, 32)
-    return `${scope}{${bounded(shown)}}`
+    const shown = this.#secret === undefined ? String(who) : createHmac('sha256', this.#secret).update(String(who)).digest('hex').slice(0, 32)
+    return `${this.#prefix}${Policy.of(policy).keys}{${bounded(shown)}}`
   }
 
-  /** A policy that is fixed when the program starts. A TypeError if another one of this name has other words. */
+  /** A policy that is fixed when the program starts. A TypeError if another one has its keys and other words. */
   fixed(policy: AnyPolicy): Policy {
-    return this.register(Policy.of(policy))
-  }
-
-  /** @internal */
-  register(policy: Policy, scope: string = this.#scope(policy)): Policy {
-    const words = [policy.algorithm, ...policy.words].join(' ')
-    const names = registered.get(this.#options.client) ?? new Map<string, string>()
-    registered.set(this.#options.client, names)
-    const other = names.get(scope) ?? words
-    if (other !== words) throw new TypeError(`two limits share the keys ${scope}*: ${other} and ${words}: give one of them a name`)
-    names.set(scope, words)
-    return policy
+    const found = Policy.of(policy)
+    const keys = this.#prefix + found.keys
+    const words = [found.algorithm, ...found.words].join(' ')
+    const known = registered.get(this.#client) ?? new Map<string, string>()
+    registered.set(this.#client, known)
+    const other = known.get(keys) ?? words
+    if (other !== words) throw new TypeError(`two limits share the keys ${keys}*: ${other} and ${words}: give one of them a name`)
+    known.set(keys, words)
+    return found
   }
 
   /** Charges a request if the limit allows it. */
   async check(policy: AnyPolicy, who: string | number, options?: CheckOptions): Promise<Decision> {
-    return (await this.decide('CHECK', [this.limit(policy, who, options)])).limits[0]
+    return (await this.#decide('CHECK', [this.#limit('CHECK', policy, who, options)])).limits[0]
   }
 
   /** Charges all limits, or none, in one decision: 1 to 64. In a cluster the prefix needs a hash tag. */
   async checkAll(limits: Asked[]): Promise<Decisions> {
     if (limits.length < 1 || limits.length > 64) throw new TypeError('limits: expected 1 to 64')
-    return this.decide('MULTI', limits.map((each) => this.limit(...each)))
+    return this.#decide('MULTI', limits.map((each) => this.#limit('MULTI', ...each)))
   }
 
   /**
    * A part of one's own, and what others leave of the whole: 2 to 8 limits, the narrowest first, of FIXED, WINDOW, COUNTER,
    * ROLLING or TOKEN. The first that allows pays: it is charged, and each one after it.
    */
-  async share(limits: Asked[]): Promise<Shared> {
+  async share(limits: Asked[]): Promise<Decisions> {
     if (limits.length < 2 || limits.length > 8) throw new TypeError('limits: expected 2 to 8')
-    return (await this.decide('SHARE', limits.map((each) => this.limit(...each)))) as Shared
+    return this.#decide('SHARE', limits.map((each) => this.#limit('SHARE', ...each)))
   }
 
   /** What `check` would reply. Changes nothing. */
   async peek(policy: AnyPolicy, who: string | number, options?: CheckOptions): Promise<Decision> {
-    return (await this.decide('PEEK', [this.limit(policy, who, options)])).limits[0]
+    return (await this.#decide('PEEK', [this.#limit('PEEK', policy, who, options)])).limits[0]
   }
 
   /** Checks until the request is allowed. A RangeError if it never is, or not within `timeout` milliseconds. */
@@ -206,64 +192,64 @@ export class Limiter {
 
   /** Gives units back; the decision is that of a peek afterwards. `at`: the `at` of the decision that charged them. */
   async refund(policy: AnyPolicy, who: string | number, { cost, at }: { cost?: number; at?: number } = {}): Promise<Decision> {
-    return (await this.decide('REFUND', [this.limit(policy, who, { cost })], at)).limits[0]
+    return (await this.#decide('REFUND', [this.#limit('REFUND', policy, who, { cost }, ...timed(at))])).limits[0]
   }
 
   /** Corrects a charge whose cost is known now. */
   async settle(policy: AnyPolicy, who: string | number, { reserved, reservation, actual, at }: Settlement): Promise<Decision> {
     const charge = reservation === undefined ? ['RESERVED', String(reserved ?? 1)] : ['RESERVATION', reservation]
-    const limit = correction(this.limit(policy, who), [...charge, 'ACTUAL', String(actual)], at)
-    return decided(await this.#required('SETTLE', limit), limit.policy, undefined, false)
+    const limit = this.#limit('SETTLE', policy, who, {}, ...charge, 'ACTUAL', String(actual), ...timed(at))
+    return decided(await this.#required('SETTLE', limit), limit)
   }
 
   /** Forgets what is counted. False if nothing was. */
   async reset(policy: AnyPolicy, who: string | number): Promise<boolean> {
-    return this.forget(this.limit(policy, who))
+    return this.#isDone('RESET', policy, who)
   }
 
-  /** @internal */
-  async forget({ policy, ...limit }: Limit): Promise<boolean> {
-    const words = [policy.window, ...(policy.words.includes('ANCHOR') ? ['ANCHOR', String(policy.anchor)] : [])]
-    return Number(await this.#required('RESET', { ...limit, policy, words })) === 1
-  }
-
-  /** One of at most `limit` holders at once. `await using` releases it. */
-  async lease(policy: AnyPolicy, who: string | number, { id = randomUUID() }: { id?: string } = {}): Promise<Lease & AsyncDisposable> {
+  /** One of at most `limit` holders at once. */
+  async lease(policy: AnyPolicy, who: string | number, { id = randomUUID() }: { id?: string } = {}): Promise<Lease> {
     const decision = await this.check(policy, who, { id })
     const { allowed } = decision
-    const held = this.limit(policy, who)
-    const is = async (verb: 'RENEW' | 'RELEASE', ...words: string[]): Promise<boolean> =>
-      allowed && Number(await this.#required(verb, { ...held, words: [...words, id] })) === 1
-    const release = (): Promise<boolean> => is('RELEASE')
-    // What cannot be released ends by itself.
-    const dispose = { [Symbol.asyncDispose]: () => release().then(() => {}, () => {}) }
-    return { id, decision, allowed, renew: () => is('RENEW', held.policy.window), release, ...(Symbol.asyncDispose ? dispose : {}) } as Lease & AsyncDisposable
+    const renew = async (): Promise<boolean> => allowed && this.#isDone('RENEW', policy, who, id)
+    const release = async (): Promise<boolean> => allowed && this.#isDone('RELEASE', policy, who, id)
+    return { id, decision, allowed, renew, release }
   }
 
-  /** One limit of a call. `scope` stands for prefix and name: a store has a prefix of its own. @internal */
-  limit(policy: AnyPolicy, who: string | number, { cost, partial, always, id, reserve }: CheckOptions = {}, scope?: string): Limit {
+  /** Whether there was anything to reset, renew or release. */
+  async #isDone(verb: 'RESET' | 'RENEW' | 'RELEASE', asked: AnyPolicy, who: string | number, id?: string): Promise<boolean> {
+    const policy = Policy.of(asked)
+    const words = verb === 'RELEASE' ? [] : [policy.window]
+    if (verb === 'RESET' && policy.words.includes('ANCHOR')) words.push('ANCHOR', String(policy.anchor))
+    if (id !== undefined) words.push(id)
+    return Number(await this.#required(verb, { policy, key: this.key(policy, who), cost: 1, words })) === 1
+  }
+
+  /** One limit of a call. `more`: the words of a correction. */
+  #limit(verb: Call['verb'], policy: AnyPolicy, who: string | number, options: CheckOptions = {}, ...more: string[]): Limit {
+    const { cost = 1, partial, always, id, reserve } = options
     const found = Policy.of(policy)
-    if (cost !== undefined && (!Number.isSafeInteger(cost) || cost < 0)) throw new TypeError('cost: expected an integer from 0 to 2^53 - 1')
-    const words = [...found.words]
-    if (cost !== undefined && cost !== 1) words.push('COST', String(cost))
+    if (!Number.isSafeInteger(cost) || cost < 0) throw new TypeError('cost: expected an integer from 0 to 2^53 - 1')
+    // RL.REFUND and RL.SETTLE know no shadow mode.
+    const isCorrection = verb === 'REFUND' || verb === 'SETTLE'
+    const words = isCorrection ? found.words.filter((word) => word !== 'SHADOW') : [...found.words]
+    if (cost !== 1) words.push('COST', String(cost))
     if (partial) words.push('PARTIAL')
     if (always) words.push('ALWAYS')
     if (id !== undefined) words.push('ID', id)
     if (reserve) words.push('RESERVE', reserve.id, `${milliseconds('reserve.ttl', reserve.ttl)}ms`)
-    return { policy: found, key: this.#key(scope ?? this.#scope(found), who), cost: cost ?? 1, words }
+    words.push(...more)
+    if (!isOfSeveral(verb)) words.push('LINE')
+    return { policy: found, key: this.key(found, who), cost, words }
   }
 
-  /**
-   * The decision of the server or, where it cannot decide, of what `unavailable` says. `at`: the server's time of the charge
-   * that a refund gives back. @internal
-   */
-  async decide(verb: 'CHECK' | 'PEEK' | 'REFUND' | 'MULTI' | 'SHARE', limits: Limit[], at?: number): Promise<Decisions> {
-    if (verb === 'REFUND') limits = [correction(limits[0], [], at)]
+  /** The decision of the server or, where it cannot decide, of what `unavailable` says. */
+  async #decide(verb: 'CHECK' | 'PEEK' | 'REFUND' | 'MULTI' | 'SHARE', limits: Limit[]): Promise<Decisions> {
     let found: Decision[], first: number
     try {
-      const reply: any = await this.#ask(verb, limits)
+      const reply: any = await this.#link.call({ verb, limits })
       const lines = isOfSeveral(verb) ? reply[1] : [reply]
-      found = limits.map(({ policy, cost, words }, i) => decided(lines[i], policy, cost, words.includes('PARTIAL')))
+      found = limits.map((limit, i) => decided(lines[i], limit))
       // RL.MULTI says 1 or 0, RL.SHARE which limit paid.
       first = isOfSeveral(verb) ? Number(reply[0]) : Number(found[0].allowed)
     } catch (error) {
@@ -272,48 +258,44 @@ export class Limiter {
     if (this.#isAway) this.log.limited('warn', 'the server decides again')
     this.#isAway = false
     if (verb !== 'PEEK' && verb !== 'REFUND') this.counters[first > 0 ? 'allowed' : 'denied'] += 1
-    return verb === 'SHARE' ? shared(first, found) : decisions(first > 0, found)
-  }
-
-  #ask(verb: Call['verb'], limits: Limit[]): Promise<unknown> {
-    if (['CHECK', 'PEEK', 'REFUND', 'SETTLE'].includes(verb)) limits[0].words.push('LINE')
-    return this.#link.call({ verb, limits })
+    return decisions(verb, first, found)
   }
 
   /** The reply of a call that nothing stands in for. */
   async #required(verb: Call['verb'], limit: Limit): Promise<unknown> {
     try {
-      return await this.#ask(verb, [limit])
+      return await this.#link.call({ verb, limits: [limit] })
     } catch (error) {
       throw new RateLimitError(error)
     }
   }
 
   #withoutServer(error: unknown, verb: Call['verb'], limits: Limit[]): Decisions {
-    const { unavailable = 'error' } = this.#options
-    // The caller of a refund sees the error, and the request has its response.
-    if (verb === 'REFUND' && !(this.#local && isUnavailable(error))) throw new RateLimitError(error)
-    if (!isUnavailable(error)) return this.rejected(error, limits.map(({ policy }) => policy))
+    if (!isUnavailable(error)) throw this.rejected(error)
     this.#isAway = true
     if (this.#local) {
       if (verb !== 'REFUND') this.counters.local += 1
       this.log.limited('warn', 'no decision, the limit of this process decides', error)
       return this.#local.decide(verb, limits, performance.now())
     }
-    const allowed = unavailable === 'error' ? this.allowsErrors : unavailable === 'allow'
+    // Nothing else stands in for a refund.
+    if (verb === 'REFUND') throw new RateLimitError(error)
+    const allowed = this.unavailable === 'allow'
     this.counters[allowed ? 'failedOpen' : 'failedClosed'] += 1
     this.log.limited('warn', `no decision, failing ${allowed ? 'open' : 'closed'}`, error)
-    if (unavailable === 'error') throw new RateLimitError(error)
-    const found = limits.map(({ policy }) => undecided(allowed, policy))
-    return verb === 'SHARE' ? shared(Number(allowed), found) : decisions(allowed, found)
+    if (this.unavailable === 'error') throw new RateLimitError(error)
+    return decisions(verb, Number(allowed), limits.map(({ policy }) => undecided(allowed, policy)))
   }
 
   /** Counts and logs an error about a request, which is never allowed. @internal */
-  rejected(error: unknown, policies: Policy[]): Decisions {
+  rejected(error: unknown): RateLimitError {
     this.counters.faults += 1
     this.log.limited('error', 'the call was rejected, a fault of the configuration', error)
-    // The framework would allow whatever this throws, so this is denied.
-    if (this.allowsErrors) return decisions(false, policies.map((policy) => undecided(false, policy)))
-    throw new RateLimitError(error, 500)
+    return new RateLimitError(error, 500)
   }
+}
+
+/** The server's time of the charge that is corrected. */
+function timed(at: number | undefined): string[] {
+  return at === undefined ? [] : ['AT', String(at)]
 }

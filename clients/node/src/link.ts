@@ -2,7 +2,7 @@
 import { Breaker } from './breaker.js'
 import { type Call, command, scripted } from './call.js'
 import { type Client, type Connection, Signal, connectionOf } from './client.js'
-import { CircuitOpen, NoReply, isUnavailable, isUnknown, kind } from './errors.js'
+import { NoReply, isUnavailable, isUnknown, kind } from './errors.js'
 import type { Log } from './log.js'
 
 /** How long the scripts decide before the module is looked for again, in milliseconds. */
@@ -39,7 +39,7 @@ export class Link {
     const now = performance.now()
     if (!breaker.request(now)) {
       const why = this.#connection.why()
-      return Promise.reject(this.#log.counted(why && !isUnavailable(why) ? why : new CircuitOpen('the server does not reply, so this request was not sent')))
+      return Promise.reject(this.#log.counted(why && !isUnavailable(why) ? why : new NoReply('the server does not reply, so this request was not sent', 'circuit open')))
     }
     const signal = new Signal()
     return new Promise((resolve, reject) => {

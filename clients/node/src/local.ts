@@ -1,6 +1,6 @@
 // The limit of this process while the server cannot decide: a plain counter for each key.
 import type { Call, Limit } from './call.js'
-import { type Decision, type Decisions, decision, decisions, shared } from './decision.js'
+import { type Decision, type Decisions, decision, decisions } from './decision.js'
 
 const MOST_KEYS = 10_000
 
@@ -29,11 +29,11 @@ export class Local {
     if (verb === 'SHARE') {
       const payer = asked.findIndex(({ allowed }) => allowed)
       const found = asked.map((each, at) => this.#decision(each, payer >= 0 && payer <= at, now))
-      return shared(payer < 0 && found[found.length - 1].isShadow ? found.length : payer + 1, found)
+      return decisions(verb, payer < 0 && found[found.length - 1].isShadow ? found.length : payer + 1, found)
     }
-    const charges = verb !== 'PEEK' && verb !== 'REFUND' && asked.every(({ limit, allowed }) => allowed || limit.policy.isShadow)
-    const found = asked.map((each) => this.#decision(each, charges && each.allowed, now))
-    return decisions(found.every(({ allowed }) => allowed), found)
+    const isAllowed = asked.every(({ limit, allowed }) => allowed || limit.policy.isShadow)
+    const charges = isAllowed && verb !== 'PEEK' && verb !== 'REFUND'
+    return decisions(verb, Number(isAllowed), asked.map((each) => this.#decision(each, charges && each.allowed, now)))
   }
 
   #decision({ limit, allowed, most, used, end }: Found, isCharged: boolean, now: number): Decision {

@@ -1,20 +1,23 @@
 // What the stores of all frameworks share. Frameworks deny if the hits are above the limit, and send `limit - hits` as what
 // remains.
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Limit } from './call.js'
-import type { Decision, Decisions } from './decision.js'
+import { type Decision, undecided } from './decision.js'
+import { RateLimitError } from './errors.js'
 import { LONGEST_TIMER, Limiter, type LimiterOptions } from './limiter.js'
 import type { Counters } from './log.js'
-import { type Algorithm, Policy, type PolicyOptions } from './policy.js'
+import { type Algorithm, Policy } from './policy.js'
 
-/** The options of a limiter and of a policy. Window and limit are those of the framework. */
-export type StoreOptions = LimiterOptions &
-  Partial<Pick<PolicyOptions, 'burst' | 'block' | 'max' | 'name'>> & {
-    /** `FIXED` if not given. */
-    algorithm?: Exclude<Algorithm, 'LEASE'>
-    /** What the keys begin with, in place of the policy's name. Each limiter needs its own. */
-    prefix?: string
-  }
+/** The options of a limiter, and those of a policy but for window and limit, which are those of the framework. */
+export type StoreOptions = LimiterOptions & {
+  /** `FIXED` if not given. */
+  algorithm?: Exclude<Algorithm, 'LEASE'>
+  burst?: number
+  block?: string | number
+  max?: string | number
+  name?: string
+  /** What the keys begin with, in place of the policy's name. Each limiter needs its own. */
+  prefix?: string
+}
 
 export type StoreCounters = Counters & {
   /** Requests that were to be given back and stay charged. */
@@ -34,63 +37,57 @@ export type Counted = { allowed: boolean; hits: number; ms: number | undefined; 
 const DENIED = Number.MAX_SAFE_INTEGER
 
 export class Store {
-  readonly algorithm: Algorithm
   readonly limiter: Limiter
   readonly counters: StoreCounters
-  #prefix: string | undefined
+  #algorithm: Algorithm
   /** The words of a policy after its limit, and of its name. */
   #options: string
   #name: string
+  #hasPrefix: boolean
+  #policies = new Map<string, Policy>()
+  #passesErrors = false
 
-  constructor(options: StoreOptions) {
-    const { algorithm = 'FIXED', burst, block, max, name, ...rest } = options
-    // What is wrong with the options is an error now. Window and limit come with each request.
-    const policy = new Policy({ algorithm, window: 1, limit: 1, burst, block, max, name })
-    this.algorithm = policy.algorithm
+  constructor({ algorithm = 'FIXED', burst, block, max, name, ...options }: StoreOptions) {
+    const given = Object.entries({ BURST: burst, BLOCK: block, MAX: max }).filter(([, value]) => value !== undefined)
+    this.#options = given.map((each) => each.join(' ')).join(' ')
     this.#name = name === undefined ? '' : `AS ${name}`
-    this.#options = policy.words.slice(2).join(' ')
-    this.#prefix = rest.prefix
-    this.limiter = new Limiter(rest)
+    // What is wrong with the options is an error now. Window and limit come with each request.
+    this.#algorithm = new Policy(`${algorithm} 1 1 ${this.#options} ${this.#name}`).algorithm
+    if (this.#algorithm === 'LEASE') throw new TypeError('algorithm: LEASE is not for requests')
+    this.#hasPrefix = options.prefix !== undefined
+    this.limiter = new Limiter(options)
     this.counters = Object.assign(this.limiter.counters, { unrefunded: 0 })
-    if (this.algorithm === 'LEASE') throw new TypeError('algorithm: LEASE is not for requests')
+  }
+
+  /** The framework allows a request if this throws. So a call that the server rejects is denied. */
+  passErrors(): void {
+    this.#passesErrors = true
+    if (this.limiter.unavailable === 'error') this.limiter.unavailable = 'allow'
   }
 
   /** Throws if another limit has the keys of this one. */
   register(asked: Asked): void {
-    const policy = this.#policy(asked)
-    this.limiter.register(policy, this.#scope(policy, asked))
+    this.limiter.fixed(this.#policy(asked))
   }
 
-  #policy({ windowMs, limit, lock }: Asked): Policy {
+  #policy({ windowMs, limit, part = '', lock, wrong }: Asked): Policy {
+    if (wrong) throw wrong
     const words = lock ? `BLOCK ${lock.block}ms MAX ${lock.max}ms` : this.#options
-    return Policy.of(`${lock ? 'LOCKOUT' : this.algorithm} ${windowMs}ms ${this.#number(limit)} ${words} ${this.#name}`)
-  }
-
-  /** What the keys begin with: the prefix of this store, else the name of the policy. */
-  #scope(policy: Policy, { part = '' }: Asked): string {
-    return `${this.#prefix ?? `${policy.name}:`}${part}`
-  }
-
-  #limit(asked: Asked, cost?: number): Limit {
-    if (asked.wrong) throw asked.wrong
-    const policy = this.#policy(asked)
-    return this.limiter.limit(policy, asked.who, { cost }, this.#scope(policy, asked))
-  }
-
-  /** What a program does wrong is never allowed. */
-  #decide(verb: 'CHECK' | 'PEEK', asked: Asked, cost?: number): Promise<Decisions> | Decisions {
-    let limits
-    try {
-      limits = [this.#limit(asked, cost)]
-    } catch (error) {
-      return this.limiter.rejected(error, [Policy.of('FIXED 1s 0')])
+    const text = `${lock ? 'LOCKOUT' : this.#algorithm} ${windowMs}ms ${this.#number(limit)} ${words} ${this.#name}`
+    let policy = this.#policies.get(part + text)
+    if (!policy) {
+      // A framework may ask for other limits without end.
+      if (this.#policies.size >= 1000) this.#policies.clear()
+      policy = new Policy(text)
+      policy.keys = this.#hasPrefix ? part : policy.keys + part
+      this.#policies.set(part + text, policy)
     }
-    return this.limiter.decide(verb, limits)
+    return policy
   }
 
   /** Decides on a request. One that LEAKY allows is held for its delay. */
   async count(asked: Asked): Promise<Counted> {
-    const { limits: [found] } = await this.#decide('CHECK', asked)
+    const found = await this.#check(asked)
     const isKnown = found.source === 'server' || found.source === 'local'
     const ms = !isKnown ? asked.windowMs || 1000 : found.allowed ? found.nextMs : found.retryAfterMs
     const delay = Math.min(found.delayMs, LONGEST_TIMER)
@@ -104,32 +101,31 @@ export class Store {
     }
   }
 
-  /** What is counted; undefined if nothing is. */
-  async peek(asked: Asked): Promise<{ hits: number; ms: number | undefined } | undefined> {
-    const { limits: [found] } = await this.#decide('PEEK', asked, 0)
-    if (found.source === 'deny') return { hits: DENIED, ms: found.retryAfterMs }
-    if (found.count === 0) return undefined
-    const hits = found.policy.algorithm === 'FIXED' ? found.count : this.#number(asked.limit) - found.remaining
-    return { hits, ms: found.nextMs }
+  async #check(asked: Asked): Promise<Decision> {
+    try {
+      return await this.limiter.check(this.#policy(asked), asked.who)
+    } catch (error) {
+      // What a program does wrong is never allowed either.
+      const found = error instanceof RateLimitError ? error : this.limiter.rejected(error)
+      if (!this.#passesErrors) throw found
+      return undecided(false, Policy.of('FIXED 1s 0'))
+    }
   }
 
   /** Gives a request back. What cannot be given back is counted, and no error: the request has its response. */
   async refund(asked: Asked, at: number | undefined): Promise<void> {
     try {
-      const limit = this.#limit(asked)
       // RL.REFUND FIXED gives back from the smaller of counter and limit, and the counter may be above the limit.
-      if (limit.policy.algorithm === 'FIXED') limit.words[1] = String(DENIED)
-      await this.limiter.decide('REFUND', [limit], at)
+      const limit = this.#algorithm === 'FIXED' ? DENIED : asked.limit
+      await this.limiter.refund(this.#policy({ ...asked, limit }), asked.who, { at })
     } catch (error) {
-      const { status, cause } = error as { status?: number; cause?: unknown }
       this.counters.unrefunded += 1
-      if (status === 500) this.counters.faults += 1
-      this.limiter.log.limited(status === 503 ? 'warn' : 'error', 'not given back', cause ?? error)
+      this.limiter.log.limited('warn', 'not given back', (error as Error).cause ?? error)
     }
   }
 
   async reset(asked: Asked): Promise<void> {
-    await this.limiter.forget(this.#limit(asked))
+    await this.limiter.reset(this.#policy(asked), asked.who)
   }
 
   /**
@@ -150,7 +146,7 @@ export class Store {
     if (typeof limit !== 'function') throw new TypeError(`limit: expected a number, not ${JSON.stringify(limit)}`)
     // express-rate-limit does not tell a store the limit of a request. FIXED counts the same under every limit;
     // express-rate-limit then compares with that of the request.
-    if (this.algorithm === 'FIXED') return Number.MAX_SAFE_INTEGER
+    if (this.#algorithm === 'FIXED') return Number.MAX_SAFE_INTEGER
     throw new TypeError('limit: a store does not see a limit that is a function: use limit() of rate-limit-redis-rl, or FIXED')
   }
 }

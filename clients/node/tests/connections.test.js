@@ -1,10 +1,7 @@
 // The ways to connect, with real servers: what each client does when its connection fails, is rejected, or leads elsewhere.
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
-import { createServer } from 'node:http'
 import { after, before, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Redis as Upstash } from '@upstash/redis'
 import { Limiter } from '../dist/index.js'
 import { slot } from '../dist/keys.js'
 import { CLUSTERS, SINGLES, close, connected } from './connections.js'
@@ -213,57 +210,4 @@ describe('a cluster of three nodes', () => {
     assert.deepEqual([await statuses(1), limiter.counters.failedOpen], [[200], 1])
     assert.match(String(logged.splice(0)), /failing open: .*ECONNREFUSED/)
   })
-})
-
-/** Upstash's REST API in front of a server: a command or a pipeline, and texts in base64 if the client wants that. */
-async function startBridge(client) {
-  const sent = new Set()
-  const bridge = createServer(async (request, response) => {
-    const words = JSON.parse(Buffer.concat(await request.toArray()).toString())
-    const isPipeline = request.url === '/pipeline'
-    const encoded = (reply) => {
-      if (Array.isArray(reply)) return reply.map(encoded)
-      return typeof reply === 'string' && request.headers['upstash-encoding'] ? Buffer.from(reply).toString('base64') : reply
-    }
-    const all = await Promise.all(
-      (isPipeline ? words : [words]).map(async ([command, ...rest]) => {
-        sent.add(command.toUpperCase())
-        return client.call(command, ...rest).then((result) => ({ result: encoded(result) }), ({ message }) => ({ error: message }))
-      }),
-    )
-    response.writeHead(isPipeline || !all[0].error ? 200 : 400).end(JSON.stringify(isPipeline ? all : all[0]))
-  })
-  bridge.listen(0, '127.0.0.1')
-  await once(bridge, 'listening')
-  const stop = () => bridge.close() && bridge.closeAllConnections()
-  return { url: `http://127.0.0.1:${bridge.address().port}`, sent, stop }
-}
-
-test('@upstash/redis: the scripts decide, and a caller is in no error', async () => {
-  const server = await startServer(path, { module: false })
-  const bridge = await startBridge(server.client)
-  const options = { url: bridge.url, token: 'secret', enableTelemetry: false, retry: { retries: 0 } }
-  try {
-    for (const enableAutoPipelining of [false, true]) {
-      await server.client.call('SCRIPT', 'FLUSH')
-      const client = new Upstash({ ...options, enableAutoPipelining })
-      await calls(client)
-      const { limiter, status } = limited(client)
-      await server.client.call('SET', limiter.key(THREE, '192.0.2.1'), 'x')
-      logged.length = 0
-      assert.equal(await status(THREE, '192.0.2.1'), 500)
-      assert.match(logged.join(), /the call was rejected/)
-      assert.doesNotMatch(logged.splice(0).join(), /192\.0/)
-    }
-    assert.deepEqual(bridge.sent, new Set(['EVALSHA', 'EVAL']))
-    // With retry: false it sends a command twice.
-    for (const retry of [undefined, false]) {
-      assert.throws(() => limited(new Upstash({ ...options, retry })), /^TypeError: client: .* retry: \{ retries: 0 \}/)
-    }
-  } finally {
-    bridge.stop()
-    await server.stop()
-  }
-  const { status, limiter } = limited(new Upstash(options), { unavailable: 'allow' })
-  assert.deepEqual([await status(), limiter.counters.failedOpen], [200, 1])
 })

@@ -117,7 +117,6 @@ let server, client
 let number = 0
 const away = SINGLES['ioredis 6'](1, { maxRetriesPerRequest: 0, commandTimeout: 100 })
 away.on('error', () => {})
-const rejecting = async () => Promise.reject(new Error('WRONGTYPE Operation against a key'))
 const log = ['warn', 'error'].map((name) => mock.method(console, name, () => {}))
 
 before(async () => {
@@ -185,29 +184,6 @@ for (const [name, { remaining, retryAfter = () => 'retry-after', error }] of Obj
     }
   })
 }
-
-test('@fastify/rate-limit: createRateLimit counts, and looks', async () => {
-  for (const [store, skipOnError, found] of [
-    [{}, false, [true, 2, 2, 1, 0, 0]],
-    [{ client: away }, false, 503],
-    [{ client: away, unavailable: 'allow' }, false, [true, 2, 2, 1, 1, 2]], // without a decision, a request uses one
-    [{ client: rejecting }, true, [true, 0, 0, 0, 0, 0]],
-    [{ client: rejecting, unavailable: 'allow' }, false, 500],
-  ]) {
-    const app = fastify()
-    const own = { client, algorithm: 'TOKEN', timeout: 10_000, prefix: `${(number += 1)}:`, ...store }
-    await app.register(fastifyRateLimit, { global: false, store: redisRlStore(own), skipOnError })
-    const check = app.createRateLimit({ max: 2, timeWindow: DAY })
-    app.get('/', async (request) => {
-      const all = []
-      for (const increment of [false, false, true, true, false]) all.push(await check(request, { increment }))
-      return [all.every(({ max }) => max === 2), ...all.map(({ remaining }) => remaining)]
-    })
-    await app.ready()
-    const { status, body } = await supertest(app.server).get('/')
-    assert.deepEqual(status === 200 ? body : status, found)
-  }
-})
 
 test('a wrong configuration is an error when the store is made', async () => {
   for (const [name, store, options, text] of [

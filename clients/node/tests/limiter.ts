@@ -2,11 +2,9 @@
 import { Cluster, Redis } from 'ioredis'
 import { type Decision, Limiter, Policy, RedisRlStore, isUnavailable } from 'rate-limit-redis-rl'
 import { createClient, createClientPool, createCluster } from 'redis'
-import { Redis as Upstash } from '@upstash/redis'
 
 const store = new RedisRlStore({ client: createClient(), algorithm: 'TOKEN', burst: 5 })
 new RedisRlStore({ client: createClientPool() })
-new RedisRlStore({ client: new Upstash({ url: '', token: '', retry: { retries: 0 } }) })
 new RedisRlStore({ client: createCluster({ rootNodes: [] }) })
 new RedisRlStore({ client: new Redis() })
 new RedisRlStore({ client: new Cluster([], { retryDelayOnFailover: 0 }), prefix: 'login:' })
@@ -16,10 +14,10 @@ new RedisRlStore({ client: createClient(), algorithm: 'LEASE' })
 
 const limits = new Limiter({ client: new Redis(), unavailable: 'local', instances: 2 })
 const counted: number = limits.counters.local + store.counters.unrefunded
-const decision: Promise<Decision> = limits.check({ algorithm: 'TOKEN', window: '1m', limit: 60 }, 'user:42', { cost: 2 })
+const decision: Promise<Decision> = limits.check(new Policy('TOKEN 1m 60'), 'user:42', { cost: 2 })
 decision.catch((error) => isUnavailable(error))
 // @ts-expect-error: a limiter gives nothing back by itself
 counted + limits.counters.unrefunded
-// @ts-expect-error: a window is a text or seconds
-new Policy({ algorithm: 'TOKEN', window: true, limit: 60 })
+// @ts-expect-error: a policy is a text
+new Policy({ algorithm: 'TOKEN', window: '1m', limit: 60 })
 export { decision }

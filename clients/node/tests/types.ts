@@ -22,7 +22,7 @@ ThrottlerModule.forRoot({ throttlers, storage: new RedisRlThrottlerStorage({ cli
 
 // A method that a framework adds to its contract is an error here. The stores lack what is named.
 type Lacks<Contract, Ours> = Record<Exclude<keyof Contract, keyof Ours>, true>
-export const ofExpress: Lacks<Store, RedisRlStore> = { resetAll: true, shutdown: true }
-export const ofHono: Lacks<HonoContract, HonoStore> = { resetAll: true, shutdown: true }
+export const ofExpress: Lacks<Store, RedisRlStore> = { get: true, resetAll: true, shutdown: true }
+export const ofHono: Lacks<HonoContract, HonoStore> = { get: true, resetAll: true, shutdown: true }
 const fastifyStore = new (redisRlStore({ client }))({})
 export const ofFastify: Lacks<FastifyRateLimitStore, typeof fastifyStore> = {}

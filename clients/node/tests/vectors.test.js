@@ -90,7 +90,8 @@ test('the replies of vectors/algorithms.json, and their headers', () => {
       const found = /^RL\.(?:PEEK )?(\w+) k 1m 5 COST (\d+)( PARTIAL)? LINE$/.exec(call)
       if (!found) continue
       const [first, count, , limit, remaining, retry, next, reset, delay, at, , charged] = reply.split(' ').map(Number)
-      const decision = decided(reply, Policy.of(`${name} 1m 5`), Number(found[2]), Boolean(found[3]))
+      const asked = { policy: Policy.of(`${name} 1m 5`), cost: Number(found[2]), words: found[3] ? ['PARTIAL'] : [] }
+      const decision = decided(reply, asked)
       const wait = (ms) => (ms < 0 ? undefined : ms)
       assert.deepEqual(
         [decision.count, decision.limit, decision.remaining, decision.retryAfterMs, decision.nextMs, decision.resetMs, decision.delayMs, decision.charged],
@@ -101,10 +102,10 @@ test('the replies of vectors/algorithms.json, and their headers', () => {
       assert.equal(headers['X-RateLimit-Remaining'], String(remaining))
       assert.equal(headers['Retry-After'], decision.allowed || retry < 0 ? undefined : String(Math.ceil(retry / 1000)))
       assert.equal(headers['X-RateLimit-Reset'], reset < 0 ? undefined : String(Math.ceil((at + reset) / 1000)))
-      assert.deepEqual(decisions(decision.allowed, [decision]).headers(), headers)
+      assert.deepEqual(decisions('CHECK', Number(decision.allowed), [decision]).headers(), headers)
     }
   }
-  assert.throws(() => decided('1 2 3', Policy.of('TOKEN 1m 5'), 1, false), /twelve figures/)
+  assert.throws(() => decided('1 2 3', { policy: Policy.of('TOKEN 1m 5'), cost: 1, words: [] }), /twelve figures/)
 })
 
 test('the options of vectors/capabilities.json, and what is wrong with a policy', () => {
@@ -132,17 +133,17 @@ test('the options of vectors/capabilities.json, and what is wrong with a policy'
     ['TOKEN 1x 5', /window: expected a positive integer of seconds/],
     ['TOKEN 9007199254740991d 5', /window: /],
     ['TOKEN 1m 9007199254740992', /limit: /],
-    ['FIXED 1m 5 BURST 2', /burst: FIXED takes none; TOKEN, LEAKY, GCRA do/],
+    ['FIXED 1m 5 BURST 2', /burst: FIXED takes ANCHOR, AS, SHADOW/],
     ['TOKEN 1m 5 BURST', /after BURST: expected a value/],
     ['TOKEN 1m 5 BURST 2 burst 3', /BURST is given twice/],
     ['TOKEN 1m 5 BURST 0', /burst: expected an integer from 1/],
-    ['TOKEN 1m 5 COST 2', /cost: a policy has no such option/],
+    ['TOKEN 1m 5 COST 2', /cost: TOKEN takes BURST, AS, SHADOW/],
     ['TOKEN 1m 5 AS a:b', /name: /],
     ['LOCKOUT 1m 5 BLOCK 2m MAX 1m', /max: expected no less than block/],
   ]) {
     assert.throws(() => Policy.of(text), (thrown) => thrown.name === 'TypeError' && error.test(thrown.message) || assert.fail(thrown))
   }
-  assert.equal(Policy.of(Policy.of('FIXED month 5 ANCHOR 7')).name, 'fixed:month:7')
+  assert.equal(Policy.of(Policy.of('FIXED month 5 ANCHOR 7')).keys, 'fixed:month:7:')
 })
 
 test('the length of a calendar window', () => {
