@@ -175,7 +175,7 @@ func (d Decisions) WriteHeaders(header http.Header) {
 	}
 	var names, policies []string
 	for _, each := range d.Limits {
-		label := each.Policy.terms.label
+		label := each.Policy.label
 		name := label // the second of a name becomes name-2, and so on
 		for n := 2; slices.Contains(names, name); n++ {
 			name = fmt.Sprintf("%s-%d", label, n)
@@ -216,8 +216,8 @@ func (d Decision) isStricter(other Decision) bool {
 // The policy in RateLimit-Policy. Its window is a whole number of seconds, so the limit of another window is given for
 // the smallest whole multiple that is: 10 in 500 ms are 20 in 1 s.
 func (d Decision) item(name string) string {
-	window, limit := d.Policy.windowAt(d.NowMS), d.Policy.Limit()
-	if d.Policy.Algorithm() == "LEASE" { // how many at once does not depend on the window
+	window, limit := d.Policy.windowAt(d.NowMS), d.Policy.limit
+	if d.Policy.algorithm == "LEASE" { // how many at once does not depend on the window
 		return fmt.Sprintf("%q;q=%d;w=%d;qu=\"concurrent-requests\"", name, min(limit, maxInteger), (window+999)/1000)
 	}
 	windows := int64(1)

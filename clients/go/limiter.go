@@ -284,7 +284,7 @@ func (l *Limiter) ask(ctx context.Context, verb string, requests ...Request) (re
 		if err := r.check(verb); err != nil {
 			return nil, nil, err
 		}
-		c.limits[i] = limit{r, keyOf(l.Prefix, r.Policy.Name(), r.Key, l.Secret), r.words(verb)}
+		c.limits[i] = limit{r, keyOf(l.Prefix, r.Policy.name, r.Key, l.Secret), r.words(verb)}
 	}
 	reply, err = l.send(ctx, c)
 	return reply, c, err
@@ -350,7 +350,7 @@ func (l *Limiter) withoutServer(err error, c *call) (Decisions, error) {
 	for i := range limits {
 		p := c.limits[i].Policy
 		limits[i] = Decision{
-			Allowed: l.Unavailable == Allow || p.IsShadow(), Limit: p.Limit(), NowMS: time.Now().UnixMilli(), Next: Never,
+			Allowed: l.Unavailable == Allow || p.shadow, Limit: p.limit, NowMS: time.Now().UnixMilli(), Next: Never,
 			Reset: Never, Source: Unavailable, Policy: p,
 		}
 		if !limits[i].Allowed {

@@ -48,7 +48,7 @@ func (l *local) decide(c *call, now time.Duration) Decisions {
 		_, isCounted := l.counts[asked.key]
 		switch {
 		case payer == 0 || i+1 < payer || c.verb == "PEEK" || c.verb == "REFUND":
-		case c.verb != "SHARE" && d.Shadow: // it counts what it would allow
+		case d.Shadow && (c.verb != "SHARE" || i+1 == payer): // it counts what it would allow
 		case isCounted || d.Allowed: // of RL.SHARE also what is wider than the payer, whatever it says
 			d.Charged, d.Remaining = asked.cost, max(d.Remaining-asked.cost, 0)
 			l.counts[asked.key] = count{d.Count + min(asked.cost, math.MaxInt64-d.Count), now + d.Reset}
@@ -60,14 +60,14 @@ func (l *local) decide(c *call, now time.Duration) Decisions {
 // The decision, with nothing charged.
 func (l *local) look(asked *limit, now time.Duration) Decision {
 	p := asked.Policy
-	most := min(p.Limit(), max(1, p.Limit()/l.instances))
+	most := min(p.limit, max(1, p.limit/l.instances))
 	found, isCounted := l.counts[asked.key]
 	if !isCounted || found.end <= now {
 		delete(l.counts, asked.key)
 		isCounted, found = false, count{end: now + wait(p.windowAt(time.Now().UnixMilli()))}
 	}
 	// Who holds a lease, and who is locked, only the server knows.
-	isKnown := p.Algorithm() != "LEASE" && p.Algorithm() != "LOCKOUT"
+	isKnown := p.algorithm != "LEASE" && p.algorithm != "LOCKOUT"
 	if !isKnown || !isCounted && !l.hasPlace(now) {
 		found.used = most
 	}
@@ -78,7 +78,7 @@ func (l *local) look(asked *limit, now time.Duration) Decision {
 	}
 	switch {
 	case d.Allowed:
-	case p.IsShadow():
+	case p.shadow:
 		d.Allowed, d.Shadow = true, true
 	case asked.cost > most:
 		d.RetryAfter = Never

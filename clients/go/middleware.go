@@ -76,7 +76,7 @@ func (l *Limiter) register(p Policy) error {
 	if !reflect.ValueOf(client).Comparable() {
 		client = l
 	}
-	keys := l.Prefix + p.Name() + ":"
+	keys := l.Prefix + p.name + ":"
 	other, isTaken := registered.LoadOrStore(registration{client, keys}, p.String())
 	if isTaken && other != p.String() {
 		return fmt.Errorf("redisrl: two limits share the keys %s*: %s and %s: give one of them a name with AS", keys, other, p.String())
@@ -136,7 +136,7 @@ func (l *Limiter) Middleware(limits ...Limit) func(http.Handler) http.Handler {
 			var violated []string
 			for _, each := range found.Limits {
 				if delay = max(delay, each.Delay); !each.Allowed {
-					violated = append(violated, each.Policy.terms.label)
+					violated = append(violated, each.Policy.label)
 				}
 			}
 			if !found.Allowed {

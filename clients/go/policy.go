@@ -19,7 +19,7 @@ const (
 )
 
 // A Policy is what is limited: an algorithm, a window, a limit and options. It does not change.
-type Policy struct{ terms *terms }
+type Policy struct{ *terms }
 
 type terms struct {
 	algorithm string
@@ -35,19 +35,18 @@ type terms struct {
 	words []any
 }
 
-// The options of each algorithm: a row of vectors/capabilities.json, which a test compares with this. ANCHOR stands for the
-// windows of the calendar too.
+// The options of each algorithm, as vectors/capabilities.json says. ANCHOR stands for the windows of the calendar too.
 var capabilities = map[string][]string{
-	"FIXED":   {"ANCHOR", "COST", "PARTIAL", "ALWAYS", "RESERVE"},
-	"WINDOW":  {"COST", "PARTIAL", "ALWAYS", "RESERVE"},
-	"SLIDING": {"COST", "PARTIAL"},
-	"COUNTER": {"COST", "PARTIAL", "ALWAYS", "RESERVE"},
-	"TOKEN":   {"BURST", "COST", "PARTIAL", "ALWAYS"},
-	"LEAKY":   {"BURST", "COST", "PARTIAL"},
-	"GCRA":    {"BURST", "COST", "PARTIAL"},
-	"ROLLING": {"COST", "PARTIAL", "ALWAYS", "RESERVE"},
-	"LEASE":   {"ID"},
-	"LOCKOUT": {"COST", "BLOCK", "MAX"},
+	"FIXED":   {"ANCHOR"},
+	"WINDOW":  nil,
+	"SLIDING": nil,
+	"COUNTER": nil,
+	"TOKEN":   {"BURST"},
+	"LEAKY":   {"BURST"},
+	"GCRA":    {"BURST"},
+	"ROLLING": nil,
+	"LEASE":   nil,
+	"LOCKOUT": {"BLOCK", "MAX"},
 }
 
 var algorithmWords = strings.Join(slices.Sorted(maps.Keys(capabilities)), ", ")
@@ -193,33 +192,24 @@ func decimal(n int64) string { return strconv.FormatInt(n, 10) }
 
 func inMillis(n int64) string { return decimal(n) + "ms" }
 
-// Algorithm is the word of the algorithm in the command reference, such as TOKEN.
-func (p Policy) Algorithm() string { return p.terms.algorithm }
-
-// IsShadow is whether it allows what the limit denies.
-func (p Policy) IsShadow() bool { return p.terms.shadow }
-
-// Limit is how many units are allowed in a window.
-func (p Policy) Limit() int64 { return p.terms.limit }
-
 // Name is its part of the keys.
-func (p Policy) Name() string { return p.terms.name }
+func (p Policy) Name() string { return p.name }
 
 // String is what it counts, as [ParsePolicy] reads it, without its name.
 func (p Policy) String() string {
 	if p.terms == nil {
 		return "no policy"
 	}
-	return strings.TrimSuffix(p.terms.algorithm+" "+fmt.Sprintln(p.terms.words...), "\n")
+	return strings.TrimSuffix(p.algorithm+" "+fmt.Sprintln(p.words...), "\n")
 }
 
 // The length of the window in milliseconds that contains a time. Only months and years differ in length.
 func (p Policy) windowAt(nowMS int64) int64 {
-	months := map[string]int{"month": 1, "year": 12}[p.terms.window]
+	months := map[string]int{"month": 1, "year": 12}[p.window]
 	if months == 0 {
-		return p.terms.windowMS
+		return p.windowMS
 	}
-	now, anchor := time.UnixMilli(nowMS).UTC(), time.Unix(p.terms.anchor, 0).UTC()
+	now, anchor := time.UnixMilli(nowMS).UTC(), time.Unix(p.anchor, 0).UTC()
 	// Begins the nth period after that of the anchor: on its day, or on the last one of a shorter month.
 	begin := func(n int) time.Time {
 		last := time.Date(anchor.Year(), anchor.Month()+time.Month(n*months)+1, 0, 0, 0, 0, 0, time.UTC)

@@ -4,7 +4,6 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"time"
 )
 
@@ -70,20 +69,12 @@ func (r *Request) check(verb string) error {
 	if !r.hasCost {
 		r.cost = 1
 	}
-	algorithm := r.Policy.Algorithm()
-	for option, isGiven := range map[string]bool{
-		"COST": r.hasCost, "PARTIAL": r.partial, "ALWAYS": r.always, "RESERVE": r.reservation != "", "ID": r.id != "",
-	} {
-		if isGiven && !takes(algorithm, option) {
-			return fmt.Errorf("redisrl: invalid %s: %s takes none", option, algorithm)
-		}
-	}
 	switch {
 	case r.Key == "":
 		return errors.New("redisrl: the request has no key: callers without one would share a limit")
 	case r.cost < 0:
 		return errors.New("redisrl: invalid cost: expected an integer of at least 0")
-	case takes(algorithm, "ID") && r.id == "" && verb != "PEEK" && verb != "RESET":
+	case r.Policy.algorithm == "LEASE" && r.id == "" && verb != "PEEK" && verb != "RESET":
 		return errors.New("redisrl: LEASE needs an ID: use Limiter.Lease")
 	case r.reservation != "" && r.ttl < time.Millisecond:
 		return errors.New("redisrl: invalid ttl: expected at least a millisecond")
@@ -94,15 +85,15 @@ func (r *Request) check(verb string) error {
 // The words of a command or of a script after the key. The name of the policy is not among them: the scripts have no AS, and
 // the headers are made here.
 func (r *Request) words(verb string) []any {
-	own := r.Policy.terms.words
+	own := r.Policy.words
 	isCorrection := verb == "REFUND" || verb == "SETTLE" || verb == "RESET"
-	if isCorrection && r.Policy.IsShadow() { // it is the last
+	if isCorrection && r.Policy.shadow { // it is the last
 		own = own[:len(own)-1]
 	}
 	words := append(make([]any, 0, len(own)+9), own[0])
 	switch verb {
 	case "RESET":
-		if takes(r.Policy.Algorithm(), "ANCHOR") {
+		if takes(r.Policy.algorithm, "ANCHOR") {
 			words = append(words, own[2:]...)
 		}
 		return words

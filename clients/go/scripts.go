@@ -35,13 +35,13 @@ func (c *call) command() []any {
 	words := []any{"RL." + c.verb}
 	switch c.verb {
 	case "CHECK":
-		words[0] = "RL." + c.limits[0].Policy.Algorithm()
+		words[0] = "RL." + c.limits[0].Policy.algorithm
 	case "MULTI", "SHARE":
 		words = append(words, strconv.Itoa(len(c.limits)))
 	}
 	for _, each := range c.limits {
 		if c.verb != "CHECK" && c.verb != "RENEW" && c.verb != "RELEASE" {
-			words = append(words, each.Policy.Algorithm())
+			words = append(words, each.Policy.algorithm)
 		}
 		words = append(append(words, each.key), each.words...)
 	}
@@ -93,14 +93,14 @@ func (c *call) script() (script, []any) {
 	}
 	words = append(words, c.verb)
 	if !c.isOfSeveral() {
-		algorithm := c.limits[0].Policy.Algorithm()
+		algorithm := c.limits[0].Policy.algorithm
 		return scriptOf([]string{fileOf(algorithm)}, "return run('"+algorithm+"')\n"), append(words, c.limits[0].words...)
 	}
 	words = append(words, strconv.Itoa(len(c.limits)))
 	var files []string
 	for _, each := range c.limits {
-		files = append(files, fileOf(each.Policy.Algorithm()))
-		words = append(append(words, each.Policy.Algorithm()), each.words...)
+		files = append(files, fileOf(each.Policy.algorithm))
+		words = append(append(words, each.Policy.algorithm), each.words...)
 	}
 	slices.Sort(files)
 	return scriptOf(append(slices.Compact(files), "several"), ""), append(words, "LINE")

@@ -116,8 +116,7 @@ func TestErrors(t *testing.T) {
 
 // What each algorithm takes.
 func TestCapabilities(t *testing.T) {
-	columns := map[string]string{"BURST": "burst", "ANCHOR": "anchor", "COST": "cost", "PARTIAL": "partial", "ALWAYS": "always",
-		"RESERVE": "reserve", "ID": "id", "BLOCK": "lock", "MAX": "lock"}
+	columns := map[string]string{"BURST": "burst", "ANCHOR": "anchor", "BLOCK": "lock", "MAX": "lock"}
 	table := vectors[struct{ Algorithms map[string]map[string]any }](t, "capabilities")
 	for name, can := range table.Algorithms {
 		for option, column := range columns {
