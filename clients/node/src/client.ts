@@ -55,21 +55,17 @@ type Library = {
 }
 
 /** After a failover the address may lead to another server, but the connection still leads to this one. */
-function replaceIfReplica(client: any, error: any): never {
-  if (/^READONLY /.test(error?.message ?? '')) {
-    if (client.status === 'ready') client.disconnect(true)
-    if (client.isOpen) {
-      client.destroy()
-      client.connect().catch(() => {}) // it says so by its event
-    }
+function replaceIfReplica(client: any, error: any): void {
+  if (!/^READONLY /.test(error?.message ?? '')) return
+  if (client.status === 'ready') client.disconnect(true)
+  if (client.isOpen) {
+    client.destroy()
+    client.connect().catch(() => {}) // it says so by its event
   }
-  throw error
 }
 
 function nodeRedis(client: any): Library {
   const isClosed = (): boolean => !client.isOpen
-  const sendOver = (one: any, words: string[], abortSignal: Signal): Promise<unknown> =>
-    one.sendCommand(words, { abortSignal }).catch((error: unknown) => replaceIfReplica(one, error))
   if (client.masters) {
     return {
       // Version 5 has no `isReady`.
@@ -81,14 +77,17 @@ function nodeRedis(client: any): Library {
     }
   }
   if (typeof client.execute !== 'function') {
-    return { isReady: () => client.isReady, isClosed, send: (_key, _readOnly, words, signal) => sendOver(client, words, signal) }
+    return { isReady: () => client.isReady, isClosed, send: (_key, _readOnly, words, abortSignal) => client.sendCommand(words, { abortSignal }) }
   }
   // A pool, in which a request waits for a connection, maybe for long.
-  const send: Send = (_key, _readOnly, words, signal) =>
+  const send: Send = (_key, _readOnly, words, abortSignal) =>
     client.execute((one: any) => {
-      signal.throwIfAborted()
+      abortSignal.throwIfAborted()
       if (!one.isReady) throw new Error('the connection is broken')
-      return sendOver(one, words, signal)
+      return one.sendCommand(words, { abortSignal }).catch((error: unknown) => {
+        replaceIfReplica(one, error)
+        throw error
+      })
     })
   return { send }
 }
@@ -117,7 +116,7 @@ function ioRedis(client: any): Library {
     },
   }
   if (!client.isCluster) {
-    return { ...library, send: (_key, _readOnly, words) => client.call(...words).catch((error: unknown) => replaceIfReplica(client, error)) }
+    return { ...library, send: (_key, _readOnly, words) => client.call(...words) }
   }
   if (client.options?.retryDelayOnFailover > 0) {
     throw new TypeError(
@@ -140,6 +139,8 @@ export class Connection {
   #client: any
   #library: Library
   #readyEvent: string
+  /** A cluster or a pool. */
+  #isMany: boolean
   /** What the client last said about its connections, if it has not been connected since. */
   #error: unknown
   #connecting: Promise<void> | undefined
@@ -147,10 +148,10 @@ export class Connection {
   constructor(client: any, library: Library) {
     this.#client = client
     this.#library = library
-    // One node may reject the password while another one is away.
-    const isMany = client.isCluster || client.masters || client.execute
+    this.#isMany = Boolean(client.isCluster || client.masters || client.execute)
     const failed = (error: unknown): void => {
-      if (!isMany || !this.#rejection()) this.#error = error ?? new Error('the connection failed')
+      // One node may reject the password while another one is away.
+      if (!this.#isMany || !this.#rejection()) this.#error = error ?? new Error('the connection failed')
     }
     // A client that is not listened to ends the process at its first error. A cluster says by an event of its own what
     // one of its nodes says. That of node-redis has no `ready`.
@@ -185,6 +186,10 @@ export class Connection {
   /** There is a reply, so the server does not reject the client. */
   replied(): void {
     this.#error = undefined
+  }
+
+  failed(error: unknown): void {
+    if (!this.#isMany) replaceIfReplica(this.#client, error)
   }
 
   /** A command that waits for a connection inside a client may be sent long after the request that it was for, and charge it. */

@@ -53,7 +53,7 @@ function ownHeaders(this: Decision): Record<string, string> {
   return headers([this], this)
 }
 
-export const decision = (figures: Omit<Decision, 'headers'>): Decision => ({ ...figures, headers: ownHeaders })
+export const decision = (figures: Omit<Decision, 'headers'>): Decision => Object.assign(figures, { headers: ownHeaders })
 
 /** What the figures of LINE say of a limit of a call. */
 export function decided(line: unknown, { policy, cost, words }: Limit): Decision {

@@ -64,6 +64,7 @@ export class Link {
         resolve(reply)
       }
       const failed = (said: unknown): void => {
+        this.#connection.failed(said)
         const error = kind(said) === 'connection' ? (this.#connection.why() ?? said) : said
         const found = kind(said)
         if (found === 'timeout') breaker.timedOut(performance.now())

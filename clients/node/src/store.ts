@@ -87,7 +87,15 @@ export class Store {
 
   /** Decides on a request. One that LEAKY allows is held for its delay. */
   async count(asked: Asked): Promise<Counted> {
-    const found = await this.#check(asked)
+    let found: Decision
+    try {
+      found = await this.limiter.check(this.#policy(asked), asked.who)
+    } catch (error) {
+      // What a program does wrong is never allowed either.
+      const fault = error instanceof RateLimitError ? error : this.limiter.rejected(error)
+      if (!this.#passesErrors) throw fault
+      found = undecided(false, Policy.of('FIXED 1s 0'))
+    }
     const isKnown = found.source === 'server' || found.source === 'local'
     const ms = !isKnown ? asked.windowMs || 1000 : found.allowed ? found.nextMs : found.retryAfterMs
     const delay = Math.min(found.delayMs, LONGEST_TIMER)
@@ -98,17 +106,6 @@ export class Store {
       ms: ms === undefined ? undefined : Math.max(ms - delay, 0),
       charged: found.source === 'server' && (found.policy.algorithm === 'FIXED' ? found.count > 0 : found.charged > 0),
       at: found.at,
-    }
-  }
-
-  async #check(asked: Asked): Promise<Decision> {
-    try {
-      return await this.limiter.check(this.#policy(asked), asked.who)
-    } catch (error) {
-      // What a program does wrong is never allowed either.
-      const found = error instanceof RateLimitError ? error : this.limiter.rejected(error)
-      if (!this.#passesErrors) throw found
-      return undecided(false, Policy.of('FIXED 1s 0'))
     }
   }
 
