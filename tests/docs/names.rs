@@ -156,14 +156,15 @@ fn the_tests_that_pages_name_exist() {
 #[test]
 fn excerpts_are_of_examples_that_run() {
     let excerpts = [
-        ("README.md", "python", "clients/python/README.md"),
-        ("README.md", "js", "clients/node/README.md"),
-        ("clients/rust/README.md", "rust,ignore", "clients/rust/examples/axum/server.rs"),
+        ("README.md", "python", 0, "clients/python/README.md"),
+        ("README.md", "js", 0, "clients/node/README.md"),
+        ("clients/rust/README.md", "rust,ignore", 0, "clients/rust/examples/axum/server.rs"),
+        ("clients/rust/README.md", "rust,ignore", 1, "clients/rust/src/lib.rs"),
     ];
-    for (page, language, source) in excerpts {
+    for (page, language, number, source) in excerpts {
         let source = Page::read(Path::new(source)).text;
         let blocks = Page::read(Path::new(page)).blocks(language);
-        let (_, excerpt) = blocks.first().unwrap_or_else(|| panic!("{page} has no {language}"));
+        let (_, excerpt) = blocks.get(number).unwrap_or_else(|| panic!("{page} has no {language}"));
         let other: Vec<_> = excerpt.lines().filter(|line| !source.contains(line)).collect();
         assert!(other.is_empty(), "{page} shows lines of no example: {other:?}");
     }

@@ -565,57 +565,22 @@ mod tests {
     }
 
     #[test]
-    fn from_two_commands_on_requests_share_the_next_one() {
+    fn a_command_is_for_the_callers_that_wait_when_it_is_written() {
         let (mut account, now) = (Account::default(), Instant::now());
         let form = Form::of(&POLICY.request("k")).unwrap();
         let [first, second] = two_and(&mut account, &form, 6, now);
+        // One left before this one was made, and another one after.
         let next = account.learn(&POLICY.request("k"), first, &reply(&POLICY, 1, 4, HOUR), HOUR, now);
-        // Who has left before it is written is not in it.
         let mut next = next.unwrap();
         assert_eq!(next.units, 5);
-        let gone: Vec<_> = next.waiters.drain(4..).collect();
+        next.waiters[0].caller.1 = true;
         assert!(next.is_wanted() && (next.units, next.needed) == (4, 4));
-        let mut nobody = next.clone();
-        nobody.waiters.iter_mut().for_each(|waiter| waiter.caller.1 = true);
-        assert!(!nobody.is_wanted());
-        next.waiters.extend(gone);
-        assert!(next.is_wanted() && next.units == 5 && first.is_flying && first.asks.is_none());
-        // Who leaves after that gets its unit: the first four are allowed, in their order.
-        let (answers, none) = account.landed(next, &reply(&POLICY, 4, 0, HOUR), HOUR, now);
+        // Whose callers leave later get their units: the first three are allowed, in their order.
+        let (answers, none) = account.landed(next, &reply(&POLICY, 3, 0, HOUR), HOUR, now);
         let allowed: Vec<_> = answers.iter().map(|(caller, decision)| (caller.0, decision.allowed)).collect();
-        assert_eq!(allowed, [(2, true), (4, true), (5, true), (6, true), (7, false)]);
+        assert_eq!(allowed, [(4, true), (5, true), (6, true), (7, false)]);
         assert!(none.is_none() && account.held(&POLICY.request("k"), now).is_some());
         assert!(account.unanswered(second, now).is_none() && account.is_idle());
-        account.forget();
-        two_and(&mut account, &form, 0, now);
-        // Another form, a request that shares no command, and one of another cost.
-        let other = Form { join: Join::Always, ..form };
-        assert!(matches!(
-            account.ask(&other.request(b"k", 1), Some(&other), now, LIMIT, || Number(9, false)),
-            Asked::Alone(_)
-        ));
-    }
-
-    #[test]
-    fn who_has_waited_is_sent_beside_and_a_lost_command_keeps_nobody_waiting() {
-        let (mut account, now) = (Account::default(), Instant::now());
-        let form = Form::of(&POLICY.request("k")).unwrap();
-        let [mut first, second] = two_and(&mut account, &form, 1, now);
-        let part = LIMIT / PART;
-        assert!(account.overdue(now + part / 2).is_none() && account.has_waiting());
-        let mut beside = account.overdue(now + part).unwrap();
-        assert!(!account.has_waiting() && beside.ends_at == now + LIMIT);
-        assert!(sent(ask(&mut account, &form, 4, false, now + part)).is_none());
-        // There are two under way besides, and the other one has waited for long enough.
-        let next = account.late_alone(&mut first, now + LIMIT - part / 2).unwrap();
-        assert_eq!(next.units, 1);
-        // Only its own caller gets something else. It may still have a reply, which is nobody's.
-        assert_eq!(account.late(&mut beside, now + LIMIT).0, [Number(2, false)]);
-        assert!(account.landed(beside, &reply(&POLICY, 1, 4, HOUR), HOUR, now + LIMIT).0.is_empty());
-        assert_eq!(account.lost(next, now + LIMIT).0, [Number(4, false)]);
-        assert!(!account.is_idle());
-        assert!([first, second].into_iter().all(|sent| account.unanswered(sent, now + LIMIT).is_none()));
-        assert!(account.is_idle());
     }
 
     #[test]

@@ -41,7 +41,6 @@ impl Limiter {
     ///
     /// `rediss-cluster` and `rediss-sentinel` are the same with TLS. Parameters follow `?` and have `&` between them:
     ///
-    /// - `protocol=resp3`: the protocol; RESP2 if not given.
     /// - `ca=/path`, `cert=/path`, `key=/path`, with TLS: files with the PEM of the certificates that are trusted (else those
     ///   of the system), and of the certificate and the key of this client.
     /// - `sentinel_username`, `sentinel_password`: the user of the Sentinels, if they have one.
@@ -54,7 +53,7 @@ impl Limiter {
     /// ```
     /// use redis_rl_client::Limiter;
     ///
-    /// let limiter = Limiter::builder("redis-sentinel://a.example,b.example/main?protocol=resp3")?.denials(0).build();
+    /// let limiter = Limiter::builder("redis-sentinel://a.example,b.example/main")?.denials(0).build();
     /// let error = Limiter::open("http://localhost").unwrap_err();
     /// assert!(error.to_string().starts_with("invalid URL: expected redis://"));
     /// # Ok::<(), redis_rl_client::Error>(())

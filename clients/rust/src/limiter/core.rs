@@ -374,10 +374,11 @@ mod tests {
             check();
             core.unsettled(&Error::CircuitOpen);
             core.lease_lost();
+            core.rejected(&Error::UnknownReply);
         });
-        let kinds = ["the Lua scripts decide", "is not settled: ", "a lease ended"];
-        assert_eq!(kinds.map(|kind| text.matches(kind).count()), [1; 3], "{text}");
-        assert_eq!(text.matches("WARN").count(), 3, "{text}");
+        let kinds = ["the Lua scripts decide", "is not settled: ", "a lease ended", "a fault of the configuration, "];
+        assert_eq!(kinds.map(|kind| text.matches(kind).count()), [1; 4], "{text}");
+        assert_eq!(["WARN", "ERROR"].map(|level| text.matches(level).count()), [3, 1], "{text}");
         // Behind the next connection may be a server with the module.
         let lost = std::io::Error::from(std::io::ErrorKind::ConnectionReset);
         _ = core.ended(Err(redis::RedisError::from(lost).into()));

@@ -8,8 +8,8 @@ use futures_util::stream::FuturesUnordered;
 use futures_util::{FutureExt, StreamExt};
 use redis::aio::MultiplexedConnection;
 use redis::{
-    AsyncConnectionConfig, Cmd, ConnectionAddr, ConnectionInfo, ErrorKind, Pipeline, ProtocolVersion,
-    RedisConnectionInfo, RedisError, RedisResult, Value,
+    AsyncConnectionConfig, Cmd, ConnectionAddr, ConnectionInfo, ErrorKind, Pipeline, RedisConnectionInfo, RedisError,
+    RedisResult, Value,
 };
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpStream, lookup_host};
@@ -212,14 +212,7 @@ where
 /// The commands with which a connection begins. All must succeed but the last, PING.
 fn login(settings: &RedisConnectionInfo) -> Vec<Cmd> {
     let mut commands = Vec::new();
-    if settings.protocol() != ProtocolVersion::RESP2 {
-        let mut hello = redis::cmd("HELLO");
-        hello.arg(3);
-        if let Some(password) = settings.password() {
-            hello.arg("AUTH").arg(settings.username().unwrap_or("default")).arg(password);
-        }
-        commands.push(hello);
-    } else if let Some(password) = settings.password() {
+    if let Some(password) = settings.password() {
         let mut auth = redis::cmd("AUTH");
         auth.arg(settings.username()).arg(password);
         commands.push(auth);

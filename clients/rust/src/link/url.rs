@@ -8,8 +8,7 @@ use super::open::{Place, Sentinels, Tls};
 use crate::error::Error;
 
 const SCHEMES: &str = "expected redis://, rediss://, unix://, redis-cluster:// or redis-sentinel://";
-const PARAMETERS: [&str; 9] =
-    ["protocol", "ca", "cert", "key", "sentinel_username", "sentinel_password", "db", "user", "pass"];
+const PARAMETERS: [&str; 8] = ["ca", "cert", "key", "sentinel_username", "sentinel_password", "db", "user", "pass"];
 
 #[derive(Clone, Debug)]
 pub struct Target {
@@ -124,14 +123,8 @@ impl Parts<'_> {
     /// The URL of one server. Without TLS, which is not that of the crate `redis`.
     fn url(&self, host: &str, user: &str, path: &str) -> Result<Url, Error> {
         let at = if user.is_empty() { "" } else { "@" };
-        let mut url = Url::parse(&format!("redis://{user}{at}{host}/{path}")).map_err(invalid)?;
-        if url.host_str().is_none_or(str::is_empty) {
-            return Err(invalid("expected a host"));
-        }
-        if let Some(protocol) = find(&self.parameters, "protocol") {
-            url.query_pairs_mut().append_pair("protocol", protocol);
-        }
-        Ok(url)
+        let url = Url::parse(&format!("redis://{user}{at}{host}/{path}")).map_err(invalid)?;
+        if url.host_str().is_none_or(str::is_empty) { Err(invalid("expected a host")) } else { Ok(url) }
     }
 }
 
@@ -208,7 +201,7 @@ mod tests {
 
     #[test]
     fn each_form_is_understood() {
-        let info = server("redis://user:p%40ss@example.org:7000/3?protocol=resp3");
+        let info = server("redis://user:p%40ss@example.org:7000/3");
         assert_eq!(info.addr(), &ConnectionAddr::Tcp("example.org".into(), 7000));
         let settings = info.redis_settings();
         assert_eq!((settings.db(), settings.username(), settings.password()), (3, Some("user"), Some("p@ss")));
@@ -225,7 +218,7 @@ mod tests {
         let master = place.info.redis_settings();
         assert_eq!((master.db(), master.password()), (4, Some("secret")));
         let nodes = [("a", 1), ("b", 2), ("::1", 3)].map(|(host, port)| (host.to_owned(), port));
-        assert_eq!(parse("redis-cluster://a:1,b:2,[::1]:3/?protocol=2").expect("a cluster").nodes, Some(nodes.into()));
+        assert_eq!(parse("redis-cluster://a:1,b:2,[::1]:3/").expect("a cluster").nodes, Some(nodes.into()));
     }
 
     #[test]
@@ -237,8 +230,7 @@ mod tests {
             ("redis://a,b", "redis-cluster://"),
             ("redis://:secret@a/x", "database"),
             ("redis://:secret@a:99999", "port"),
-            ("redis://a?timeout=1", "expected protocol, ca"),
-            ("redis://a?protocol=4", "protocol"),
+            ("redis://a?timeout=1", "expected ca, cert"),
             ("redis-sentinel://:secret@a", "name of the master"),
             ("redis-cluster://a/1", "databases"),
             ("redis://a?ca=/nowhere", "TLS"),

@@ -21,27 +21,23 @@ pub struct Call<'a> {
 /// What is to be done with requests.
 #[derive(Clone, Copy, Debug)]
 pub enum Verb<'a> {
-    /// `RL.<ALGO>`
     Check,
-    /// `RL.MULTI`
     CheckAll,
-    /// `RL.SHARE`
     Share,
-    /// `RL.PEEK`
     Peek,
-    /// `RL.REFUND`
     Refund,
-    /// `RL.SETTLE`: the cost of the request was charged, and this is what it turned out to cost.
+    /// The cost of the request was charged, and this is what it turned out to cost.
     Settle(u64),
-    /// `RL.SETTLE … RESERVATION`: what was reserved under the id turned out to cost `actual`.
-    SettleReservation { id: &'a [u8], actual: u64 },
-    /// `HEXISTS`, of the hash of the reservations: whether an id is open, or has ended less than its time ago.
+    /// What was reserved under the id turned out to cost `actual`.
+    SettleReservation {
+        id: &'a [u8],
+        actual: u64,
+    },
+    /// Whether an id is open, or has ended less than its time ago, by the hash of the reservations.
     HasReservation(&'a [u8]),
-    /// `RL.RESET`
     Reset,
-    /// `RL.RENEW`, of the lease of this holder.
+    /// The lease of this holder.
     Renew(&'a [u8]),
-    /// `RL.RELEASE`, of the lease of this holder.
     Release(&'a [u8]),
 }
 

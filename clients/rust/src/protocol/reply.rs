@@ -1,4 +1,4 @@
-//! Reads the replies of the module and of the library, on RESP2 and RESP3.
+//! Reads the replies of the module and of the Lua scripts.
 
 use std::time::Duration;
 

@@ -1,15 +1,14 @@
-//! Each call, over RESP2 and RESP3, with the module and with the library.
+//! Each call, with the module and with the library.
 
 use std::time::{Duration, Instant};
 
-use redis_rl_client::{Algorithm, Calendar, Decision, Error, Policy, RetryAfter, Source, Window};
+use redis_rl_client::{Algorithm, Decision, Error, Policy, RetryAfter, Source, Window};
 
 use crate::proxy::Proxy;
 use crate::setup::{Way, at_port, block_on, for_each_way};
 use crate::support::*;
 
 const HOUR: Duration = Duration::from_secs(3600);
-const API: Policy = Policy::token(HOUR, 5).name("api");
 
 /// A window that does not end while a test runs.
 const LONG: Duration = Duration::from_secs(1_000_000_000);
@@ -52,37 +51,6 @@ fn every_call_of_every_algorithm_reaches_the_server() {
             assert!(!limiter.reset(&policy, key).await.unwrap(), "{policy}");
             assert_eq!(remaining().await, 5, "{policy}");
         }
-    });
-}
-
-#[test]
-fn options_reach_the_server() {
-    for_each_way(async |limiter, server, way| {
-        let now = server_ms(&mut server.con());
-        let burst = Policy::gcra(HOUR, 5).burst(50);
-        let decision = limiter.check_request(&burst.request("burst").cost(20)).await.unwrap();
-        assert_eq!((decision.limit, decision.remaining, decision.charged), (50, 30, 20));
-        assert!(decision.now_ms >= now as u64 && decision.now_ms < now as u64 + 60_000);
-        for (key, cost, expected) in
-            [("p", 7, (true, 5)), ("p", 7, (false, 0)), ("p", 0, (false, 0)), ("q", 0, (true, 0))]
-        {
-            let decision = limiter.check_request(&API.request(key).cost(cost).partial()).await.unwrap();
-            assert_eq!((decision.allowed, decision.charged), expected, "{key} {cost}");
-        }
-        let over = limiter.check_request(&API.request("always").cost(7).always()).await.unwrap();
-        assert_eq!((over.allowed, over.charged), (false, 7));
-        let shadow = limiter.check(&Policy::token(HOUR, 0).shadow(), "shadow").await.unwrap();
-        assert_eq!((shadow.allowed, shadow.shadow, shadow.charged), (true, true, 0));
-        let month = Policy::fixed_calendar(Calendar::Month, 5).anchor(1_768_608_000);
-        assert!(limiter.check(&month, "month").await.unwrap().allowed);
-        let key: Vec<String> = redis::cmd("KEYS").arg("month:month:*").query(&mut server.con()).unwrap();
-        assert_eq!(key.len(), 1, "{way:?}");
-        let tokens = Policy::counter(HOUR, 1000).name("tokens");
-        let requests = [API.request("{o}:calls").cost(3), tokens.request("{o}:tokens").cost(400)];
-        assert!(limiter.check_all(&requests).await.unwrap().allowed);
-        let denied = limiter.check_all(&requests).await.unwrap();
-        assert!(!denied.allowed && denied.limits.iter().all(|limit| limit.charged == 0));
-        assert_eq!(denied.denied().map(|limit| limit.policy().label()).collect::<Vec<_>>(), ["api"]);
     });
 }
 

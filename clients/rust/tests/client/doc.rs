@@ -8,18 +8,11 @@ struct DocServer {
 
 impl DocServer {
     fn start() -> Self {
-        // As make builds and fetches them, unless the variables name others. Redis 6 loads no module of ours.
-        let target = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target");
-        let module = std::env::var("RL_MODULE");
-        let module = module.unwrap_or_else(|_| target.join("release/libredis_rl.so").display().to_string());
-        let servers = std::env::var("SERVERS").ok().filter(|paths| !paths.trim().is_empty()).unwrap_or_else(|| {
-            let dirs = std::fs::read_dir(target.join("servers")).expect("target/servers: run make servers");
-            let paths = dirs.flatten().filter(|dir| !dir.file_name().to_string_lossy().starts_with("redis-6"));
-            let programs = paths.flat_map(|dir| ["redis-server", "valkey-server"].map(|name| dir.path().join(name)));
-            programs.filter(|path| path.exists()).map(|path| path.display().to_string()).collect::<Vec<_>>().join(" ")
-        });
+        let built = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/release/libredis_rl.so");
+        let module = std::env::var("RL_MODULE").unwrap_or_else(|_| built.to_owned());
+        let servers = std::env::var("SERVERS").unwrap_or_default();
+        let program = servers.split([' ', ':']).find(|path| !path.is_empty()).unwrap_or("redis-server");
         let dir = tempfile::tempdir().expect("a temporary directory");
-        let program = servers.split([' ', ':']).find(|path| !path.is_empty()).expect("a server");
         // A socket in the directory cannot be taken by another program, as a port can.
         let process = std::process::Command::new(program)
             .current_dir(dir.path())

@@ -8,6 +8,8 @@ use redis_rl_client::{Policy, Request};
 use crate::setup::{block_on, limiter};
 use crate::support::*;
 
+const HOUR: Duration = Duration::from_secs(3600);
+
 const POLICIES: [&str; 16] = [
     "FIXED 3600 5",
     "FIXED day 7 AS daily",
@@ -43,13 +45,17 @@ fn reply(con: &mut redis::Connection, words: &str) -> Value {
 fn headers_are_those_of_the_server() {
     for_each_server(|bin| {
         let (_clock, server) = FrozenClock::server(bin);
-        let mut con = server.con();
+        let con = std::cell::RefCell::new(server.con());
         block_on(async {
             let limiter = limiter(&server).await;
-            let mut compare = async |request: &Request<'_>, cost: u64, words: &str| {
+            let compare = async |request: &Request<'_>, cost: u64, words: &str| {
                 let ours = owned(limiter.peek(&request.cost(cost)).await.unwrap().headers());
                 let cost = if cost == 1 { String::new() } else { format!(" COST {cost}") };
-                assert_eq!(ours, with_headers(reply(&mut con, &format!("RL.PEEK {words}{cost}"))).1, "{words}");
+                assert_eq!(
+                    ours,
+                    with_headers(reply(&mut con.borrow_mut(), &format!("RL.PEEK {words}{cost}"))).1,
+                    "{words}"
+                );
             };
             for text in POLICIES {
                 let policy: Policy = text.parse().unwrap();
@@ -75,32 +81,19 @@ fn headers_are_those_of_the_server() {
                 compare(&request, 1, &format!("LEASE jobs 30500ms 1 AS jobs ID {id}")).await;
                 limiter.check_request(&request).await.unwrap();
             }
-        });
-    });
-}
-
-#[test]
-fn headers_of_several_limits_are_those_of_the_server() {
-    for_each_server(|bin| {
-        let (_clock, server) = FrozenClock::server(bin);
-        block_on(async {
-            let (limiter, mut con) = (limiter(&server).await, server.con());
-            let hour = Duration::from_secs(3600);
-            let (a, b) = (Policy::token(hour, 5), Policy::token(hour, 3));
-            let c = Policy::fixed(Duration::from_secs(86_400), 9).name("token-2");
+            let (a, b) = (Policy::token(HOUR, 5), Policy::token(HOUR, 3));
+            let c = Policy::fixed(24 * HOUR, 9).name("token-2");
             // A cost of 0 changes nothing, so both sides see the same. The two limits of one name are numbered.
             // At last all deny, and the strictest is the one with the longest wait.
-            for used in [0, 2, 3, u64::MAX] {
+            for used in [0, 2, 3, 9] {
                 for (policy, key) in [(&a, "{m}a"), (&b, "{m}b"), (&c, "{m}c")] {
                     limiter.reset(policy, key).await.unwrap();
-                    if used > 0 {
-                        limiter.check_request(&policy.request(key).cost(used.min(policy.limit()))).await.unwrap();
-                    }
+                    limiter.check_request(&policy.request(key).cost(used.min(policy.limit()))).await.unwrap();
                 }
                 let requests = [a.request("{m}a").cost(0), c.request("{m}c").cost(0), b.request("{m}b").cost(0)];
                 let words =
                     "RL.MULTI 3 TOKEN {m}a 3600 5 COST 0 FIXED {m}c 86400 9 COST 0 AS token-2 TOKEN {m}b 3600 3 COST 0";
-                let Value::Array(parts) = reply(&mut con, words) else { panic!("no array") };
+                let Value::Array(parts) = reply(&mut con.borrow_mut(), words) else { panic!("no array") };
                 let ours = owned(limiter.check_all(&requests).await.unwrap().headers());
                 assert_eq!(ours, header_pairs(parts[2].clone()), "{used}");
             }

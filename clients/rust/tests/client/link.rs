@@ -19,7 +19,7 @@ const SLACK: Duration = Duration::from_millis(500);
 /// A limiter from a URL, and the runtime that it is called in.
 pub struct Client {
     runtime: tokio::runtime::Runtime,
-    limiter: Limiter,
+    pub limiter: Limiter,
     timeout: Duration,
 }
 
@@ -30,6 +30,10 @@ impl Client {
 
     pub fn patient(url: &str) -> Self {
         Self::with(url, PATIENCE, |builder| builder)
+    }
+
+    pub fn falls_back(url: &str, fallback: Fallback) -> Self {
+        Self::with(url, TIMEOUT, |builder| builder.fallback(fallback))
     }
 
     /// Its breaker never opens.
@@ -46,8 +50,12 @@ impl Client {
 
     /// A request, which takes no longer than the timeout.
     pub fn check(&self, key: &str) -> Result<Decision, Error> {
+        self.check_policy(&API, key)
+    }
+
+    pub fn check_policy(&self, policy: &Policy, key: &str) -> Result<Decision, Error> {
         let began = Instant::now();
-        let decision = self.runtime.block_on(self.limiter.check(&API, key));
+        let decision = self.runtime.block_on(self.limiter.check(policy, key));
         assert!(began.elapsed() <= self.timeout + SLACK, "{:?}", began.elapsed());
         decision
     }
@@ -70,16 +78,15 @@ impl Client {
 
     /// Waits until the server decides.
     pub fn served(&self, key: &str) {
-        assert!(eventually(PATIENCE, || self.source(key) == Source::Server), "the server decides nothing");
+        let is_served = || self.check(key).is_ok_and(|decision| decision.source == Source::Server);
+        assert!(eventually(PATIENCE, is_served), "the server decides nothing");
     }
 
-    /// The server decides on every request, although these servers closed all connections before each.
-    pub fn served_after_closing<'a>(&self, key: &str, servers: impl IntoIterator<Item = &'a Server> + Clone) {
+    /// The server decides on every request, although it closed all connections before each.
+    pub fn served_after_closing(&self, key: &str, server: &Server) {
         self.served(key);
         for round in 0..3 {
-            for server in servers.clone() {
-                redis::cmd("CLIENT").arg("KILL").arg("TYPE").arg("normal").exec(&mut server.con()).unwrap();
-            }
+            redis::cmd("CLIENT").arg("KILL").arg("TYPE").arg("normal").exec(&mut server.con()).unwrap();
             std::thread::sleep(Duration::from_millis(20));
             if round == 1 {
                 assert_eq!(self.sources_of_each(&[key.into(), key.into()]), [Source::Server; 2]);
@@ -94,7 +101,7 @@ impl Client {
 fn a_connection_that_the_server_closed_is_opened_before_the_next_request() {
     let server = Server::options(&servers()[0]).set("unixsocket", "socket").start();
     for url in [url(server.port()), format!("unix://{}/socket", server.dir().display())] {
-        Client::patient(&url).served_after_closing("k", [&server]);
+        Client::patient(&url).served_after_closing("k", &server);
     }
     // The same after a restart, and soon after the connection was closed.
     let mut server = one_server();
@@ -187,7 +194,7 @@ fn a_wrong_password_is_an_error_and_no_fallback() {
         let error = client.check("k").expect_err("an error");
         assert!(!error.is_unavailable(), "{error:?}");
     }
-    let client = Client::new(&format!("redis://:right@127.0.0.1:{}/3?protocol=resp3", server.port()));
+    let client = Client::new(&format!("redis://:right@127.0.0.1:{}/3", server.port()));
     assert_eq!(client.source("k"), Source::Server);
 }
 

@@ -28,14 +28,6 @@ fn a_failover_ends_with_the_new_master_and_is_never_an_error() {
     });
 }
 
-#[test]
-fn a_connection_that_the_master_closed_is_opened_before_the_next_request() {
-    let master = one_server();
-    let sentinel = Sentinel::start(&servers()[0], master.port());
-    let url = format!("redis-sentinel://127.0.0.1:{}/main", sentinel.port());
-    Client::patient(&url).served_after_closing("k", [&master]);
-}
-
 /// A name that the Sentinels do not know, and a server that is no Sentinel.
 #[test]
 fn a_wrong_configuration_of_sentinels_is_an_error_and_no_fallback() {

@@ -50,7 +50,7 @@ fn the_server_and_the_client_show_their_certificates() {
         format!("rediss://localhost:{port}?{}", parts.collect::<Vec<_>>().join("&"))
     };
     let all = Client::patient(&parameters(&["ca", "cert", "key"]));
-    all.served_after_closing("k", [&server]);
+    all.served_after_closing("k", &server);
     // Without the authority the server is not trusted, and without a certificate the client is not.
     for names in [&["cert", "key"][..], &["ca"]] {
         let client = Client::patient(&parameters(names));

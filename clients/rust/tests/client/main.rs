@@ -18,7 +18,6 @@ mod link_cluster;
 mod link_sentinel;
 mod link_tls;
 mod local;
-mod package;
 mod proxy;
 mod reservation;
 mod setup;

@@ -2,7 +2,7 @@
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
-use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -18,9 +18,6 @@ struct Shared {
     /// How long what was read waits before it is forwarded, in microseconds.
     delay: AtomicU64,
     is_closed: AtomicBool,
-    /// How many connections forward nothing any more: the first ones.
-    half_open: AtomicU32,
-    accepted: AtomicU32,
     open: Mutex<Vec<TcpStream>>,
 }
 
@@ -33,15 +30,12 @@ impl Proxy {
             target: AtomicU16::new(target),
             delay: AtomicU64::default(),
             is_closed: AtomicBool::default(),
-            half_open: AtomicU32::default(),
-            accepted: AtomicU32::default(),
             open: Mutex::default(),
         });
         let proxy = Self { port, shared: Arc::clone(&shared) };
         proxy.delay(delay);
         thread::spawn(move || {
             for client in listener.incoming().flatten() {
-                let number = shared.accepted.fetch_add(1, Ordering::Relaxed);
                 if shared.is_closed.load(Ordering::SeqCst) {
                     continue;
                 }
@@ -55,7 +49,7 @@ impl Proxy {
                 shared.open.lock().expect("no panic").push(clone(&client));
                 for (from, to) in [(clone(&client), clone(&server)), (server, client)] {
                     let shared = Arc::clone(&shared);
-                    thread::spawn(move || forward(from, to, number, &shared));
+                    thread::spawn(move || forward(from, to, &shared));
                 }
             }
         });
@@ -80,11 +74,6 @@ impl Proxy {
         self.shared.is_closed.store(false, Ordering::SeqCst);
     }
 
-    /// What comes over the connections that are open is lost from now on, as if the other end had no power.
-    pub fn lose_packets(&self) {
-        self.shared.half_open.store(self.shared.accepted.load(Ordering::Relaxed), Ordering::Relaxed);
-    }
-
     /// New connections go to this port; the others stay.
     pub fn redirect(&self, target: u16) {
         self.shared.target.store(target, Ordering::Relaxed);
@@ -92,7 +81,7 @@ impl Proxy {
 }
 
 /// Each piece waits for its own time, so that pieces do not wait for each other.
-fn forward(mut from: TcpStream, to: TcpStream, number: u32, shared: &Shared) {
+fn forward(mut from: TcpStream, to: TcpStream, shared: &Shared) {
     let (pieces, waiting) = mpsc::channel::<(Instant, Vec<u8>)>();
     let mut writer = to.try_clone().expect("a clone");
     let writes = thread::spawn(move || {
@@ -106,8 +95,7 @@ fn forward(mut from: TcpStream, to: TcpStream, number: u32, shared: &Shared) {
     let mut buffer = vec![0; 1 << 16];
     while let Ok(length @ 1..) = from.read(&mut buffer) {
         let at = Instant::now() + Duration::from_micros(shared.delay.load(Ordering::Relaxed));
-        let is_lost = number < shared.half_open.load(Ordering::Relaxed);
-        if !is_lost && pieces.send((at, buffer[..length].to_vec())).is_err() {
+        if pieces.send((at, buffer[..length].to_vec())).is_err() {
             break;
         }
     }

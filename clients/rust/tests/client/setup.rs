@@ -19,24 +19,17 @@ pub enum Way {
     Library,
 }
 
-/// A limiter without remembered denials, over each protocol and with and without the module, on each server.
+/// A limiter without remembered denials, with and without the module, on each server.
 pub fn for_each_way(test: impl AsyncFn(Limiter, &Server, Way) + Sync) {
     for_each_server(|bin| {
         for way in [Way::Module, Way::Library] {
             let options = Server::options(bin);
             let server = if way == Way::Module { options } else { options.without_module() }.start();
-            for protocol in ["resp2", "resp3"] {
-                redis::cmd("FLUSHALL").exec(&mut server.con()).expect("FLUSHALL");
-                block_on(async {
-                    test(builder(&server, protocol).denials(0).timeout(PATIENCE).build(), &server, way).await;
-                });
-            }
+            block_on(async {
+                test(at_port(server.port()).denials(0).timeout(PATIENCE).build(), &server, way).await;
+            });
         }
     });
-}
-
-fn builder(server: &Server, protocol: &str) -> Builder {
-    Limiter::builder(&format!("{}/?protocol={protocol}", url(server.port()))).expect("a URL")
 }
 
 pub fn url(port: u16) -> String {
@@ -60,7 +53,7 @@ pub fn policies(window: Duration, limit: u64) -> impl Iterator<Item = Policy> {
 
 /// A limiter with other settings than the default, which is connected.
 pub async fn connected(server: &Server, set: impl FnOnce(Builder) -> Builder) -> Limiter {
-    let limiter = set(builder(server, "resp3")).build();
+    let limiter = set(at_port(server.port())).build();
     limiter.connect().await.expect("a connection");
     limiter
 }
