@@ -5,17 +5,8 @@ import { slot } from './keys.js'
 
 /** Sends a command and resolves with its reply. `key` decides the node of a cluster. */
 export type SendCommand = (key: string, readOnly: boolean, words: string[]) => Promise<unknown>
-/** A client of `redis` (createClient, createClientPool). */
-type NodeRedis = { sendCommand(words: string[]): Promise<unknown> }
-/** A client of `redis` (createCluster). */
-type NodeRedisCluster = {
-  masters: unknown
-  sendCommand(key: string | undefined, readOnly: boolean | undefined, words: string[]): Promise<unknown>
-}
-/** A client of `ioredis` (Redis; Cluster with `retryDelayOnFailover: 0`). */
-type IoRedis = { isCluster: boolean; call(command: string, ...words: string[]): Promise<unknown> }
-
-export type Client = NodeRedis | NodeRedisCluster | IoRedis | SendCommand
+/** A client, pool or cluster of `redis`, or a client or `Cluster` of `ioredis`, which needs `retryDelayOnFailover: 0`. */
+export type Client = SendCommand | { sendCommand: Function } | { call: Function }
 
 /** What node-redis asks of an AbortSignal, for a command in its queue. One of Node.js takes a fifth of the time of a command. */
 export class Signal {

@@ -10,7 +10,6 @@ import { type Asked, Store, type StoreCounters, type StoreOptions } from './stor
 /** What this package uses of a response of Express. */
 export type Response = {
   headersSent: boolean
-  getHeader(name: string): unknown
   set(headers: Record<string, string>): unknown
   status(code: number): { type(type: string): { send(body: string): unknown } }
 }
@@ -49,32 +48,20 @@ export function limit<Request = any>(
       const found = await limiter.checkAll(await Promise.all(asked))
       response.set(found.headers())
       if (found.allowed) return next()
-      quotaExceeded(response, found.limits.flatMap(({ allowed, policy }) => (allowed ? [] : [policy.label])))
+      const type = 'https://iana.org/assignments/http-problem-types#quota-exceeded'
+      const violated = found.limits.flatMap(({ allowed, policy }) => (allowed ? [] : [policy.label]))
+      send(response, { type, title: 'Quota exceeded', status: 429, 'violated-policies': violated })
     } catch (error) {
       next(error)
     }
   }
 }
 
-/** Responses of the type `application/problem+json`, as the other clients of redis-rl write them. */
-export const problem = {
-  /** For the option `handler` of express-rate-limit. */
-  denied(_request: unknown, response: Response): void {
-    const policies = String(response.getHeader('RateLimit-Policy') ?? '')
-    quotaExceeded(response, Array.from(policies.matchAll(/"([^"]*)"; ?q=/g), ([, name]) => name))
-  },
-
-  /** For `app.use`, after the routes: a RateLimitError. It hands every other error on. */
-  error(error: unknown, _request: unknown, response: Response, next: (error: unknown) => void): void {
-    if (!(error instanceof RateLimitError) || response.headersSent) return next(error)
-    response.set(error.headers)
-    send(response, { type: 'about:blank', title: error.title, status: error.status })
-  },
-}
-
-function quotaExceeded(response: Response, violated: string[]): void {
-  const type = 'https://iana.org/assignments/http-problem-types#quota-exceeded'
-  send(response, { type, title: 'Quota exceeded', status: 429, 'violated-policies': violated })
+/** For `app.use`, after the routes: the response to a RateLimitError, as the other clients write it. It hands every other error on. */
+export function problem(error: unknown, _request: unknown, response: Response, next: (error: unknown) => void): void {
+  if (!(error instanceof RateLimitError) || response.headersSent) return next(error)
+  response.set(error.headers)
+  send(response, { type: 'about:blank', title: error.title, status: error.status })
 }
 
 function send(response: Response, body: { status: number; [name: string]: unknown }): void {

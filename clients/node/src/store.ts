@@ -12,8 +12,6 @@ export type StoreOptions = LimiterOptions & {
   /** `FIXED` if not given. */
   algorithm?: Exclude<Algorithm, 'LEASE'>
   burst?: number
-  block?: string | number
-  max?: string | number
   name?: string
   /** What the keys begin with, in place of the policy's name. Each limiter needs its own. */
   prefix?: string
@@ -40,19 +38,18 @@ export class Store {
   readonly limiter: Limiter
   readonly counters: StoreCounters
   #algorithm: Algorithm
-  /** The words of a policy after its limit, and of its name. */
-  #options: string
+  /** The words of a policy after its limit. */
+  #burst: string
   #name: string
   #hasPrefix: boolean
   #policies = new Map<string, Policy>()
   #passesErrors = false
 
-  constructor({ algorithm = 'FIXED', burst, block, max, name, ...options }: StoreOptions) {
-    const given = Object.entries({ BURST: burst, BLOCK: block, MAX: max }).filter(([, value]) => value !== undefined)
-    this.#options = given.map((each) => each.join(' ')).join(' ')
+  constructor({ algorithm = 'FIXED', burst, name, ...options }: StoreOptions) {
+    this.#burst = burst === undefined ? '' : `BURST ${burst}`
     this.#name = name === undefined ? '' : `AS ${name}`
     // What is wrong with the options is an error now. Window and limit come with each request.
-    this.#algorithm = new Policy(`${algorithm} 1 1 ${this.#options} ${this.#name}`).algorithm
+    this.#algorithm = new Policy(`${algorithm} 1 1 ${this.#burst} ${this.#name}`).algorithm
     if (this.#algorithm === 'LEASE') throw new TypeError('algorithm: LEASE is not for requests')
     this.#hasPrefix = options.prefix !== undefined
     this.limiter = new Limiter(options)
@@ -72,7 +69,7 @@ export class Store {
 
   #policy({ windowMs, limit, part = '', lock, wrong }: Asked): Policy {
     if (wrong) throw wrong
-    const words = lock ? `BLOCK ${lock.block}ms MAX ${lock.max}ms` : this.#options
+    const words = lock ? `BLOCK ${lock.block}ms MAX ${lock.max}ms` : this.#burst
     const text = `${lock ? 'LOCKOUT' : this.#algorithm} ${windowMs}ms ${this.#number(limit)} ${words} ${this.#name}`
     let policy = this.#policies.get(part + text)
     if (!policy) {

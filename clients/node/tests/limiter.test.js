@@ -103,7 +103,7 @@ onBoth((at) => {
       { policy: 'FIXED 1d 5 AS address', key: (request) => `ip:${request.ip}` },
     ]))
     app.get('/', (_request, response) => response.end())
-    app.use(problem.error)
+    app.use(problem)
     const get = (plan, user) => supertest(app).get('/').set({ 'x-plan': plan, 'x-user': user })
     for (const status of [200, 200, 429]) assert.equal((await get('free', 'ann')).status, status)
     for (const status of [200, 200, 200, 429]) assert.equal((await get('paid', 'bob')).status, status)

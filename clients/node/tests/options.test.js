@@ -12,17 +12,11 @@ const client = async () => []
 test('wrong options are a TypeError that names the option', () => {
   for (const [options, text] of [
     [{}, /^TypeError: client: expected a client of redis or ioredis/],
-    [{ client: {} }, /^TypeError: client: expected/],
     [{ client, algoritm: 'TOKEN' }, /^TypeError: algoritm: there is no such option$/],
     [{ client, algorithm: 'LEASE' }, /^TypeError: algorithm: LEASE is not for requests/],
-    [{ client, algorithm: 'tokn' }, /^TypeError: algorithm: expected one of FIXED,/],
     [{ client, timeout: '1s' }, /^TypeError: timeout: expected an integer of milliseconds/],
-    [{ client, timeout: 0 }, /^TypeError: timeout: /],
     [{ client, algorithm: 'TOKEN', burst: -1 }, /^TypeError: burst: expected an integer from 1/],
-    [{ client, algorithm: 'TOKEN', burst: 1.5 }, /^TypeError: burst: /],
-    [{ client, algorithm: 'FIXED', burst: 5 }, /^TypeError: burst: FIXED takes ANCHOR/],
     [{ client, burst: 5 }, /^TypeError: burst: FIXED takes ANCHOR/],
-    [{ client, prefix: 7 }, /^TypeError: prefix: expected a text/],
     [{ client, prefix: 'x'.repeat(257) }, /^TypeError: prefix: /],
     [{ client, unavailable: 'yes' }, /^TypeError: unavailable: expected 'error', 'allow', 'deny' or 'local'/],
     [{ client, unavailable: 'local' }, /^TypeError: instances: expected how many processes/],
@@ -30,30 +24,25 @@ test('wrong options are a TypeError that names the option', () => {
   ]) {
     assert.throws(() => new RedisRlStore(options), (error) => text.test(String(error)) || assert.fail(String(error)))
   }
-  const all = { client, algorithm: 'GCRA', burst: 5, prefix: '', timeout: 1, unavailable: 'allow', secret: 's' }
-  new RedisRlStore(all)
-  new RedisRlStore({ client, algorithm: undefined, burst: undefined })
-})
-
-test('a limit that is no number, nor a function', async () => {
-  for (const [limit, text] of [[undefined, /limit: expected a number, not undefined/], ['5', /not "5"/], [null, /not null/]]) {
-    const { store, lines } = storeOf(client, { unavailable: 'allow' })
-    store.init({ windowMs: 60_000, limit, logger: { error: (line) => lines.push(line) } })
-    await assert.rejects(store.increment('k'), { status: 500 })
-    assert.match(String(lines), text)
-  }
+  new RedisRlStore({ client, algorithm: 'GCRA', burst: 5, prefix: '', timeout: 1, unavailable: 'allow', secret: 's', logger: undefined })
 })
 
 /** A store under express-rate-limit's options, and what it logs. */
-function storeOf(client, { passOnStoreError, ...options } = {}) {
-  const store = new RedisRlStore({ client, algorithm: 'TOKEN', ...options })
+function storeOf(client, { passOnStoreError, ...options }) {
+  const { limit, ...rest } = { limit: 3, ...options }
+  const store = new RedisRlStore({ client, algorithm: 'TOKEN', ...rest })
   const lines = []
   const logger = { warn: (line) => lines.push(line), error: (line) => lines.push(line) }
-  store.init({ windowMs: 60_000, limit: 3, passOnStoreError, logger })
+  store.init({ windowMs: 60_000, limit, passOnStoreError, logger })
   return { store, lines }
 }
 
 test('what a request gets without a decision', async () => {
+  for (const limit of [undefined, '5', null]) {
+    const { store, lines } = storeOf(client, { limit, unavailable: 'allow' })
+    await assert.rejects(store.increment('k'), { status: 500 })
+    assert.match(String(lines), /limit: expected a number, not (undefined|"5"|null)/)
+  }
   const never = () => new Promise(() => {})
   const away = async () => Promise.reject(new Error('connection refused'))
   const rejects = async () => Promise.reject(new Error('WRONGTYPE Operation against a key'))

@@ -13,8 +13,8 @@ import { RedisRlThrottlerStorage } from 'rate-limit-redis-rl/nestjs'
 
 const client = new Redis()
 const app = express()
-app.use(rateLimit({ limit: 10, store: new RedisRlStore({ client }), handler: problem.denied }))
-app.use(problem.error)
+app.use(rateLimit({ limit: 10, store: new RedisRlStore({ client }) }))
+app.use(problem)
 fastify().register(fastifyRateLimit, { max: 10, store: redisRlStore({ client, algorithm: 'ROLLING' }) })
 rateLimiter({ limit: 10, keyGenerator: () => '', store: new HonoStore({ client }) })
 const throttlers = [{ ttl: 60_000, limit: 10 }]
