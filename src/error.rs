@@ -22,18 +22,18 @@ pub enum Message {
     /// Too few words for this command, or too many.
     Arity(&'static str),
     /// A STRING that this other algorithm wrote.
-    HeldBy(Name),
+    HeldBy(&'static str),
     /// An option that only these commands take.
     OnlyFor {
         option: &'static str,
         takers: &'static [&'static str],
     },
     /// An option that this algorithm does not take.
-    NotTakenBy(Name, &'static str),
+    NotTakenBy(&'static str, &'static str),
     /// A window of the calendar, which this algorithm does not take.
-    NoCalendar(Name),
-    /// A correction that this algorithm does not take.
-    NoCorrection(Name),
+    NoCalendar(&'static str),
+    /// A correction that this algorithm does not take, and what there is instead.
+    NoCorrection(&'static str, &'static str),
     /// A limit of RL.SHARE whose algorithm does not take ALWAYS.
     NotShared,
     /// A rule about these words, which the text joins by "and" or "or".
@@ -65,6 +65,16 @@ impl Error {
         }
     }
 
+    /// The error for a correction of an algorithm that takes none.
+    pub const fn no_correction(algorithm: Name) -> Self {
+        let instead = match algorithm.traits() {
+            Traits { refund: true, .. } => "RL.REFUND gives back what it charged",
+            Traits { id: true, .. } => "RL.RELEASE ends a lease",
+            _ => "RL.RESET forgets what it charged",
+        };
+        Self::new(Message::NoCorrection(algorithm.word(), instead))
+    }
+
     /// The same error, with the number of the limit that it is about.
     pub const fn of_limit(self, number: u8) -> Self {
         Self { limit: number, ..self }
@@ -79,24 +89,15 @@ impl Error {
                 let word = command.strip_prefix("RL.").unwrap_or(command);
                 format!("ERR wrong number of arguments for '{command}' command: RL.HELP {word} lists its arguments")
             }
-            Message::HeldBy(name) => {
-                format!("ERR the key holds a state of {}: use another key for each algorithm", name.word())
-            }
+            Message::HeldBy(word) => format!("ERR the key holds a state of {word}: use another key for each algorithm"),
             Message::OnlyFor { option, takers } => {
                 let verb = if takers.len() == 1 { "takes" } else { "take" };
                 format!("ERR invalid {option}: only {} {verb} it", in_words(takers, "and"))
             }
-            Message::NotTakenBy(name, option) => format!("ERR invalid {option}: {} takes none", name.word()),
-            Message::NoCalendar(name) => {
-                format!("ERR invalid window: {} takes no windows of the calendar", name.word())
-            }
-            Message::NoCorrection(name) => {
-                let instead = match name.traits() {
-                    Traits { refund: true, .. } => "RL.REFUND gives back what it charged",
-                    Traits { id: true, .. } => "RL.RELEASE ends a lease",
-                    _ => "RL.RESET forgets what it charged",
-                };
-                format!("ERR invalid algorithm: this command does not take {}; {instead}", name.word())
+            Message::NotTakenBy(word, option) => format!("ERR invalid {option}: {word} takes none"),
+            Message::NoCalendar(word) => format!("ERR invalid window: {word} takes no windows of the calendar"),
+            Message::NoCorrection(word, instead) => {
+                format!("ERR invalid algorithm: this command does not take {word}; {instead}")
             }
             Message::NotShared => {
                 let shared: Vec<_> =

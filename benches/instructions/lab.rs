@@ -16,8 +16,6 @@ pub const PIPELINE: usize = 50;
 pub struct Lab {
     pub server: Server,
     pub con: Connection,
-    fixed_script: String,
-    sliding_script: String,
     loaded: RefCell<BTreeMap<String, String>>,
 }
 
@@ -39,10 +37,8 @@ const OPEN: u64 = 100_000;
 impl Lab {
     pub fn start(options: Options) -> Self {
         let server = options.start();
-        let mut con = server.con();
-        let mut load = |script| redis::cmd("SCRIPT").arg("LOAD").arg(script).query(&mut con).expect("SCRIPT LOAD");
-        let (fixed_script, sliding_script) = (load(FIXED_SCRIPT), load(SLIDING_SCRIPT));
-        Self { server, con, fixed_script, sliding_script, loaded: RefCell::default() }
+        let con = server.con();
+        Self { server, con, loaded: RefCell::default() }
     }
 
     /// Sends a command, its words separated by blanks. Panics if the reply is an error.
@@ -69,23 +65,26 @@ impl Lab {
 
     /// The digest of a script. It is loaded when a command needs it first: it makes the garbage collection of every other
     /// script take longer.
-    fn lua(&self, name: &str) -> String {
+    fn digest(&self, word: &str) -> String {
         let load = || {
-            let several = name.contains('+');
-            let source = if several { script_of_several(name.split('+')) } else { script(name) };
+            let name = word.strip_prefix("LUA:").unwrap_or(word);
+            let source = match name {
+                "FIXED_SCRIPT" => FIXED_SCRIPT.to_owned(),
+                "SLIDING_SCRIPT" => SLIDING_SCRIPT.to_owned(),
+                several if several.contains('+') => script_of_several(name.split('+')),
+                _ => script(name),
+            };
             let mut con = self.server.con();
             redis::cmd("SCRIPT").arg("LOAD").arg(source).query(&mut con).expect("it is loaded")
         };
-        self.loaded.borrow_mut().entry(name.to_owned()).or_insert_with(load).clone()
+        self.loaded.borrow_mut().entry(word.to_owned()).or_insert_with(load).clone()
     }
 
     pub fn words(&self, sends: &str, put: &Words) -> Vec<String> {
         sends
             .split(' ')
             .map(|word| match word {
-                "FIXED_SCRIPT" => self.fixed_script.clone(),
-                "SLIDING_SCRIPT" => self.sliding_script.clone(),
-                _ if word.starts_with("LUA:") => self.lua(&word[4..]),
+                _ if word.starts_with("LUA:") || word.ends_with("_SCRIPT") => self.digest(word),
                 _ => word
                     .replace("KEY", &put.key)
                     .replace("LIMIT", &put.limit.to_string())

@@ -10,8 +10,7 @@
 //! counting for INFO or RL.TOP that takes more instructions a decision than it may.
 //!
 //! Environment: `UPDATE=1` writes the measured figures into the budget instead; `ONLY=TOKEN,GCRA` measures the cases
-//! whose name contains one of these; `STARTS=24` is the most servers; `PROFILES=dir` keeps a profile of each case for
-//! callgrind_annotate.
+//! whose name contains one of these; `PROFILES=dir` keeps a profile of each case for callgrind_annotate.
 
 mod budget;
 mod cases;
@@ -48,8 +47,7 @@ fn main() -> ExitCode {
     let runs = runs(&only);
     let budget = Budget::read(bin, only.is_empty());
     // For a short command, perhaps one server in ten has seeds with which it is within its budget.
-    let most = if budget.updates { 6 } else { 24 };
-    let starts = std::env::var("STARTS").map_or(most, |starts| starts.parse().expect("STARTS is a number"));
+    let starts = if budget.updates { 6 } else { 24 };
     eprintln!("{} cases, each on at most {starts} servers ({bin}) under callgrind", runs.len());
 
     let mut least = BTreeMap::<String, Counts>::new();

@@ -391,7 +391,9 @@ impl Grammar {
             return Err(keyword.only_for_commands());
         }
         match self.algorithm {
-            Some(name) if !self.by_algorithm.has(keyword) => Err(Error::new(Message::NotTakenBy(name, keyword.word()))),
+            Some(name) if !self.by_algorithm.has(keyword) => {
+                Err(Error::new(Message::NotTakenBy(name.word(), keyword.word())))
+            }
             _ => Ok(()),
         }
     }

@@ -6,7 +6,7 @@ use super::doc::{KEY, LIMIT, SINCE, WINDOW};
 use super::options::{Grammar, List, MOST_ARGUMENTS, Taker};
 use super::peek::reply_afterwards;
 use super::request::{Request, require_few_members};
-use crate::error::{Error, Message};
+use crate::error::Error;
 use crate::ffi::{Access, Args, Argument, CommandDoc, Ctx, KeySpec};
 use crate::stats::STATS;
 use crate::store::{Budget, Purpose};
@@ -29,7 +29,7 @@ impl AlgorithmCommand for Refund {
 
     fn run<'c, A: Algorithm>(ctx: Ctx<'c>, args: Args<'c>) -> Result<(), Error> {
         if !A::TRAITS.refund {
-            return Err(Error::new(Message::NoCorrection(A::NAME)));
+            return Err(Error::no_correction(A::NAME));
         }
         let grammar = const { &Grammar::new(Taker::Refund, Some(A::NAME)) };
         let (request, options, form) = Request::<A>::parse_all(args, grammar)?;

@@ -164,7 +164,7 @@ pub fn parse_policy<A: Algorithm>(window: Arg<'_>, limit: u64, options: &Options
 fn parse_other_schedule<A: Algorithm>(window: Arg<'_>, anchor: Option<Anchor>) -> Result<Schedule, Error> {
     let takes_calendar = A::TRAITS.anchor;
     match Schedule::from_text(window.bytes(), anchor) {
-        Some(Schedule::Calendar(..)) if !takes_calendar => Err(Error::new(Message::NoCalendar(A::NAME))),
+        Some(Schedule::Calendar(..)) if !takes_calendar => Err(Error::new(Message::NoCalendar(A::NAME.word()))),
         Some(schedule) => Ok(schedule),
         None => Err(if takes_calendar { Error::CALENDAR_WINDOW } else { Error::WINDOW }),
     }

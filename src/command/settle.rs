@@ -13,7 +13,7 @@ use super::peek::reply_afterwards;
 use super::request::{Request, require_few_members};
 use super::reserve;
 use super::words::Form;
-use crate::error::{Error, Message};
+use crate::error::Error;
 use crate::ffi::{Access, Args, Argument, CommandDoc, Ctx, KeySpec};
 use crate::stats::STATS;
 use crate::store::{Budget, Purpose, reserved};
@@ -37,7 +37,7 @@ impl AlgorithmCommand for Settle {
 
     fn run<'c, A: Algorithm>(ctx: Ctx<'c>, args: Args<'c>) -> Result<(), Error> {
         if !A::TRAITS.settle {
-            return Err(Error::new(Message::NoCorrection(A::NAME)));
+            return Err(Error::no_correction(A::NAME));
         }
         let grammar = const { &Grammar::new(Taker::Settle, Some(A::NAME)) };
         let (request, options, form) = Request::<A>::parse_all(args, grammar)?;

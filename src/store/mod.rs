@@ -364,7 +364,7 @@ fn foreign_value(key: &Key<'_>, purpose: Purpose<'_>, tag: &[u8], otherwise: Err
     let is_own = |record: &[u8]| !tag.is_empty() && record.starts_with(tag);
     let writer = |record: &[u8]| Name::of_record(record).filter(|_| !is_own(record));
     match read_string(key, purpose, writer) {
-        Ok(Some(Some(name))) => Error::new(Message::HeldBy(name)),
+        Ok(Some(Some(name))) => Error::new(Message::HeldBy(name.word())),
         _ => otherwise,
     }
 }

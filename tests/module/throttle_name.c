@@ -1,6 +1,5 @@
-/* A module whose commands have the names that are its load arguments; without any, RL.THROTTLE and CL.THROTTLE. Each
- * replies with the simple string "other". No header is needed: the first field of the context is the function that
- * looks up all others. */
+/* A module whose commands have the names that are its load arguments. Each replies with the simple string "other". No
+ * header is needed: the first field of the context is the function that looks up all others. */
 #include <stddef.h>
 
 typedef int (*Command)(void *ctx, void **argv, int argc);
@@ -22,10 +21,6 @@ int RedisModule_OnLoad(void *ctx, void **argv, int argc) {
     get_api("RedisModule_StringPtrLen", &text);
     get_api("RedisModule_ReplyWithSimpleString", &reply);
     set_attributes(ctx, "other", 1, 1);
-    if (argc == 0) {
-        return create(ctx, "RL.THROTTLE", other, "readonly", 0, 0, 0) ||
-               create(ctx, "CL.THROTTLE", other, "readonly", 0, 0, 0);
-    }
     for (int at = 0; at < argc; at++) {
         if (create(ctx, text(argv[at], NULL), other, "readonly", 0, 0, 0) != 0) return 1;
     }

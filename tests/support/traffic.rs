@@ -41,30 +41,14 @@ pub fn now_ms() -> i64 {
 }
 
 /// What the module replicates: plain commands, and the two that enclose several of them.
-const PLAIN: &[&str] = &[
-    "APPEND",
-    "DEL",
-    "EXEC",
-    "HDEL",
-    "HSET",
-    "INCR",
-    "INCRBY",
-    "MULTI",
-    "PEXPIREAT",
-    "SET",
-    "SETRANGE",
-    "UNLINK",
-    "ZADD",
-    "ZREM",
-    "ZREMRANGEBYRANK",
-    "ZREMRANGEBYSCORE",
-];
+const PLAIN: &str = "APPEND DEL EXEC HDEL HSET INCR INCRBY MULTI PEXPIREAT SET SETRANGE UNLINK ZADD ZREM ZREMRANGEBYRANK \
+                     ZREMRANGEBYSCORE";
 
 /// Panics unless every effect is a plain command, and every SET sets an absolute expiry or keeps the one there is.
 #[track_caller]
 pub fn assert_plain(effects: &[Vec<String>]) {
     for effect in effects {
-        assert!(PLAIN.contains(&effect[0].as_str()), "{effect:?}");
+        assert!(PLAIN.split(' ').any(|plain| plain == effect[0]), "{effect:?}");
         let options = effect.get(3..).unwrap_or_default();
         let expires = matches!(options, [option, _] if option == "PXAT");
         let keeps = matches!(options, [option] if option == "KEEPTTL");
