@@ -96,8 +96,8 @@ class Shared:
         return self._turns[name]
 
     async def initialized(self, client: Any) -> None:
-        """Waits until the client of a cluster knows the nodes. After an error it asks for them anew. That goes on when
-        a call is given up: the node that hangs may be the one that is asked first."""
+        """Waits until the client of a cluster knows the nodes. After an error it asks for them anew. That may take
+        longer than a call waits, and goes on when the call is given up."""
         if not getattr(client, "_initialize", False):
             return
         if self._initialization is None or self._initialization.done():
@@ -112,8 +112,7 @@ async def run(
 ) -> Exception | None:
     """Waits until a job has ended, at most so many seconds if given, and returns its error. It goes on if nobody waits
     for it any more."""
-    future = background.start(job, loop)
-    done, _ = await asyncio.wait([asyncio.wrap_future(future)], timeout=longest) if future else ([], [])
+    done, _ = await asyncio.wait([asyncio.wrap_future(background.start(job, loop))], timeout=longest)
     return next((each.result() for each in done if not each.cancelled()), None)
 
 

@@ -43,14 +43,9 @@ class Background:
 
     def start(
         self, job: Job, loop: asyncio.AbstractEventLoop | None, wait: float = 0.0, is_awaited: bool = True
-    ) -> Future | None:
+    ) -> Future:
         """Runs a job in this loop, from whatever thread; without a loop, in a thread."""
-        work = _repeated(job, wait)
-        try:
-            future = asyncio.run_coroutine_threadsafe(work, loop or _loop_of(os.getpid()))
-        except RuntimeError:  # the loop has ended
-            work.close()
-            return None
+        future = asyncio.run_coroutine_threadsafe(_repeated(job, wait), loop or _loop_of(os.getpid()))
         self._jobs[future] = os.getpid() if is_awaited else 0
         future.add_done_callback(self._jobs.pop)
         return future

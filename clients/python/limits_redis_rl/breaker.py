@@ -22,17 +22,13 @@ class Breaker:
     def request(self, now: float) -> bool:
         """Whether a call may be sent."""
         with self._lock:
-            if self.is_busy(now):
+            if self.is_open and self._tried is not None and now - self._tried <= self._timeout:
                 return False
             if self.is_open:
                 self._tried = now
             if self._since is None:
                 self._since = now
             return True
-
-    def is_busy(self, now: float) -> bool:
-        """Whether it is open, and a call tries."""
-        return self.is_open and self._tried is not None and now - self._tried <= self._timeout
 
     def reply(self) -> None:
         """A call has a reply, an error too, however late."""
@@ -43,11 +39,6 @@ class Breaker:
         since = self._since
         if since is not None and now - since >= max(SILENCE, self._timeout):
             self.is_open = True
-
-    def left(self, sent: float) -> None:
-        """The call that was sent then has ended. If it tried, the next one tries."""
-        if self._tried == sent:
-            self._tried = None
 
     def broken(self) -> None:
         """The connection broke, or cannot be opened."""

@@ -236,6 +236,7 @@ async def test_fastapi_limits_whom_it_knows(port: int, prefix: str) -> None:
             for status in (200, 429):
                 found, headers, _ = await call("ann")
                 assert (found, headers["ratelimit-policy"]) == (status, '"one";q=9;w=86400, "two";q=1;w=86400')
+                assert headers.get_list("x-ratelimit-limit") == ["1"]
         async with http_client(app) as call:
             with pytest.raises(RuntimeError, match=r"expected app\.add_middleware"):
                 await call("ann")

@@ -15,6 +15,7 @@ import redis
 import redis.asyncio
 import redis.asyncio.sentinel
 import redis.sentinel
+from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 from server import MODULE, Server, binaries, eventually, free_port, listens, spawn
 
@@ -56,7 +57,7 @@ async def test_check_peek_refund_settle_reset(kind: str, options: Any, both: int
         assert (await value(it.refund(TOKEN, "ann", cost=2))).remaining == 0
         assert (await value(it.settle(TOKEN, "ann", reserved=3, actual=1, at=first.at))).remaining == 3
         assert [await value(it.reset(TOKEN, "ann")) for _ in range(2)] == [True, False]
-        month = "FIXED month 5 ANCHOR 0"
+        month = "FIXED month 5 ANCHOR 86400"
         assert (await value(it.check(month, "ann"))).remaining == 4
         assert await value(it.reset(month, "ann"))
         assert (it.counters.allowed, it.counters.denied, it.counters.errors) == (3, 4, {})
@@ -229,10 +230,15 @@ async def test_the_module_is_loaded_later(
             server.text("MODULE", "LOAD", MODULE)
             assert (await value(it.check(TOKEN, "ann"))).remaining == 2
             assert "cmdstat_rl.token:calls" not in server.text("INFO", "commandstats").lower()
-            it.link._scripts_until = 0.0  # it is looked for again
-            assert (await value(it.check(TOKEN, "ann"))).remaining == 1
-            assert "cmdstat_rl.token:calls=1" in server.text("INFO", "commandstats").lower()
             assert it.counters.errors == {}
+            # It is looked for when a connection has failed.
+            server.stop()
+            with pytest.raises(redis.ConnectionError):
+                await value(it.check(TOKEN, "ann"))
+            server.module = ["--loadmodule", MODULE]
+            server.start()
+            assert (await value(it.check(TOKEN, "ann"))).remaining == 4
+            assert "cmdstat_rl.token:calls=1" in server.text("INFO", "commandstats").lower()
     assert "the module decides again" in caplog.text
     assert "192.0.2.1" not in caplog.text
 
@@ -253,19 +259,41 @@ async def test_in_a_cluster(kind: str, ports: list[int], prefix: str) -> None:
     await value(client.aclose() if kind == "asyncio" else client.close())
 
 
+async def test_a_cluster_that_is_found_slowly(ports: list[int]) -> None:
+    """It takes longer than a call waits, and goes on when that is given up."""
+    client = redis.asyncio.RedisCluster(host="127.0.0.1", port=ports[0], retry=Retry(NoBackoff(), 0))
+    initialize = client.initialize
+
+    async def slowly() -> Any:
+        await asyncio.sleep(0.6)
+        return await initialize()
+
+    client.initialize = slowly  # type: ignore[method-assign]
+    it, end = AsyncLimiter(client, timeout=0.3, unavailable="allow"), time.monotonic() + 5
+    while (await it.check(TOKEN, "ann")).source != "server":
+        assert time.monotonic() < end
+    await client.aclose()
+
+
 @every_kind
 @pytest.mark.parametrize("pool", ["ConnectionPool", "BlockingConnectionPool"])
-async def test_more_at_once_than_connections(kind: str, pool: str, port: int, prefix: str) -> None:
+async def test_more_at_once_than_connections(
+    kind: str, pool: str, port: int, prefix: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """All of them wait for their turn, and none for ever."""
     module: Any = redis.asyncio if kind == "asyncio" else redis
     connections = getattr(module, pool)(port=port, retry=None, max_connections=3, socket_timeout=30)
     async with limited(kind, port, {"connection_pool": connections}, prefix=prefix) as it:
-        # The application uses the same client.
-        other = begun(kind, it.client.blpop, [f"{prefix}none"], 0.2)
-        await asyncio.sleep(0)
+        if kind == "asyncio":
+            monkeypatch.setattr("limits_redis_rl._async.link.PAUSE", 30)  # each has its turn, and none tries again
         found = await asyncio.gather(*(begun(kind, it.check, "WINDOW 1d 10", "ann") for _ in range(50)))
         assert (sum(each.allowed for each in found), it.counters.errors) == (10, {})
-        await other
+        monkeypatch.undo()
+        # The application uses the same client.
+        others = [begun(kind, it.client.blpop, [f"{prefix}none"], 0.2) for _ in range(3)]
+        await asyncio.sleep(0.05)
+        assert not (await begun(kind, it.check, "WINDOW 1d 10", "ann")).allowed
+        await asyncio.gather(*others)
         await value(connections.disconnect())
     async with limited(kind, port, {"max_connections": 2}, timeout=0.1, unavailable="allow") as it:
         taken = [await value(it.client.connection_pool.get_connection()) for _ in range(2)]
@@ -293,9 +321,10 @@ async def test_a_late_reply_is_not_that_of_the_next_request(port: int, prefix: s
         assert (await it.check("FIXED day 100", "ann")).remaining == 99
 
 
-async def test_an_event_loop_that_is_late_finds_the_replies(port: int, prefix: str) -> None:
+async def test_an_event_loop_that_is_late_finds_the_replies(port: int, prefix: str, raw: redis.Redis) -> None:
     async with limited("asyncio", port, prefix=prefix, timeout=0.2) as it:
         await it.check("FIXED day 100", "ann")
+        raw.execute_command("CLIENT", "PAUSE", 100, "WRITE")
         calls = [asyncio.create_task(it.check("FIXED day 100", "ann")) for _ in range(5)]
         for _ in range(4):
             await asyncio.sleep(0)  # they are sent, or wait for a new connection

@@ -178,6 +178,31 @@ async def test_what_a_reply_leads_to(
     assert {each: found for each in names if (found := getattr(limiter.counters, each))} == counters
 
 
+LINE = "1 0 60 2 1 0 0 0 0 7 0 5"
+# The replies to the scripts, and what ends the reservation.
+SCRIPTED: list[tuple[list[Any], list[str]]] = [
+    ([[1, [LINE] * 2], 1, LINE], ["RELEASE call-1", "SETTLE 60000ms 60 RESERVED 5 ACTUAL 9 AT 7 LINE"]),
+    # It has no id, so it could settle twice.
+    ([[1, [LINE] * 2], 1, "lost"], ["RELEASE call-1", "SETTLE 60000ms 60 RESERVED 5 ACTUAL 9 AT 7 LINE"]),
+    # What may be charged is not known.
+    (["lost", 1], ["RELEASE call-1"]),
+]
+
+
+@every_kind
+@pytest.mark.parametrize(("replies", "ends"), SCRIPTED)
+async def test_without_the_module(replies: Any, ends: list[str], kind: str) -> None:
+    unknown = {name: [f"ERR unknown command '{name}'"] for name in ("RL.MULTI", "RL.RELEASE", "RL.SETTLE")}
+    server = Fake(kind, {**unknown, "EVALSHA": replies})
+    limiter = server.limiter(unavailable="allow")
+    reservation = await value(limiter.reserve([("ROLLING 1m 60 AS tokens", "r", 5), ("LEASE 1h 2", "r")], "1m"))
+    reservation.report(9)
+    reservation.close()
+    await joined(limiter)
+    scripts = [re.search(r"(RELEASE|SETTLE) .*", call) for call in server.sent if call.startswith("EVALSHA")]
+    assert [found[0] for found in scripts if found] == ends
+
+
 LEASES: list[tuple[str, int, list[Any], bool]] = [
     ("renewed", 0, [1], False),
     ("taken by another", 0, [1, 0], True),

@@ -52,10 +52,8 @@ class AsyncLink:
         timeout = self.timeout if longest is None else min(longest, self.timeout)
         node = node_of(self.client, call.limits[0].key) if self._is_cluster else None
         name = "" if node is None else str(node.name)
-        breaker, is_sent, begin = self.breaker(name), False, clock()
+        breaker, is_sent, end = self.breaker(name), False, clock() + timeout * 1000
         try:
-            if breaker.is_busy(begin):
-                raise errors.CircuitOpen
             with Within(self._shared, timeout):
                 async with self._shared.turn(self.client, node, name):
                     while True:
@@ -67,7 +65,7 @@ class AsyncLink:
                             if not errors.is_pool_full(error):
                                 raise
                         is_sent = False
-                        if clock() >= begin + timeout * 1000:
+                        if clock() >= end:
                             raise redis.TimeoutError
                         await sleep(PAUSE)
         except Exception as error:
@@ -86,8 +84,7 @@ class AsyncLink:
 
     async def _sent(self, call: Call, breaker: Breaker) -> tuple[Any, bool]:
         """The reply to a call, if the breaker lets it be sent."""
-        sent = clock()
-        if not breaker.request(sent):
+        if not breaker.request(clock()):
             raise errors.CircuitOpen
         try:
             if self._is_cluster:
@@ -104,7 +101,6 @@ class AsyncLink:
                 self._scripts_until = 0.0  # a new connection may be one to another server
             elif isinstance(error, (redis.ResponseError, redis.BusyLoadingError)):
                 breaker.reply()
-            breaker.left(sent)
             pool = getattr(self.client, "connection_pool", None)
             if what == "READONLY" and pool is not None:
                 # After a failover the address may lead to another server, but the connections still lead to this one.
