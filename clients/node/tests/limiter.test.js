@@ -1,14 +1,17 @@
 // The limiter, with a server with the module, without the module, and away.
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
+import { EventEmitter, once } from 'node:events'
 import { test } from 'node:test'
 import express from 'express'
+import * as ioredis from 'ioredis'
+import * as ioredis5 from 'ioredis5'
 import supertest from 'supertest'
 import { Limiter, Policy, RateLimitError, RedisRlStore, addressKey, limit, problem } from '../dist/index.js'
 import { SINGLES, close, connected } from './connections.js'
 import { codeOf, run } from './pages.js'
 import { logger, logged, nextPrefix, onBoth, path, startServer, waitFor } from './servers.js'
 
+const client = async () => []
 const limiterOf = (client, options) => new Limiter({ client, prefix: nextPrefix(), timeout: 10_000, logger, ...options })
 
 onBoth((at) => {
@@ -196,7 +199,6 @@ test('the module is found when it is loaded later: after five seconds, and over 
 })
 
 test('two limits of one name throw when they are made, and name both', () => {
-  const client = Object.assign(async () => [], {})
   const stores = (...options) => options.map((own) => {
     const { limit, windowMs = 60_000, ...rest } = own
     const store = new RedisRlStore({ client, logger, ...rest })
@@ -254,4 +256,67 @@ test('without a server each process keeps its part, in a bounded table', async (
     assert.deepEqual(await found(), expected, what)
   }
   await waitFor('a place', () => check('FIXED 1h 5', 'new'))
+})
+
+test('wrong options are a TypeError that names the option', () => {
+  for (const [options, text] of [
+    [{}, /^TypeError: client: expected a client of redis or ioredis/],
+    [{ client, algoritm: 'TOKEN' }, /^TypeError: algoritm: there is no such option$/],
+    [{ client, algorithm: 'LEASE' }, /^TypeError: algorithm: LEASE is not for requests/],
+    [{ client, timeout: '1s' }, /^TypeError: timeout: expected an integer of milliseconds/],
+    [{ client, algorithm: 'TOKEN', burst: -1 }, /^TypeError: burst: expected an integer from 1/],
+    [{ client, burst: 5 }, /^TypeError: burst: FIXED takes ANCHOR/],
+    [{ client, prefix: 'x'.repeat(257) }, /^TypeError: prefix: /],
+    [{ client, unavailable: 'yes' }, /^TypeError: unavailable: expected 'error', 'allow', 'deny' or 'local'/],
+    [{ client, unavailable: 'local' }, /^TypeError: instances: expected how many processes/],
+    [{ client, secret: '' }, /^TypeError: secret: /],
+  ]) {
+    assert.throws(() => new RedisRlStore(options), (error) => text.test(String(error)) || assert.fail(String(error)))
+  }
+  new RedisRlStore({ client, algorithm: 'GCRA', burst: 5, prefix: '', timeout: 1, unavailable: 'allow', secret: 's', logger: undefined })
+})
+
+test('what a request gets without a decision', async () => {
+  const never = () => new Promise(() => {})
+  const away = async () => Promise.reject(new Error('connection refused'))
+  const rejects = async () => Promise.reject(new Error('WRONGTYPE Operation against a key'))
+  for (const [client, unavailable, expected, counters] of [
+    [never, 'error', 503, { failedClosed: 3, errors: { timeout: 3 } }],
+    [never, 'allow', true, { failedOpen: 3, errors: { timeout: 3 } }],
+    [away, 'error', 503, { failedClosed: 3, errors: { connection: 3 } }],
+    [away, 'allow', true, { failedOpen: 3, errors: { connection: 3 } }],
+    [away, 'deny', false, { failedClosed: 3, errors: { connection: 3 } }],
+    [rejects, 'error', 500, { faults: 3, errors: { WRONGTYPE: 3 } }],
+    [rejects, 'allow', 500, { faults: 3, errors: { WRONGTYPE: 3 } }],
+    [async () => '1 2 3', 'allow', 500, { faults: 3 }],
+  ]) {
+    const limiter = limiterOf(client, { unavailable, timeout: 20 })
+    logged.length = 0
+    const asked = []
+    for (let i = 0; i < 3; i++) {
+      asked.push(limiter.check('TOKEN 1m 3', 'k').then(({ allowed }) => allowed, ({ status }) => status))
+      // Those without a reply wait together: one after the other, they could open the breaker.
+      if (client !== never) await asked[i]
+    }
+    assert.deepEqual(await Promise.all(asked), Array(3).fill(expected))
+    const none = { allowed: 0, denied: 0, local: 0, failedOpen: 0, failedClosed: 0, faults: 0, errors: {} }
+    assert.deepEqual(limiter.counters, { ...none, ...counters })
+    assert.equal(logged.splice(0).length, 1) // one line of each kind a second
+  }
+})
+
+test('a Cluster of ioredis that sends a command again is a TypeError', () => {
+  for (const { Cluster } of [ioredis, ioredis5]) {
+    const cluster = (options) => new Cluster([{ host: '127.0.0.1', port: 1 }], { lazyConnect: true, ...options })
+    for (const options of [{}, { retryDelayOnFailover: 100 }]) {
+      assert.throws(() => new Limiter({ client: cluster(options) }), /^TypeError: client: .* retryDelayOnFailover: 0$/)
+    }
+    new Limiter({ client: cluster({ retryDelayOnFailover: 0 }) })
+  }
+})
+
+test('many stores add one listener to their client', () => {
+  const client = Object.assign(new EventEmitter(), { sendCommand: async () => [] })
+  for (let i = 0; i < 20; i++) new RedisRlStore({ client, prefix: `${i}:` })
+  assert.deepEqual([client.listenerCount('error'), client.listenerCount('ready')], [1, 1])
 })

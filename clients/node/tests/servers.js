@@ -109,29 +109,6 @@ export async function startServer(path, ...options) {
   return { port, client, kill, restart, stop, pause, resume }
 }
 
-/** An address that stays, in front of servers that change. An open connection stays with its server. */
-export async function startForwarder(port) {
-  const sockets = new Set()
-  const forwarder = { target: port }
-  const listener = net.createServer((client) => {
-    const server = net.connect(forwarder.target, '127.0.0.1')
-    for (const [from, to] of [[client, server], [server, client]]) {
-      sockets.add(from)
-      from.on('error', () => {})
-      from.on('close', () => to.destroy())
-      from.pipe(to)
-    }
-  })
-  listener.listen(0, '127.0.0.1')
-  await once(listener, 'listening')
-  forwarder.port = listener.address().port
-  forwarder.stop = () => {
-    listener.close()
-    for (const socket of sockets) socket.destroy()
-  }
-  return forwarder
-}
-
 /** Three masters without replicas. */
 export async function startCluster(path) {
   const nodes = []

@@ -1,5 +1,6 @@
 // What a store counts, gives back, holds and names. frameworks.test.js has the stores in their frameworks.
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Limiter, RedisRlStore } from '../dist/index.js'
@@ -60,8 +61,10 @@ onBoth((at) => {
       const { request } = storeOf(options, { limit })
       for (const hits of expected) assert.equal(await request(), hits)
     }
-    const { request } = storeOf({ algorithm: 'TOKEN', unavailable: 'allow' }, { limit: () => 2 })
-    await assert.rejects(request(), { status: 500, message: /use limit\(\) of rate-limit-redis-rl/ })
+    for (const [limit, message] of [[() => 2, /use limit\(\) of rate-limit-redis-rl/], [undefined, /limit: expected a number/], ['5', /not "5"/]]) {
+      const { request } = storeOf({ algorithm: 'TOKEN', unavailable: 'allow' }, { limit })
+      await assert.rejects(request(), { status: 500, message })
+    }
   })
 
   test('what is given back is the request that failed, not a later one', async () => {
@@ -99,4 +102,16 @@ onBoth((at) => {
       assert.deepEqual(await at.server.client.call('KEYS', `${store.prefix}*`), expected ? [store.prefix + expected] : [])
     }
   })
+})
+
+test('a delay that is longer than a timer of Node.js', () => {
+  const code = `
+    import { RedisRlStore } from '../dist/index.js'
+    const client = async () => '1 1 1 1 0 0 1 1 2147483648 0 0 1'
+    const store = new RedisRlStore({ client, algorithm: 'LEAKY' })
+    store.init({ windowMs: 1000, limit: 1 })
+    store.increment('k').then(() => process.exit(1))
+    setTimeout(() => process.exit(7), 100)`
+  const options = { cwd: new URL('.', import.meta.url), timeout: 5000 }
+  assert.equal(spawnSync(process.execPath, ['--input-type=module', '-e', code], options).status, 7)
 })

@@ -129,9 +129,7 @@ test('the options of vectors/capabilities.json, and what is wrong with a policy'
   for (const [text, error] of [
     ['TOKEN 1m', /policy: expected an algorithm, a window and a limit/],
     ['TOKN 1m 5', /algorithm: expected one of FIXED,/],
-    ['TOKEN 5 1m', /limit: expected an integer/],
     ['TOKEN 1x 5', /window: expected a positive integer of seconds/],
-    ['TOKEN 9007199254740991d 5', /window: /],
     ['TOKEN 1m 9007199254740992', /limit: /],
     ['FIXED 1m 5 BURST 2', /burst: FIXED takes ANCHOR, AS, SHADOW/],
     ['TOKEN 1m 5 BURST', /after BURST: expected a value/],
