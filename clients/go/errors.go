@@ -22,6 +22,11 @@ var (
 	errReply = errors.New("redisrl: the reply is not one of this command")
 )
 
+// What is wrong with a limiter or a request.
+type invalid string
+
+func (e invalid) Error() string { return "redisrl: " + string(e) }
+
 // The caller's context has ended, so nobody waits for a decision.
 type hasLeft struct{ error }
 
@@ -33,14 +38,17 @@ var cannotDecide = regexp.MustCompile(
 
 var replyCode = regexp.MustCompile(`^[A-Z][A-Z0-9]*( |$)`)
 
-// The code of an error reply, such as WRONGTYPE; else "circuit open", "timeout", "canceled", "pool" (its
+// The code of an error reply, such as WRONGTYPE; else "invalid", "circuit open", "timeout", "canceled", "pool" (its
 // connections are in use), "reply" or "connection". Empty without an error.
 func kind(err error) string {
 	var network net.Error
 	var left hasLeft
+	var wrong invalid
 	switch {
 	case err == nil:
 		return ""
+	case errors.As(err, &wrong):
+		return "invalid"
 	case errors.As(err, &left):
 		return "canceled"
 	case errors.Is(err, ErrCircuitOpen):
@@ -68,7 +76,7 @@ func kind(err error) string {
 // then.
 func IsUnavailable(err error) bool {
 	switch kind(err) {
-	case "", "canceled", "reply":
+	case "", "canceled", "invalid", "reply":
 		return false
 	case "connection", "timeout", "circuit open", "pool":
 		return true

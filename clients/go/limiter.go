@@ -2,7 +2,6 @@ package redisrl
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -112,13 +111,13 @@ func (l *Limiter) setUp() error {
 		l.local = local{instances: l.Instances, counts: map[string]count{}}
 		switch {
 		case l.Doer == nil:
-			l.wrong = errors.New("redisrl: Doer: expected a client")
+			l.wrong = invalid("Doer: expected a client")
 		case len(l.Prefix) > longestValue:
-			l.wrong = fmt.Errorf("redisrl: Prefix: expected at most %d bytes", longestValue)
+			l.wrong = invalid("Prefix: expected at most 256 bytes")
 		case l.Unavailable < Error || l.Unavailable > Local:
-			l.wrong = errors.New("redisrl: Unavailable: expected Error, Allow, Deny or Local")
+			l.wrong = invalid("Unavailable: expected Error, Allow, Deny or Local")
 		case l.Unavailable == Local && l.Instances < 1:
-			l.wrong = errors.New("redisrl: Instances: expected how many processes share the limits, with Local")
+			l.wrong = invalid("Instances: expected how many processes share the limits, with Local")
 		}
 	})
 	return l.wrong
@@ -153,7 +152,7 @@ func (l *Limiter) Refund(ctx context.Context, request Request) (Decision, error)
 // In a cluster all keys must be in one slot: see Prefix.
 func (l *Limiter) Multi(ctx context.Context, requests ...Request) (Decisions, error) {
 	if len(requests) < 1 || len(requests) > 64 {
-		return Decisions{}, errors.New("redisrl: Multi: expected 1 to 64 requests")
+		return Decisions{}, invalid("Multi: expected 1 to 64 requests")
 	}
 	return l.decide(ctx, "MULTI", requests...)
 }
@@ -163,7 +162,7 @@ func (l *Limiter) Multi(ctx context.Context, requests ...Request) (Decisions, er
 // reference has the rule at RL.SHARE.
 func (l *Limiter) Share(ctx context.Context, requests ...Request) (Decisions, error) {
 	if len(requests) < 2 || len(requests) > 8 {
-		return Decisions{}, errors.New("redisrl: Share: expected 2 to 8 requests")
+		return Decisions{}, invalid("Share: expected 2 to 8 requests")
 	}
 	return l.decide(ctx, "SHARE", requests...)
 }
@@ -184,7 +183,7 @@ func (l *Limiter) WaitN(ctx context.Context, policy Policy, key string, cost int
 		wait := decision.Delay
 		if !decision.Allowed {
 			if wait = decision.RetryAfter; wait == Never {
-				return errors.New("redisrl: the limit never allows this cost")
+				return invalid("the limit never allows this cost")
 			}
 			wait = max(wait, time.Millisecond)
 		}
@@ -206,7 +205,7 @@ func (l *Limiter) WaitN(ctx context.Context, policy Policy, key string, cost int
 // charges it whatever the limit says. A reservation is settled once, by its id.
 func (l *Limiter) Settle(ctx context.Context, request Request, actual int64) (Decision, error) {
 	if actual < 0 {
-		return Decision{}, errors.New("redisrl: invalid actual cost: expected an integer of at least 0")
+		return Decision{}, invalid("invalid actual cost: expected an integer of at least 0")
 	}
 	request.actual = actual
 	reply, c, err := l.ask(ctx, "SETTLE", request)
@@ -294,6 +293,7 @@ func (l *Limiter) ask(ctx context.Context, verb string, requests ...Request) (re
 func (l *Limiter) decide(ctx context.Context, verb string, requests ...Request) (Decisions, error) {
 	reply, c, err := l.ask(ctx, verb, requests...)
 	if c == nil {
+		l.rejected(err)
 		return Decisions{}, err
 	}
 	var decisions Decisions

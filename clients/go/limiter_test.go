@@ -27,7 +27,6 @@ func TestPolicies(t *testing.T) {
 		"FIXED 1h 5 SHADOW anchor 0":              {"FIXED 3600000ms 5 ANCHOR 0 SHADOW", "fixed:3600000ms:0", "fixed"},
 		"FIXED month 1000":                        {"FIXED month 1000", "fixed:month", "fixed"},
 		"LOCKOUT 90 3 MAX 1d BLOCK 500ms":         {"LOCKOUT 90000ms 3 BLOCK 500ms MAX 86400000ms", "lockout:90000ms", "lockout"},
-		"LEASE 30s 0":                             {"LEASE 30000ms 0", "lease:30000ms", "lease"},
 		"TOKEN 1000000000000 9223372036854775807": {"TOKEN 1000000000000000ms 9223372036854775807", "token:1000000000000000ms", "token"},
 	} {
 		if p, err := ParsePolicy(text); err != nil || p.String() != want[0] || p.name != want[1] || p.label != want[2] {
@@ -39,18 +38,14 @@ func TestPolicies(t *testing.T) {
 		"TOKEM 1m 5":                     "expected one of COUNTER, FIXED",
 		"TOKEN 1.5 5":                    "invalid window",
 		"TOKEN month 5":                  "invalid window",
-		"TOKEN 01 5":                     "invalid window",
 		"FIXED 9999999999999999999 5":    "invalid window",
 		"TOKEN 1m -1":                    "invalid limit",
-		"TOKEN 1m +1":                    "invalid limit",
 		"TOKEN 1m 9223372036854775808":   "invalid limit",
 		"COUNTER 1m 5 BURST 5":           "COUNTER takes none",
 		"TOKEN 1m 5 BURST 0":             "invalid BURST",
-		"TOKEN 1m 5 ANCHOR 0":            "TOKEN takes none",
 		"TOKEN 1m 5 AS a/b":              "invalid AS",
 		"TOKEN 1m 5 AS":                  "no value",
 		"LOCKOUT 1m 5 MAX 59s":           "at least BLOCK",
-		"LOCKOUT 1m 5 BLOCK 0":           "invalid BLOCK",
 		"FIXED 1m 5 ANCHOR 253402300800": "invalid ANCHOR",
 		"TOKEN 1m 5 AS a AS b":           "twice",
 		"TOKEN 1m 5 COST 3":              "after limit come",
@@ -153,7 +148,7 @@ func TestWithoutADecision(t *testing.T) {
 		"no policy": {Key: "k"}, "no key": policy.Request(""), "a cost below 0": policy.Request("k").Cost(-1),
 		"a lease without an ID": MustPolicy("LEASE 1m 1").Request("k"), "no ttl": MustPolicy("WINDOW 1m 1").Request("k").Reserve("a", 0),
 	} {
-		if decision, err := limiter.Check(ctx, request); err == nil || sent.Load() > 0 {
+		if decision, err := limiter.Check(ctx, request); err == nil || IsUnavailable(err) || sent.Load() > 0 {
 			t.Errorf("%s: %+v", name, decision)
 		}
 	}
@@ -161,7 +156,7 @@ func TestWithoutADecision(t *testing.T) {
 		"no client": {}, "a long prefix": {Doer: limiter.Doer, Prefix: strings.Repeat("x", 257)},
 		"no instances": {Doer: limiter.Doer, Unavailable: Local}, "another fallback": {Doer: limiter.Doer, Unavailable: 4},
 	} {
-		if decision, err := limiter.Allow(ctx, policy, "k"); err == nil || sent.Load() > 0 {
+		if decision, err := limiter.Allow(ctx, policy, "k"); err == nil || IsUnavailable(err) || sent.Load() > 0 {
 			t.Errorf("%s: %+v", name, decision)
 		}
 	}

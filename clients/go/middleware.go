@@ -112,10 +112,7 @@ func (l *Limiter) Middleware(limits ...Limit) func(http.Handler) http.Handler {
 			requests := make([]Request, len(limits))
 			for i := range limits {
 				var err error
-				if requests[i], err = limits[i].request(r); err == nil {
-					err = requests[i].check(verb)
-				}
-				if err != nil {
+				if requests[i], err = limits[i].request(r); err != nil {
 					l.rejected(err)
 					problem(w, http.StatusInternalServerError, nil)
 					return

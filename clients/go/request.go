@@ -3,7 +3,6 @@ package redisrl
 import (
 	"crypto/rand"
 	"encoding/hex"
-	"errors"
 	"time"
 )
 
@@ -64,20 +63,20 @@ func (r Request) At(nowMS int64) Request {
 // Whether it can be sent. Without a cost it takes 1.
 func (r *Request) check(verb string) error {
 	if r.Policy.terms == nil {
-		return errors.New("redisrl: the request has no policy")
+		return invalid("the request has no policy")
 	}
 	if !r.hasCost {
 		r.cost = 1
 	}
 	switch {
 	case r.Key == "":
-		return errors.New("redisrl: the request has no key: callers without one would share a limit")
+		return invalid("the request has no key: callers without one would share a limit")
 	case r.cost < 0:
-		return errors.New("redisrl: invalid cost: expected an integer of at least 0")
+		return invalid("invalid cost: expected an integer of at least 0")
 	case r.Policy.algorithm == "LEASE" && r.id == "" && verb != "PEEK" && verb != "RESET":
-		return errors.New("redisrl: LEASE needs an ID: use Limiter.Lease")
+		return invalid("LEASE needs an ID: use Limiter.Lease")
 	case r.reservation != "" && r.ttl < time.Millisecond:
-		return errors.New("redisrl: invalid ttl: expected at least a millisecond")
+		return invalid("invalid ttl: expected at least a millisecond")
 	}
 	return nil
 }
