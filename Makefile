@@ -63,14 +63,8 @@ servers: ## fetch the servers that the tests run against into target/servers
 
 .PHONY: test
 test: build $(if $(SERVERS),,servers) ## run the tests of the module against real servers; SERVERS="path path" names others
-	@rm -f "$(TARGET)/headers/module" && mkdir -p "$(TARGET)/headers"
-	HEADERS_LOG="$(TARGET)/headers/module" $(call tests,,module docs) $(if $(PACKAGES),--lib --bins)
+	$(call tests,,module docs) $(if $(PACKAGES),--lib --bins)
 	$(if $(PACKAGES),cargo test --quiet --locked $(PACKAGES) --doc)
-
-.PHONY: test-headers
-test-headers: ## read every RateLimit header that the tests have written with another parser of RFC 9651
-	@scripts/install test
-	@scripts/test-headers
 
 # For longer runs: make reliability SECONDS_EACH=300. PROMISE=panic runs the tests whose name contains that.
 SECONDS_EACH ?= 5

@@ -4,10 +4,7 @@ CLIENT := --package redis-rl-client --all-features
 
 .PHONY: test-client
 test-client: $(own_module) $(if $(SERVERS),,servers) ## test the Rust client and its documentation against real servers
-	@rm -f "$(TARGET)/headers/client"
-	@mkdir -p "$(TARGET)/headers"
-	HEADERS_LOG="$(TARGET)/headers/client" \
-	  SERVERS="$${SERVERS:-$$(ls $(CURDIR)/target/servers/*/*-server | grep -v /redis-6 | xargs)}" \
+	SERVERS="$${SERVERS:-$$(ls $(CURDIR)/target/servers/*/*-server | grep -v /redis-6 | xargs)}" \
 	  $(call tests,$(CLIENT),client) --quiet
 	cargo build --quiet --locked $(or $(PACKAGES),$(CLIENT)) --example axum
 	@clients/examples.py "$(TARGET)/debug/examples/axum"

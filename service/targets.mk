@@ -22,9 +22,7 @@ test-service: $(own_module) $(if $(SERVERS),,servers) ## test rlaas: its rules, 
 	@scripts/install test proxies
 	@scripts/envoy >/dev/null
 	@scripts/xds >/dev/null
-	@rm -f "$(TARGET)/headers/service" && mkdir -p "$(TARGET)/headers"
-	HEADERS_LOG="$(TARGET)/headers/service" RUST_TEST_THREADS=6 \
-	  SERVERS="$${SERVERS:-$$(ls $(CURDIR)/target/servers/*/*-server | grep -v /redis-6 | xargs)}" \
+	RUST_TEST_THREADS=6 SERVERS="$${SERVERS:-$$(ls $(CURDIR)/target/servers/*/*-server | grep -v /redis-6 | xargs)}" \
 	  $(call tests,$(SERVICE),cli matching rules serve) --quiet
 
 .PHONY: service-image

@@ -48,7 +48,7 @@ impl<'c, A: Algorithm> Request<'c, A> {
     /// The key holds a value that is no state of the algorithm, or the state cannot represent the result.
     #[inline(always)]
     pub fn decide(&'c self, key: ClosedKey<'c>, now: Micros, purpose: Purpose<'_>) -> Result<Pending<'c, A>, Error> {
-        let ctx = key.ctx();
+        let ctx = key.ctx;
         let mut loaded = self.algorithm.load(key, self.id, now, purpose)?;
         let cost = if self.partial { self.part_that_fits(&loaded, now) } else { self.cost };
         let (decision, cost) = match self.charging {
@@ -81,7 +81,7 @@ impl<'c, A: Algorithm> Request<'c, A> {
         now: Micros,
         budget: &Budget,
     ) -> Result<Pending<'c, A>, Error> {
-        let ctx = key.ctx();
+        let ctx = key.ctx;
         // A key that is open for writing is read in place. What could be removed has been.
         let mut loaded = self.algorithm.load(key, self.id, now, Purpose::Write(budget))?;
         let cost = self.cost;

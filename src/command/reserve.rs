@@ -75,7 +75,7 @@ impl<'c, A: Algorithm> Request<'c, A> {
         now: Micros,
         budget: &Budget,
     ) -> Result<(Pending<'c, A>, Reserving<'c>), Error> {
-        let ctx = key.ctx();
+        let ctx = key.ctx;
         let mut hash = reserved::load(hash, self.key, reserve.id, now, budget)?;
         let mut loaded = self.algorithm.load(key, None, now, Purpose::Write(budget))?;
         self.algorithm.give_back(&mut loaded, now, hash.book.ended_mut());

@@ -151,7 +151,7 @@ pub struct Keys<'c> {
 
 impl Keys<'_> {
     fn has(&self, key: &ClosedKey<'_>) -> bool {
-        let is_same = |own: &ClosedKey<'_>| own.name().bytes() == key.name().bytes();
+        let is_same = |own: &ClosedKey<'_>| own.name.bytes() == key.name.bytes();
         is_same(&self.state) || self.reserve.as_ref().is_some_and(|reserve| is_same(&reserve.1))
     }
 }

@@ -21,8 +21,8 @@ pub enum Kind {
 /// A key that is not open. Only in this state does the module call commands on it and announce its changes: a command may
 /// delete the key, and so may another module when it gets an event. That must not happen while the key is open.
 pub struct ClosedKey<'c> {
-    pub(super) ctx: Ctx<'c>,
-    pub(super) name: Str<'c>,
+    pub ctx: Ctx<'c>,
+    pub name: Str<'c>,
 }
 
 impl<'c> ClosedKey<'c> {
@@ -33,14 +33,6 @@ impl<'c> ClosedKey<'c> {
     /// The same key again.
     pub fn duplicate(&self) -> Self {
         Self::new(self.ctx, self.name.duplicate())
-    }
-
-    pub fn ctx(&self) -> Ctx<'c> {
-        self.ctx
-    }
-
-    pub fn name(&self) -> &Str<'c> {
-        &self.name
     }
 
     /// Opens the key. Reading leaves the encoding of the value, its idle time and everything else as it is.
@@ -282,11 +274,8 @@ impl<'c> Key<'c> {
     /// Adds a member, or creates the key; `false` if the member exists already.
     pub fn add_member(&mut self, score: u64, member: &Str<'_>) -> bool {
         let mut flags = raw::REDISMODULE_ZADD_NX as c_int;
-        // SAFETY: a key open for writing, of type ZSET or none, with no range open on what changes.
-        unsafe {
-            api!(RedisModule_ZsetRangeStop(self.raw));
-            api!(RedisModule_ZsetAdd(self.raw, score as f64, member.raw, &mut flags));
-        }
+        // SAFETY: a key open for writing, of type ZSET or none. A range that is still open is not looked at any more.
+        unsafe { api!(RedisModule_ZsetAdd(self.raw, score as f64, member.raw, &mut flags)) };
         flags & raw::REDISMODULE_ZADD_ADDED as c_int != 0
     }
 

@@ -179,7 +179,7 @@ fn take(mut key: Key<'_>, until: u64, holder: &Str<'_>) {
         key.replicate_add(itoa::Buffer::new().format(until), holder);
         announce(&key, expires_at);
     } else {
-        key.closed().ctx().log_rejected("ZADD");
+        key.closed().ctx.log_rejected("ZADD");
     }
 }
 

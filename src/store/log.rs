@@ -204,7 +204,7 @@ fn add_one(key: &mut Key<'_>, millis: u64, text: &str) -> Option<Str<'static>> {
         }
         step = step.wrapping_mul(2);
     }
-    key.closed().ctx().log_rejected("ZADD");
+    key.closed().ctx.log_rejected("ZADD");
     None
 }
 

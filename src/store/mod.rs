@@ -404,6 +404,7 @@ fn set_keeping_ttl(mut key: Key<'_>, record: &[u8]) {
 }
 
 /// Announces the expiry of a key, if it has changed.
+#[inline(always)]
 fn announce(key: &ClosedKey<'_>, expires_at: Option<u64>) {
     if let Some(millis) = expires_at {
         key.notify_generic(c"expire");

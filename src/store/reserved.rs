@@ -31,7 +31,7 @@ pub fn hash_key<'c>(algorithm: &impl Storage, ctx: Ctx<'c>, key: Arg<'c>) -> Res
 
 /// The key of the order.
 fn ends_of<'c>(hash: &ClosedKey<'c>) -> ClosedKey<'c> {
-    ClosedKey::new(hash.ctx(), Str::concat([hash.name().bytes(), b":ends"]))
+    ClosedKey::new(hash.ctx, Str::concat([hash.name.bytes(), b":ends"]))
 }
 
 /// The HASH of the limit on `key` if there is one, for RL.RESET. Another value at that name is none.
@@ -54,7 +54,7 @@ pub fn existing<'c, A: Storage>(algorithm: &A, ctx: Ctx<'c>, key: Arg<'c>) -> Re
 
 /// Whether the user may write the HASH and the order, in place of the key that the call names.
 fn may_write(hash: &ClosedKey<'_>, ends: &ClosedKey<'_>, key: Arg<'_>) -> bool {
-    hash.ctx().may_access(&[hash.name(), ends.name()], key, Access::ReadWrite)
+    hash.ctx.may_access(&[&hash.name, &ends.name], key, Access::ReadWrite)
 }
 
 /// Deletes a HASH with all reservations in it, and the order.

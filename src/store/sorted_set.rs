@@ -98,6 +98,7 @@ pub fn count_scores(key: &Key<'_>, min: &CStr, max: u64) -> Result<u64, Error> {
 }
 
 /// Sets the expiry, if there is one to set, of a key that has changed or changes now. [`super::announce`] goes with it.
+#[inline(always)]
 pub fn set_expiry(mut key: Key<'_>, expires_at: Option<u64>) -> ClosedKey<'_> {
     if let Some(millis) = expires_at {
         key.set_expires_at(millis);

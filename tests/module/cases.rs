@@ -18,13 +18,7 @@ const WIDTH: usize = 118;
 fn shown(reply: Reply) -> String {
     fn part(value: &Value) -> String {
         match value {
-            Value::Array(parts) => {
-                if parts.first() == Some(&bytes("X-RateLimit-Limit")) {
-                    // For make test-headers.
-                    header_pairs(value.clone());
-                }
-                format!("[{}]", parts.iter().map(part).collect::<Vec<_>>().join(" "))
-            }
+            Value::Array(parts) => format!("[{}]", parts.iter().map(part).collect::<Vec<_>>().join(" ")),
             Value::BulkString(text) => text.escape_ascii().to_string().replace("\\\"", "\""),
             Value::Int(n) => n.to_string(),
             Value::Okay => "OK".to_owned(),

@@ -24,10 +24,6 @@ fn load(con: &mut Connection, path: &Path, args: &[&str]) -> Reply {
     redis::cmd("MODULE").arg("LOAD").arg(path.to_str().expect("text")).arg(args).query(con)
 }
 
-fn notice(name: &str) -> String {
-    format!("<rl> {name} is not registered: the server or another module has that command")
-}
-
 #[test]
 fn a_command_of_another_module_stays() {
     let dir = TempDir::new().expect("a temporary directory");
@@ -45,7 +41,8 @@ fn a_command_of_another_module_stays() {
                 assert_eq!(reply == Value::SimpleString("other".to_owned()), is_taken, "{name}");
                 // There is no notice about a name that the module was told to leave alone.
                 let is_told = name == "CL.THROTTLE" && !args.is_empty();
-                assert_eq!(server.log().contains(&notice(name)), is_taken && !is_told, "{}", server.log());
+                let notice = format!("<rl> {name} is not registered: the server or another module has that command");
+                assert_eq!(server.log().contains(&notice), is_taken && !is_told, "{}", server.log());
             }
             ok(cmd!(con, "RL.TOKEN", "token", 60, 5));
             assert!(server.is_running());

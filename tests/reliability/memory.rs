@@ -11,16 +11,8 @@ use crate::random::random_calls::traits;
 use crate::support::{LONG, Options, Server, ServerBin, cmd, counting_words, for_each_server, info, ok};
 use crate::{assert_sound, report};
 
-const POLICIES: [&str; 8] = [
-    "noeviction",
-    "allkeys-lru",
-    "allkeys-lfu",
-    "allkeys-random",
-    "volatile-lru",
-    "volatile-lfu",
-    "volatile-random",
-    "volatile-ttl",
-];
+const POLICIES: &str = "noeviction allkeys-lru allkeys-lfu allkeys-random volatile-lru volatile-lfu volatile-random \
+                        volatile-ttl";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Outcome {
@@ -51,7 +43,7 @@ fn under_memory_pressure_the_server_evicts_and_the_module_decides() {
         // A connection's buffers come and go, and so would the pressure.
         let mut server = Server::options(bin).set("maxmemory-clients", 0).start();
         let mut con = server.con();
-        for policy in POLICIES {
+        for policy in POLICIES.split(' ') {
             ok(cmd!(con, "CONFIG", "SET", "maxmemory", 0, "maxmemory-policy", policy));
             // Memory given back later would relieve the pressure.
             ok(cmd!(con, "FLUSHALL", "SYNC"));

@@ -68,26 +68,7 @@ pub fn with_headers(reply: Value) -> ([i64; 3], Vec<(String, String)>) {
 pub fn header_pairs(flat: Value) -> Vec<(String, String)> {
     let flat: Vec<String> = read(flat);
     assert!(flat.len().is_multiple_of(2), "{flat:?}");
-    let pairs: Vec<_> = flat.chunks(2).map(|pair| (pair[0].clone(), pair[1].clone())).collect();
-    record_headers(pairs.iter().map(|(name, value)| (name.as_str(), value.as_str())));
-    pairs
-}
-
-/// Appends the structured fields to the file that HEADERS_LOG names, for `make test-headers`: a parser of RFC 9651 then
-/// reads every one of them.
-pub fn record_headers<'h>(headers: impl Iterator<Item = (&'h str, &'h str)>) {
-    let Some(path) = std::env::var_os("HEADERS_LOG") else { return };
-    let mut lines = String::new();
-    for (name, value) in headers {
-        // Servers of HTTP write names in lower case.
-        if let Some(field) = ["RateLimit", "RateLimit-Policy"].iter().find(|field| field.eq_ignore_ascii_case(name)) {
-            lines += &format!("{field}: {value}\n");
-        }
-    }
-    let file = std::fs::OpenOptions::new().create(true).append(true).open(path);
-    // One write, so that lines of other threads do not come in between.
-    file.and_then(|mut file| std::io::Write::write_all(&mut file, lines.as_bytes()))
-        .expect("HEADERS_LOG can be written");
+    flat.chunks(2).map(|pair| (pair[0].clone(), pair[1].clone())).collect()
 }
 
 /// Converts a reply to the type that it must have.

@@ -38,7 +38,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 pub use algorithms::{FOREIGN, OVERFLOW, algorithm_words, counting_words};
-pub use answer::{FIGURES, Full, full, header_pairs, line, read, record_headers, server_ms, with_headers};
+pub use answer::{FIGURES, Full, full, header_pairs, line, read, server_ms, with_headers};
 pub use bad::BAD_WORDS;
 pub use binaries::{ServerBin, module_path, servers, unsupported_servers};
 pub(crate) use client::cmd;

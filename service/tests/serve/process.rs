@@ -15,7 +15,7 @@ use tonic::Status;
 use tonic::transport::Channel;
 
 use super::{block_on, steps};
-use crate::support::{PATIENCE, Server, eventually, record_headers};
+use crate::support::{PATIENCE, Server, eventually};
 
 /// How long the server may take, and how late the service may run: on a busy machine the defaults of 15 ms and 10 ms are
 /// too short.
@@ -239,7 +239,6 @@ pub fn http(address: &str, request: &str, headers: &[(&str, &str)], body: &str) 
     let status = lines.next().and_then(|line| line.split(' ').nth(1)).expect("a status").parse().expect("a number");
     let headers = lines.filter_map(|line| line.split_once(": "));
     let headers: Vec<_> = headers.map(|(name, value)| (name.to_ascii_lowercase(), value.to_owned())).collect();
-    record_headers(headers.iter().map(|(name, value)| (name.as_str(), value.as_str())));
     Response { status, headers, body: body.to_owned() }
 }
 

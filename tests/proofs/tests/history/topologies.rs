@@ -94,13 +94,8 @@ const ROWS: [(Topology, &str, &str, Fault); 20] = [
     (Sentinel, "primary killed and started at once, `save \"\"`", "", Restart(End::Kill)),
     (Sentinel, "partition of the primary", "", CutPrimary),
     (Sentinel, "partition of the primary, `min-replicas-max-lag 2`", NEEDS_REPLICA, CutPrimary),
-    (Sentinel, "`SENTINEL FAILOVER`", "", Switch("SENTINEL FAILOVER limits", After::Nothing)),
-    (
-        Sentinel,
-        "`SENTINEL FAILOVER`, then `REPLICAOF` and `CLIENT KILL`",
-        "",
-        Switch("SENTINEL FAILOVER limits", After::ReplicaOf),
-    ),
+    (Sentinel, "`SENTINEL FAILOVER`", "", Switch(BY_SENTINEL, After::Nothing)),
+    (Sentinel, "`SENTINEL FAILOVER`, then `REPLICAOF` and `CLIENT KILL`", "", Switch(BY_SENTINEL, After::ReplicaOf)),
     (Sentinel, "`SENTINEL FAILOVER … COORDINATED`", "", Switch("SENTINEL FAILOVER limits COORDINATED", After::Nothing)),
     (Cluster, "master killed", "", Kill),
     (Cluster, "master killed and started at once, `save \"\"`", "", Restart(End::Kill)),
@@ -110,6 +105,7 @@ const ROWS: [(Topology, &str, &str, Fault); 20] = [
 
 /// With `everysec`, a server whose disk is slow writes up to 2 s later than it replies.
 const ALWAYS: &str = "appendonly yes appendfsync always";
+const BY_SENTINEL: &str = "SENTINEL FAILOVER limits";
 const NEEDS_REPLICA: &str = "min-replicas-to-write 1 min-replicas-max-lag 2";
 
 impl Topology {
