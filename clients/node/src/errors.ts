@@ -25,7 +25,6 @@ export class NoReply extends Error {
 export class RateLimitError extends Error {
   override name = 'RateLimitError'
   status: 500 | 503
-  statusCode: 500 | 503
   /** That of the status. */
   title: string
   /** `Retry-After` with status 503. */
@@ -33,7 +32,7 @@ export class RateLimitError extends Error {
 
   constructor(cause: unknown, status: 500 | 503 = isUnavailable(cause) ? 503 : 500) {
     super(`${status === 503 ? 'no decision' : 'the call was rejected'}: ${describe(cause)}`, { cause })
-    this.status = this.statusCode = status
+    this.status = status
     this.title = status === 503 ? 'Service Unavailable' : 'Internal Server Error'
     this.headers = status === 503 ? { 'Retry-After': '1' } : {}
   }

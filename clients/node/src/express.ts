@@ -77,7 +77,6 @@ export class RedisRlStore {
   #store: Store
   #windowMs = 0
   #limit: unknown = 0
-  #wrong: unknown
 
   /**
    * What increment() charged for the request at hand, for decrement(), which is told the key only. One asynchronous
@@ -99,14 +98,7 @@ export class RedisRlStore {
     this.#givesBack = Boolean(skipFailedRequests || skipSuccessfulRequests)
     if (passOnStoreError) this.#store.passErrors()
     if (logger) this.#store.limiter.log.logger = logger
-    try {
-      if (!Number.isSafeInteger(windowMs) || windowMs < 1) throw new TypeError('windowMs: expected a positive integer of milliseconds')
-      if (typeof limit === 'number') this.#store.register(this.#asked(''))
-    } catch (error) {
-      // express-rate-limit logs this and goes on. Each request is an error then.
-      this.#wrong = error
-      throw error
-    }
+    if (typeof limit === 'number') this.#store.register(this.#asked(''))
   }
 
   async increment(key: string): Promise<Hits> {
@@ -130,7 +122,7 @@ export class RedisRlStore {
   }
 
   #asked(key: string): Asked {
-    return { who: key, windowMs: this.#windowMs, limit: this.#limit, wrong: this.#wrong }
+    return { who: key, windowMs: this.#windowMs, limit: this.#limit }
   }
 }
 

@@ -24,9 +24,9 @@ export type StoreCounters = Counters & {
 
 /**
  * Whom to limit, and how. `part` of the keys is the framework's. `lock`: the request is limited by LOCKOUT with this lock, in
- * milliseconds. `wrong`: why each request is an error.
+ * milliseconds.
  */
-export type Asked = { who: string; windowMs: number; limit: unknown; part?: string; lock?: { block: number; max: number }; wrong?: unknown }
+export type Asked = { who: string; windowMs: number; limit: unknown; part?: string; lock?: { block: number; max: number } }
 
 /** `ms`: until more is available or, on a denial, until the next request is allowed; undefined for never. `at`: the server's time of the charge. */
 export type Counted = { allowed: boolean; hits: number; ms: number | undefined; charged: boolean; at: number }
@@ -44,6 +44,8 @@ export class Store {
   #hasPrefix: boolean
   #policies = new Map<string, Policy>()
   #passesErrors = false
+  /** Why each request is an error. */
+  #wrong: unknown
 
   constructor({ algorithm = 'FIXED', burst, name, ...options }: StoreOptions) {
     this.#burst = burst === undefined ? '' : `BURST ${burst}`
@@ -62,13 +64,18 @@ export class Store {
     if (this.limiter.unavailable === 'error') this.limiter.unavailable = 'allow'
   }
 
-  /** Throws if another limit has the keys of this one. */
+  /** Throws if the limit is wrong, or if another one has its keys. A framework may log that and go on. */
   register(asked: Asked): void {
-    this.limiter.fixed(this.#policy(asked))
+    try {
+      this.limiter.fixed(this.#policy(asked))
+    } catch (error) {
+      this.#wrong = error
+      throw error
+    }
   }
 
-  #policy({ windowMs, limit, part = '', lock, wrong }: Asked): Policy {
-    if (wrong) throw wrong
+  #policy({ windowMs, limit, part = '', lock }: Asked): Policy {
+    if (this.#wrong) throw this.#wrong
     const words = lock ? `BLOCK ${lock.block}ms MAX ${lock.max}ms` : this.#burst
     const text = `${lock ? 'LOCKOUT' : this.#algorithm} ${windowMs}ms ${this.#number(limit)} ${words} ${this.#name}`
     let policy = this.#policies.get(part + text)

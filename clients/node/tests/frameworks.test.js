@@ -187,7 +187,7 @@ for (const [name, { remaining, retryAfter = () => 'retry-after', error }] of Obj
 test('a wrong configuration is an error when the store is made', async () => {
   for (const [name, store, options, text] of [
     ...Object.keys(FRAMEWORKS).map((name) => [name, { algoritm: 'TOKEN' }, {}, /^TypeError: algoritm: there is no/]),
-    ['hono-rate-limiter', {}, { windowMs: 0.5 }, /^TypeError: windowMs: expected a positive integer/],
+    ['hono-rate-limiter', {}, { windowMs: 0.5 }, /^TypeError: window: expected a positive integer/],
     ['@fastify/rate-limit', {}, { continueExceeding: true }, /^TypeError: continueExceeding: /],
   ]) {
     await assert.rejects(application(name, store, options), (error) => text.test(String(error)) || assert.fail(error))
