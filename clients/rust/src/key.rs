@@ -7,7 +7,7 @@ use std::ops::Deref;
 use redis_rl_algorithm::Schedule;
 use sha2::{Digest, Sha256};
 
-use crate::policy::{Algorithm, Policy};
+use crate::policy::{Algorithm, Policy, Request};
 
 /// The longest value that stays as it is.
 const LONGEST: usize = 256;
@@ -43,13 +43,6 @@ pub fn bounded(value: &str) -> Cow<'_, str> {
 
 /// A key of a prefix and a value: the prefix stays, and the value is [`bounded`]. It takes that form too where the key
 /// would be the name of a reservation.
-///
-/// ```
-/// use redis_rl_client::bounded_after;
-///
-/// assert_eq!(bounded_after("users:", "alice"), "users:alice");
-/// assert!(bounded_after("users:", "alice:reserved").starts_with("users:alice:reserved~"));
-/// ```
 pub fn bounded_after(prefix: &str, value: &str) -> String {
     let key = format!("{prefix}{}", bounded(value));
     if !RESERVED.into_iter().any(|end| key.as_bytes().ends_with(end)) {
@@ -138,8 +131,9 @@ pub struct State<'a> {
 }
 
 impl<'a> State<'a> {
-    pub fn new(policy: &Policy, key: &'a Bounded<'_>) -> Self {
-        Self { algorithm: policy.algorithm(), schedule: policy.terms().schedule, key: Cow::Borrowed(key) }
+    pub fn of(request: &Request<'a>) -> Self {
+        let (policy, Bounded(key)) = (request.policy, request.bounded_key());
+        Self { algorithm: policy.algorithm(), schedule: policy.terms().schedule, key }
     }
 
     /// The same, to be kept.
@@ -185,6 +179,8 @@ mod tests {
         for (value, expected) in vectors("values") {
             assert_eq!(bounded(&value), expected);
         }
+        assert_eq!(bounded_after("users:", "alice"), "users:alice");
+        assert!(bounded_after("users:", "alice:reserved").starts_with("users:alice:reserved~"));
         for (key, expected) in vectors("keys") {
             let bounded = Bounded::new(key.as_bytes());
             assert_eq!(String::from_utf8_lossy(&bounded), expected);

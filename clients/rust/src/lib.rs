@@ -52,15 +52,6 @@
 //!    that server (`link/silence.rs`) is open.
 //! 6. Without a reply in time, `limiter/core.rs` applies the [`Fallback`]. With [`Fallback::Local`] the algorithm itself decides in
 //!    memory (`local.rs`).
-//!
-//! # Features
-//!
-//! | feature | |
-//! |---|---|
-//! | `async` (default) | [`Limiter`], on tokio. Without it there are policies, keys and decisions |
-//! | `tls` | URLs of the form `rediss://`, with rustls |
-//! | `tower` | [`layer`] |
-//! | `axum` | [`layer::keys::peer_address`], from axum's `ConnectInfo` |
 
 #![forbid(unsafe_code)]
 #![allow(clippy::result_large_err, reason = "a request that is denied uses its decision at once")]

@@ -257,7 +257,8 @@ impl<'s> Asker<'s> {
                 self.limiter.refund(&check.request()).await.map(|decision| without_request(decision, hits))
             }
             (Hits::Charge(hits), Some(granted)) if granted.policy == check.policy => {
-                granted.grants.with_settings_of(&self.limiter).check_cost(&check.key, hits).await
+                let request = check.policy.request(&check.key).with_key_as_it_is().cost(hits);
+                granted.grants.with_settings_of(&self.limiter).check_request(&request).await
             }
             _ => self.each(&[(slot, check)]).await.pop().unwrap_or(Err(Error::Overloaded)),
         };

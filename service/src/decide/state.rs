@@ -56,7 +56,7 @@ fn granted(limit: &Limit, before: Option<&Snapshot>, limiter: &Limiter) -> Resul
         Some(known) => known.grants.clone(),
         None => {
             let made = limiter.grants(&policy, u64::from(units));
-            made.map_err(|error| format!("grants of {}: {error}", Printable(&limit.path)))?.with_keys_as_they_are()
+            made.map_err(|error| format!("grants of {}: {error}", Printable(&limit.path)))?
         }
     };
     Ok(Some(Granted { policy, units, grants }))

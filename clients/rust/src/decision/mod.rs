@@ -181,12 +181,6 @@ pub struct Decisions {
 }
 
 impl Decisions {
-    /// The strictest limit: denied before allowed, then the longest wait, then the least remaining. `None` if there are no
-    /// limits.
-    pub fn strictest(&self) -> Option<&Decision> {
-        strictest(&self.limits)
-    }
-
     /// The limits that deny.
     pub fn denied(&self) -> impl Iterator<Item = &Decision> {
         self.limits.iter().filter(|decision| !decision.allowed)
@@ -240,7 +234,7 @@ impl FromIterator<Decision> for Decisions {
     }
 }
 
-/// The first of the strictest decisions.
+/// The strictest decision: denied before allowed, then the longest wait, then the least remaining.
 pub(crate) fn strictest(decisions: &[Decision]) -> Option<&Decision> {
     decisions.iter().min_by_key(|decision| (decision.allowed, Reverse(decision.retry_after), decision.remaining))
 }

@@ -12,17 +12,6 @@ use crate::error::Error;
 
 /// Makes keys of values: the first 16 bytes of their HMAC-SHA-256, in 32 hexadecimal digits. The secret must be the same in all
 /// instances of a service. Without it, nobody can find the addresses of keys by trying all addresses.
-///
-/// ```
-/// use redis_rl_client::layer::keys::KeyedHash;
-///
-/// let hash = KeyedHash::new(b"secret")?;
-/// assert_eq!(hash.value("an API key").len(), 32);
-/// // An IPv6 caller has a /64 network, so the network is the key.
-/// let [a, b] = ["2001:db8::1", "2001:db8::ffff"].map(|address| hash.address(address.parse().unwrap()));
-/// assert_eq!(a, b);
-/// # Ok::<(), redis_rl_client::Error>(())
-/// ```
 #[derive(Clone, Debug)]
 pub struct KeyedHash(Hmac<Sha256>);
 

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use foldhash::fast::RandomState;
-use indexmap::{Equivalent, IndexMap};
+use indexmap::IndexMap;
 use parking_lot::Mutex;
 use redis_rl_algorithm::Micros;
 use tokio::sync::oneshot;
@@ -71,15 +71,6 @@ pub struct Entry {
     pub is_kept: bool,
 }
 
-#[derive(Hash)]
-struct Lookup<'a>(&'a State<'a>);
-
-impl Equivalent<State<'static>> for Lookup<'_> {
-    fn equivalent(&self, key: &State<'static>) -> bool {
-        self.0 == key
-    }
-}
-
 /// A key whose remembered denial denies requests.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -111,6 +102,13 @@ impl Entry {
 }
 
 impl Part {
+    /// The number of a key.
+    fn find<'k>(&self, state: &State<'k>) -> Option<usize> {
+        // A key that lives for longer is also one that lives as long as this.
+        let keys: &IndexMap<State<'k>, Entry, RandomState> = &self.keys;
+        keys.get_index_of(state)
+    }
+
     /// The numbers of the keys that are looked at next.
     fn walk(&mut self) -> impl Iterator<Item = usize> + use<> {
         let (len, first) = (self.keys.len().max(1), self.next);
@@ -144,7 +142,7 @@ impl Part {
         clock: Option<Micros>,
         denials: &AtomicUsize,
     ) -> Option<(usize, &mut Entry)> {
-        let at = match self.keys.get_index_of(&Lookup(state)) {
+        let at = match self.find(state) {
             Some(at) => at,
             None => {
                 if self.keys.len() >= MAX_KEYS {
@@ -209,8 +207,7 @@ impl Accounts {
 
     /// [`with`](Self::with), of the key of a request.
     pub fn of<T>(&self, request: &Request<'_>, now: Instant, change: impl FnOnce(&mut Entry) -> T) -> T {
-        let key = request.bounded_key();
-        self.with(&State::new(request.policy, &key), now, change)
+        self.with(&State::of(request), now, change)
     }
 
     /// Decides on a request in this process. `None` if the table is full and does not have its key.
@@ -221,8 +218,7 @@ impl Accounts {
         now: Instant,
         clock: Micros,
     ) -> Option<Decision> {
-        let key = request.bounded_key();
-        let state = State::new(request.policy, &key);
+        let state = State::of(request);
         let mut part = self.part(&state).lock();
         let (at, entry) = part.entry(&state, now, Some(clock), &self.denials)?;
         if entry.local.is_none() {
@@ -239,10 +235,10 @@ impl Accounts {
     }
 
     pub fn give_back_locally(&self, request: &Request<'_>, instances: u32, units: u64, clock: Micros) {
-        let key = request.bounded_key();
-        let state = State::new(request.policy, &key);
+        let state = State::of(request);
         let mut part = self.part(&state).lock();
-        if let Some(local) = part.keys.get_mut(&Lookup(&state)).and_then(|entry| entry.local.as_mut()) {
+        let entry = part.find(&state).and_then(|at| part.keys.get_index_mut(at));
+        if let Some(local) = entry.and_then(|(_, entry)| entry.local.as_mut()) {
             local.give_back(request, instances, units, clock);
         }
     }
@@ -285,8 +281,7 @@ mod tests {
         let request = POLICY.request(key);
         let decision = Decision::of_fallback(&POLICY, false, 0, RetryAfter::After(HOUR));
         let decision = Decision { source: Source::Server, ..decision };
-        let bounded = request.bounded_key();
-        accounts.with(&State::new(&POLICY, &bounded), now, |entry| {
+        accounts.of(&request, now, |entry| {
             let sent = entry.account.begin(None, now);
             entry.account.learn(&request, sent, &decision, HOUR, now);
         });
@@ -294,8 +289,7 @@ mod tests {
 
     fn is_denied(accounts: &Accounts, key: &str, now: Instant) -> bool {
         let request = POLICY.request(key);
-        let bounded = request.bounded_key();
-        accounts.with(&State::new(&POLICY, &bounded), now, |entry| entry.account.held(&request, now)).is_some()
+        accounts.of(&request, now, |entry| entry.account.held(&request, now)).is_some()
     }
 
     #[test]

@@ -54,26 +54,22 @@ impl Builder {
     ///
     /// Until a denied request could be allowed, the limiter denies by itself what costs as much or more, under the same
     /// policy. It never denies what the server would allow if this limiter is the only client of the key. What it gives
-    /// back itself (refunds, settlements, resets) counts at once. What others give back, `rl.shadow`, FLUSHALL, a server that
-    /// restarts empty, and memory that becomes free count when the denial ends, or after
+    /// back itself counts at once; what others change counts when the denial ends, or after
     /// [`recheck_denials`](Self::recheck_denials). While the server cannot decide, a denial holds until its own end, but for a
-    /// minute at most: no [fallback](Self::fallback) allows what the server denied.
+    /// minute at most: no [fallback](Self::fallback) allows what the server denied. Leases are not remembered.
     ///
     /// The server does not count requests that are not sent: not in the counter of FIXED, in INFO or in RL.TOP.
-    /// [`Limiter::top_denials`](crate::Limiter::top_denials) has the keys. Leases are not remembered, since other holders
-    /// release them.
+    /// [`Limiter::top_denials`](crate::Limiter::top_denials) has the keys.
     #[must_use]
     pub fn denials(mut self, keys: usize) -> Self {
         self.denials = keys;
         self
     }
 
-    /// After how long a remembered denial is asked about again; 10 seconds if not given. With 0, at once; more than a minute
-    /// is never, since no denial is remembered for longer.
-    ///
-    /// From then on one request at a time of each key is sent, and its reply takes the place of the denial. Meanwhile the other
-    /// requests are denied. If there is no reply, the denial stays until its own end, also for that request. So what an
-    /// operator does to end a denial (RL.RESET, `rl.shadow yes`, FLUSHALL) is in force within this time in every process.
+    /// After how long a remembered denial is rechecked; 10 seconds if not given. With 0, at once; more than a minute is never,
+    /// since no denial is remembered for longer. From then on one request at a time of each key is sent, and its reply takes the
+    /// place of the denial; without a reply the denial stays until its own end. So what an operator does to end a denial
+    /// (RL.RESET, `rl.shadow yes`, FLUSHALL) is in force within this time in every process.
     #[must_use]
     pub fn recheck_denials(mut self, after: Duration) -> Self {
         self.recheck_denials = after;

@@ -21,10 +21,7 @@ use crate::protocol::{Call, Exchange, Step, Verb, reply};
 use crate::stats::Stats;
 
 impl Limiter {
-    /// A limiter with the default settings for the server of a URL: see [`builder`](Self::builder).
-    ///
-    /// # Errors
-    /// [`Error::InvalidUrl`].
+    /// A limiter with the default settings: see [`builder`](Self::builder) for the URLs.
     pub fn open(url: &str) -> Result<Self, Error> {
         Builder::new(url).map(Builder::build)
     }
@@ -49,15 +46,6 @@ impl Limiter {
     /// it since the last request, if the server replies READONLY (it is not the master any more), and if the server is silent
     /// for a second; Sentinels are asked each time. A command that was sent is sent again only if the reply says that it was
     /// not executed: READONLY, and in a cluster MOVED, ASK and TRYAGAIN.
-    ///
-    /// ```
-    /// use redis_rl_client::Limiter;
-    ///
-    /// let limiter = Limiter::builder("redis-sentinel://a.example,b.example/main")?.denials(0).build();
-    /// let error = Limiter::open("http://localhost").unwrap_err();
-    /// assert!(error.to_string().starts_with("invalid URL: expected redis://"));
-    /// # Ok::<(), redis_rl_client::Error>(())
-    /// ```
     ///
     /// # Errors
     /// [`Error::InvalidUrl`].
@@ -123,18 +111,6 @@ impl Limiter {
     /// Checks a request under a part of its own and what others leave of the whole: the first limit that allows it is charged,
     /// and each one after it too, whatever it says. 2 to 8 limits, the narrowest first, of FIXED, WINDOW, COUNTER, ROLLING or
     /// TOKEN. In a cluster all keys must be in one slot.
-    ///
-    /// ```no_run
-    /// # async fn example(limiter: redis_rl_client::Limiter) -> Result<(), redis_rl_client::Error> {
-    /// # use redis_rl_client::Policy;
-    /// # use std::time::Duration;
-    /// let team = Policy::token(Duration::from_secs(60), 500).burst(50);
-    /// let model = Policy::token(Duration::from_secs(60), 1000).burst(100);
-    /// let shared = limiter.share(&[team.request("{model}:team:a"), model.request("{model}")]).await?;
-    /// assert!(shared.allowed());
-    /// # Ok(())
-    /// # }
-    /// ```
     pub async fn share(&self, requests: &[Request<'_>]) -> Result<Shared, Error> {
         let reply = match self.unsent() {
             Some(error) => Err(self.failed(error)),
@@ -185,9 +161,8 @@ impl Limiter {
         self.correct(Verb::Refund, request).await.and_then(|value| reply::decision(&value, request))
     }
 
-    /// Corrects a request that was charged its [cost](Request::cost) and turned out to cost `actual`: gives the
-    /// difference back, or charges it whatever the limit says. The decision is that of [`peek`](Self::peek) afterwards,
-    /// for a request of cost 1.
+    /// Corrects a request that was charged its [cost](Request::cost) and turned out to cost `actual`: gives the difference back,
+    /// or charges it whatever the limit says. The decision is that of [`peek`](Self::peek) afterwards, for a cost of 1.
     pub async fn settle(&self, request: &Request<'_>, actual: u64) -> Result<Decision, Error> {
         let next = Request::new(request.policy, request.key);
         self.correct(Verb::Settle(actual), request).await.and_then(|value| reply::decision(&value, &next))

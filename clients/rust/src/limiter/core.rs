@@ -89,8 +89,7 @@ impl Core {
 
     pub fn lease_lost(&self) {
         self.counters.leases_lost.increment();
-        let text = "a lease ended while it was held: another holder may be allowed";
-        self.log.warn(Kind::LeaseLost, format_args!("{text}"));
+        self.log.warn(Kind::LeaseLost, format_args!("a lease ended while it was held: another holder may be allowed"));
     }
 
     /// The decision on a request that this process knows: from kept units, or from a remembered denial.

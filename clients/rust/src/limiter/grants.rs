@@ -51,10 +51,6 @@ pub struct Grants {
     /// With the timeout and the fallback of the requests.
     limiter: Limiter,
     form: Form,
-    /// The size of a grant.
-    units: u64,
-    /// Whether the keys are bounded already.
-    keys_as_they_are: bool,
     /// What is left is given back when the last of these is dropped.
     _alive: Arc<watch::Sender<()>>,
 }
@@ -75,7 +71,7 @@ impl Limiter {
         let ahead = Ahead { units, hold: policy.longest_window().min(Duration::from_secs(1)) };
         let alive = Arc::new(watch::Sender::new(()));
         let limiter = Self { granted: Some(alive.subscribe()), ..self.clone() };
-        Ok(Grants { limiter, form: Form::granted(policy, ahead), units, keys_as_they_are: false, _alive: alive })
+        Ok(Grants { limiter, form: Form::granted(policy, ahead), _alive: alive })
     }
 }
 
@@ -85,8 +81,8 @@ impl Grants {
     #[must_use]
     pub fn hold(self, hold: Duration) -> Self {
         let hold = hold.clamp(Duration::from_millis(1), self.form.policy.longest_window());
-        let ahead = Ahead { units: self.units, hold };
-        Self { form: Form::granted(&self.form.policy, ahead), ..self }
+        let ahead = self.form.ahead.map(|ahead| Ahead { hold, ..ahead });
+        Self { form: Form { ahead, ..self.form }, ..self }
     }
 
     /// The same grants with the timeout and the fallback of a clone of their limiter, and without the server if it is. With a
@@ -96,28 +92,18 @@ impl Grants {
         Self { limiter: Limiter { granted: self.limiter.granted.clone(), ..limiter.clone() }, ..self.clone() }
     }
 
-    /// The same grants, with [keys that are sent as they are](crate::Request::with_key_as_it_is).
-    #[must_use]
-    pub fn with_keys_as_they_are(self) -> Self {
-        Self { keys_as_they_are: true, ..self }
-    }
-
-    fn request<'r>(&'r self, key: &'r [u8], cost: u64) -> Request<'r> {
-        let request = Request::new(&self.form.policy, key).cost(cost);
-        if self.keys_as_they_are { request.with_key_as_it_is() } else { request }
-    }
-
     /// Checks a request of cost 1.
     pub async fn check(&self, key: impl AsRef<[u8]>) -> Result<Decision, Error> {
-        self.check_cost(key, 1).await
+        self.check_request(&Request::new(&self.form.policy, key.as_ref())).await
     }
 
-    /// Checks a request. A cost above the size of a grant is sent to the server.
-    pub async fn check_cost(&self, key: impl AsRef<[u8]>, cost: u64) -> Result<Decision, Error> {
-        let request = self.request(key.as_ref(), cost);
-        let form = (1..=self.units).contains(&cost).then_some(&self.form);
-        let decision = self.limiter.ask(&request, form).await;
-        decision.or_else(|error| self.limiter.core.fall_back(&request, self.limiter.fallback, error))
+    /// Checks a request. One of another policy, with options or with a cost above the size of a grant is sent as it is.
+    pub async fn check_request(&self, request: &Request<'_>) -> Result<Decision, Error> {
+        let has_options = request.partial || request.always || request.id.is_some() || request.reserve.is_some();
+        let units = self.form.ahead.map_or(0, |ahead| ahead.units);
+        let is_granted = !has_options && (1..=units).contains(&request.cost) && *request.policy == self.form.policy;
+        let decision = self.limiter.ask(request, is_granted.then_some(&self.form)).await;
+        decision.or_else(|error| self.limiter.core.fall_back(request, self.limiter.fallback, error))
     }
 
     /// Gives back what is not used, and waits for that. What other clones use later is granted anew.

@@ -127,14 +127,6 @@ fn holder(request: &Owned) -> String {
     String::from_utf8_lossy(request.id.as_deref().unwrap_or_default()).into_owned()
 }
 
-fn require_lease(policy: &Policy) -> Result<(), Error> {
-    if policy.algorithm().traits().id {
-        Ok(())
-    } else {
-        Err(Error::Unsupported("a lease needs a policy of the algorithm LEASE"))
-    }
-}
-
 impl Limiter {
     /// Takes a lease for a new holder. If the caller is gone before the reply is there, the lease is released.
     ///
@@ -142,7 +134,9 @@ impl Limiter {
     /// The policy is not one of LEASE, or the server did not decide and the fallback is not
     /// [`Fallback::Local`](crate::Fallback::Local), which denies: only the server can hold a lease.
     pub async fn lease(&self, policy: &Policy, key: impl AsRef<[u8]>) -> Result<Leased, Error> {
-        require_lease(policy)?;
+        if !policy.algorithm().traits().id {
+            return Err(Error::Unsupported("a lease needs a policy of the algorithm LEASE"));
+        }
         let request = Owned::of(&Request::new(policy, key.as_ref()).id(&new_id()));
         let id = holder(&request);
         let (decisions, leases) = self.take_leases(vec![request]).await?;
@@ -164,7 +158,6 @@ impl Limiter {
 
     /// Ends the lease of the [id](Request::id) of a request; whether it was still held. [`Lease`] does this by itself.
     pub async fn release_request(&self, request: &Request<'_>) -> Result<bool, Error> {
-        require_lease(request.policy)?;
         self.call(Call::of(Verb::Release(request.id.unwrap_or_default()), request)).await.and_then(reply::flag)
     }
 }

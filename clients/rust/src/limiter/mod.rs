@@ -60,6 +60,10 @@ use crate::link::at_most_a_year;
 /// let names: Vec<_> = decisions.denied().map(|decision| decision.policy().label()).collect();
 /// assert_eq!(names, ["tokens"]);
 ///
+/// // What others leave of the whole: the first limit that allows pays.
+/// let shared = limiter.share(&[calls.request("{org:8}:team"), calls.request("{org:8}")]).await?;
+/// assert_eq!(shared.paid, Some(0));
+///
 /// // Several requests in one round trip, each with a decision of its own.
 /// let decisions: Vec<_> = limiter.check_each(&requests).await.into_iter().flatten().collect();
 /// assert!(decisions[0].allowed && !decisions[1].allowed);

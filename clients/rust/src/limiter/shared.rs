@@ -81,9 +81,7 @@ impl Begun<'_> {
         let form = Form::of(self.request)?;
         let mut sent = self.sent.take_if(|sent| sent.is_flying)?;
         self.limiter.note(self.request, |entry, now| entry.account.late_alone(&mut sent, now));
-        let key = self.request.bounded_key();
-        let state = State::new(self.request.policy, &key);
-        Some(Flight::new(self.limiter, &state, Command::alone(form, sent, Instant::now())))
+        Some(Flight::new(self.limiter, &State::of(self.request), Command::alone(form, sent, Instant::now())))
     }
 }
 
@@ -223,8 +221,7 @@ pub(super) fn land_later(flights: Vec<Option<Flight>>, late: Option<Late>) {
 impl Limiter {
     /// Begins a request. Returns the decision, if this process knows it; else what the request waits for.
     pub(super) fn begin<'a>(&'a self, request: &'a Request<'a>, form: Option<&Form>) -> Asking<'a> {
-        let (key, now) = (request.bounded_key(), Instant::now());
-        let (state, mut waiting) = (State::new(request.policy, &key), None);
+        let (state, now, mut waiting) = (State::of(request), Instant::now(), None);
         let caller = || {
             let (sender, answer) = oneshot::channel();
             waiting = Some(answer);
@@ -235,7 +232,7 @@ impl Limiter {
             (asked, entry.account.has_waiting())
         });
         let (begun, next) = match (asked, waiting) {
-            (Asked::Alone(sent), _) => return Asking::Alone(self.begun(request, sent)),
+            (Asked::Alone(sent), _) => return Asking::Alone(Begun { limiter: self, request, sent: Some(sent) }),
             (Asked::Known(decision, next), _) => {
                 self.core.count_known(&decision);
                 (Asking::Known(decision), next)
@@ -252,10 +249,6 @@ impl Limiter {
         begun
     }
 
-    fn begun<'a>(&'a self, request: &'a Request<'a>, sent: Sent) -> Begun<'a> {
-        Begun { limiter: self, request, sent: Some(sent) }
-    }
-
     /// Begins a request under several limits. Remembered denials are rechecked together.
     ///
     /// # Errors
@@ -269,7 +262,8 @@ impl Limiter {
         }
         let begin = |(request, asks): (&'a Request<'a>, Result<Option<Instant>, Decision>)| {
             let asks = asks.unwrap_or_default();
-            self.begun(request, accounts.of(request, now, |entry| entry.account.begin(asks, now)))
+            let sent = Some(accounts.of(request, now, |entry| entry.account.begin(asks, now)));
+            Begun { limiter: self, request, sent }
         };
         Ok(requests.iter().zip(known).map(begin).collect())
     }
@@ -364,8 +358,7 @@ impl Limiter {
 
     /// Changes what is known of the key of a request, and sends the command that follows.
     fn note(&self, request: &Request<'_>, change: impl FnOnce(&mut Entry, Instant) -> Option<Command<Answer>>) {
-        let (key, now) = (request.bounded_key(), Instant::now());
-        let state = State::new(request.policy, &key);
+        let (state, now) = (State::of(request), Instant::now());
         if let Some(command) = self.core.accounts.with(&state, now, |entry| change(entry, now)) {
             Flight::new(self, &state, command).fly();
         }

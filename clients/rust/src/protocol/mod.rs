@@ -177,13 +177,6 @@ fn is_unknown_command(error: &RedisError) -> bool {
     })
 }
 
-/// The words of a command.
-#[cfg(test)]
-fn words(command: &Cmd) -> Vec<String> {
-    let words = redis::parse_redis_value(&command.get_packed_command()).expect("a command");
-    redis::from_redis_value(words).expect("words")
-}
-
 #[cfg(test)]
 #[path = "tests/vectors.rs"]
 mod vectors;
@@ -194,6 +187,7 @@ mod tests {
 
     use redis::parse_redis_value;
 
+    use super::vectors::words;
     use super::*;
     use crate::policy::Policy;
 

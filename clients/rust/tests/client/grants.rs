@@ -71,12 +71,12 @@ fn costs_and_denials() {
     on_one_server(async |limiter, _| {
         let policy = Policy::token(HOUR, 25);
         let grants = limiter.grants(&policy, 10).unwrap().hold(HOUR);
+        let check = async |cost| grants.check_request(&policy.request("k").cost(cost)).await.unwrap();
         // More than a grant: sent as it is.
-        assert_eq!(grants.check_cost("k", 11).await.unwrap().source, Source::Server);
-        assert!(grants.check_cost("k", 7).await.unwrap().allowed);
-        assert!(grants.check_cost("k", 7).await.unwrap().allowed);
+        assert_eq!(check(11).await.source, Source::Server);
+        assert!(check(7).await.allowed && check(7).await.allowed);
         // All 25 units are used.
-        let denied = grants.check_cost("k", 1).await.unwrap();
+        let denied = check(1).await;
         assert_eq!((denied.allowed, denied.charged), (false, 0));
         let wait = denied.retry_after.duration().expect("a wait");
         assert!(wait > Duration::ZERO && wait <= HOUR / 25, "{wait:?}");
@@ -99,8 +99,10 @@ fn costs_and_denials() {
 fn a_request_has_its_own_timeout_and_fallback() {
     on_one_server(async |limiter, server| {
         // The limiter itself waits for long, and returns the error.
-        let grants = limiter.grants(&Policy::token(HOUR, 1_000), 10).unwrap().hold(HOUR);
+        let policy = Policy::token(HOUR, 1_000);
+        let grants = limiter.grants(&policy, 10).unwrap().hold(HOUR);
         assert!(grants.check("k").await.unwrap().allowed);
+        let other = policy.request("other");
         let paused = Paused::new(server);
         let soon = Duration::from_millis(50);
         let began = Instant::now();
@@ -108,11 +110,11 @@ fn a_request_has_its_own_timeout_and_fallback() {
         for (cost, timeout) in [(1, soon), (11, soon), (1, Duration::ZERO), (11, Duration::ZERO)] {
             for fallback in [Fallback::Allow, Fallback::Deny] {
                 let limiter = limiter.with_timeout(timeout).with_fallback(fallback);
-                let decision = grants.with_settings_of(&limiter).check_cost("other", cost).await.unwrap();
+                let decision = grants.with_settings_of(&limiter).check_request(&other.cost(cost)).await.unwrap();
                 assert_eq!((decision.allowed, decision.source), (fallback == Fallback::Allow, Source::Fallback));
             }
             let limiter = limiter.with_timeout(timeout);
-            let error = grants.with_settings_of(&limiter).check_cost("other", cost).await.unwrap_err();
+            let error = grants.with_settings_of(&limiter).check_request(&other.cost(cost)).await.unwrap_err();
             assert!(matches!(error, Error::Timeout(waited) if waited == timeout), "{error}");
         }
         assert!(began.elapsed() < PATIENCE / 2, "{:?}", began.elapsed());
@@ -120,9 +122,9 @@ fn a_request_has_its_own_timeout_and_fallback() {
         let at_once = grants.with_settings_of(&limiter.with_timeout(Duration::ZERO));
         assert_eq!(at_once.check("k").await.unwrap().source, Source::Grant);
         let alone = grants.with_settings_of(&limiter.without_server());
-        assert_eq!(alone.check_cost("k", 8).await.unwrap().source, Source::Grant);
-        for (key, cost) in [("k", 1), ("k", 0), ("other", 1)] {
-            assert!(matches!(alone.check_cost(key, cost).await, Err(Error::Overloaded)), "{key}, {cost}");
+        assert_eq!(alone.check_request(&policy.request("k").cost(8)).await.unwrap().source, Source::Grant);
+        for request in [policy.request("k"), policy.request("k").cost(0), other] {
+            assert!(matches!(alone.check_request(&request).await, Err(Error::Overloaded)), "{request:?}");
         }
         drop(paused);
         // The fetch went on, so what it brings is not lost.

@@ -2,12 +2,18 @@
 
 use std::time::Duration;
 
-use redis::Value;
+use redis::{Cmd, Value};
 use serde_json::Value as Json;
 
-use super::{Call, Verb, reply, words};
+use super::{Call, Verb, reply};
 use crate::decision::{Decision, RetryAfter};
 use crate::policy::{Algorithm, Policy, Request};
+
+/// The words of a command.
+pub fn words(command: &Cmd) -> Vec<String> {
+    let words = redis::parse_redis_value(&command.get_packed_command()).expect("a command");
+    redis::from_redis_value(words).expect("words")
+}
 
 fn vectors(text: &str) -> Json {
     serde_json::from_str(text).expect("JSON")
