@@ -59,12 +59,10 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod decision;
-mod fallback;
 mod key;
 mod policy;
 
-pub use decision::{Decision, Decisions, RetryAfter, Shared, Source};
-pub use fallback::Fallback;
+pub use decision::{Decision, Decisions, Fallback, RetryAfter, Shared, Source};
 pub use key::{bounded, bounded_after};
 pub use policy::{Algorithm, Calendar, InvalidPolicy, Policy, Request, Traits, Window};
 

@@ -4,8 +4,8 @@ use std::fmt;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Instant;
 
+use crate::decision::Fallback;
 use crate::error::Error;
-use crate::fallback::Fallback;
 
 #[derive(Debug, Default)]
 pub struct Counter(AtomicU64);

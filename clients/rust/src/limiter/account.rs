@@ -36,9 +36,7 @@ pub trait Caller {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Form {
     pub policy: Policy,
-    /// How the reply is divided.
     pub join: Join,
-    /// The most units of one command.
     pub most: u64,
     pub ahead: Option<Ahead>,
 }
@@ -104,12 +102,10 @@ struct Waiter<C> {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Command<C> {
     pub form: Form,
-    /// How many units it asks for.
     pub units: u64,
     /// How many of these units are for requests. A grant charges the others in advance.
     pub needed: u64,
     waiters: Vec<Waiter<C>>,
-    /// When it was sent, and what was known then.
     pub sent: Sent,
     /// The latest end of a time limit of these requests.
     pub ends_at: Instant,

@@ -65,7 +65,6 @@ pub struct Entry {
     pub account: Account<Answer>,
     /// How many units the server counts by its last reply, and when the last of them stops counting.
     used: Option<(u64, Instant)>,
-    /// The local limit, once it has decided.
     local: Option<Box<Local>>,
     /// A task gives back what is left of grants.
     pub is_kept: bool,

@@ -6,8 +6,8 @@ use std::time::Duration;
 use super::Limiter;
 use super::accounts::Accounts;
 use super::core::Core;
+use crate::decision::Fallback;
 use crate::error::Error;
-use crate::fallback::Fallback;
 use crate::link::{self, Link, Target, at_most_a_year};
 
 /// The settings of a limiter.

@@ -12,10 +12,9 @@ use super::account::Form;
 use super::accounts::TopDenial;
 use super::builder::Builder;
 use super::shared::{Asking, land_later};
-use crate::decision::{Decision, Decisions, RetryAfter, Shared};
+use crate::decision::{Decision, Decisions, Fallback, RetryAfter, Shared};
 use crate::error::Error;
-use crate::fallback::Fallback;
-use crate::link::Late;
+use crate::link::{Late, at_most_a_year};
 use crate::policy::{Policy, Request};
 use crate::protocol::{Call, Exchange, Step, Verb, reply};
 use crate::stats::Stats;
@@ -59,6 +58,22 @@ impl Limiter {
         self.core.link.send(command, key).await
     }
 
+    /// Opens the connection, so that the first request does not wait for it: the timeout may be shorter than that takes. Takes up
+    /// to 5 seconds. If this future is dropped, the attempt goes on.
+    ///
+    /// # Errors
+    /// There is no connection. The next request tries again.
+    pub async fn connect(&self) -> Result<(), Error> {
+        self.core.link.connect().await
+    }
+
+    /// The same limiter with another timeout, for example what is left of a caller's deadline. With 0 it sends nothing. The
+    /// circuit breaker has the timeout of the [builder](crate::Builder::timeout).
+    #[must_use]
+    pub fn with_timeout(&self, timeout: Duration) -> Self {
+        Self { timeout: at_most_a_year(timeout), ..self.clone() }
+    }
+
     /// The same limiter with another fallback, for example one that denies logins.
     #[must_use]
     pub fn with_fallback(&self, fallback: Fallback) -> Self {
@@ -82,7 +97,7 @@ impl Limiter {
 
     /// What this limiter and its clones did.
     pub fn stats(&self) -> Stats {
-        self.core.stats()
+        self.core.counters.snapshot(self.core.link.gauge())
     }
 }
 
@@ -113,7 +128,7 @@ impl Limiter {
     /// TOKEN. In a cluster all keys must be in one slot.
     pub async fn share(&self, requests: &[Request<'_>]) -> Result<Shared, Error> {
         let reply = match self.unsent() {
-            Some(error) => Err(self.failed(error)),
+            Some(error) => Err(self.core.failed(error, self.timeout)),
             None => self.call(Call::share(requests)).await,
         };
         let shared = reply.and_then(|reply| reply::shared(reply, requests));
@@ -287,21 +302,12 @@ impl Limiter {
         late: &mut Option<Late>,
     ) -> Vec<Result<Value, Error>> {
         if self.timeout.is_zero() {
-            return calls.iter().map(|_| Err(self.failed(Error::Timeout(self.timeout)))).collect();
+            return calls.iter().map(|_| Err(self.core.failed(Error::Timeout(self.timeout), self.timeout))).collect();
         }
         let unended = self.core.unended(calls.len());
         let replies = self.converse(calls, self.timeout, late).await;
         ScopeGuard::into_inner(unended);
-        replies.into_iter().map(|reply| reply.map_err(|error| self.failed(error))).collect()
-    }
-
-    /// [`Core::failed`](super::core::Core::failed), of this limiter.
-    pub(super) fn failed(&self, error: Error) -> Error {
-        match self.core.failed(error) {
-            // The error has the time limit of this call, not what was left of it.
-            Error::Timeout(_) => Error::Timeout(self.timeout),
-            other => other,
-        }
+        replies.into_iter().map(|reply| reply.map_err(|error| self.core.failed(error, self.timeout))).collect()
     }
 
     /// Sends calls that do not depend on each other with one write, and waits for `limit`. In a cluster, their keys have one

@@ -7,13 +7,12 @@ use scopeguard::ScopeGuard;
 
 use super::account::Form;
 use super::accounts::Accounts;
-use crate::decision::{Decision, Decisions, RetryAfter, Shared, Source};
+use crate::decision::{Decision, Decisions, Fallback, RetryAfter, Shared, Source};
 use crate::error::{Error, is_connection_error};
-use crate::fallback::Fallback;
 use crate::link::Link;
 use crate::policy::Request;
 use crate::protocol::Server;
-use crate::stats::{Counters, Kind, Log, Stats};
+use crate::stats::{Counters, Kind, Log};
 
 /// `retry_after` of a request that [`Fallback::Deny`] denies.
 const RETRY: RetryAfter = RetryAfter::After(Duration::from_secs(1));
@@ -44,11 +43,13 @@ impl Core {
         result
     }
 
-    /// Counts how a call failed, also a call that was not sent.
-    pub fn failed(&self, error: Error) -> Error {
+    /// Counts how a call failed, also a call that was not sent. A timeout has the time limit of the call, not what was left of
+    /// it.
+    pub fn failed(&self, error: Error, limit: Duration) -> Error {
         let error = match error {
+            Error::Timeout(_) => Error::Timeout(limit),
             // A timeout of the connection itself.
-            Error::Redis(error) if error.is_timeout() => Error::Timeout(self.timeout),
+            Error::Redis(error) if error.is_timeout() => Error::Timeout(limit),
             other => other,
         };
         let counter = match &error {
@@ -65,10 +66,6 @@ impl Core {
     /// Counts these calls as cancelled, if the guard is dropped: their caller has stopped waiting.
     pub fn unended(&self, calls: usize) -> ScopeGuard<usize, impl FnOnce(usize)> {
         scopeguard::guard(calls, |calls| (0..calls).for_each(|_| self.counters.cancelled.increment()))
-    }
-
-    pub fn stats(&self) -> Stats {
-        self.counters.snapshot(self.link.gauge())
     }
 
     pub fn decided(&self, allowed: bool) {
@@ -122,7 +119,6 @@ impl Core {
         decisions.limits.into_iter().next().ok_or(Error::UnknownReply)
     }
 
-    /// Decides by the fallback alone.
     fn by_fallback(&self, request: &Request<'_>, fallback: Fallback, error: Error) -> Result<Decision, Error> {
         let (policy, counters) = (request.policy, &self.counters);
         let traits = policy.algorithm().traits();
@@ -241,11 +237,16 @@ mod tests {
     use super::*;
     use crate::policy::Policy;
     use crate::protocol::{Call, Exchange, Step, Verb};
+    use crate::stats::Stats;
 
     const POLICY: Policy = Policy::counter(Duration::from_secs(86_400), 10);
 
     fn core() -> Core {
         Arc::into_inner(crate::Limiter::open("redis://localhost").unwrap().core).unwrap()
+    }
+
+    fn stats(core: &Core) -> Stats {
+        core.counters.snapshot(core.link.gauge())
     }
 
     #[test]
@@ -297,7 +298,7 @@ mod tests {
         const LEASE: Policy = Policy::lease(Duration::from_secs(60), 1);
         let (core, shadow) = (core(), POLICY.shadow());
         denied(&core, &POLICY.request("known"));
-        let before = core.stats();
+        let before = stats(&core);
         let text = logged(|| {
             let outage = |policy: &Policy, fallback| {
                 let decision = core.fall_back(&policy.request("k"), fallback, Error::CircuitOpen);
@@ -321,8 +322,8 @@ mod tests {
         // One kind does not keep another from being logged.
         let kinds = ["overloaded: ", "failing closed: ", "no decision: ", "failing open: "];
         assert_eq!(kinds.map(|kind| text.matches(kind).count()), [1, 1, 1, 2], "{text}");
-        let now = core.stats();
-        let changed = crate::Stats {
+        let now = stats(&core);
+        let changed = Stats {
             remembered: before.remembered + 3,
             fallback_denied: 1,
             fallback_errors: 2,
@@ -343,8 +344,8 @@ mod tests {
     fn each_timeout_counts_as_one() {
         let core = core();
         let silent = redis::RedisError::from(std::io::Error::from(std::io::ErrorKind::TimedOut));
-        assert!(matches!(core.failed(silent.into()), Error::Timeout(_)));
-        assert_eq!((core.stats().timeouts, core.stats().errors), (1, 0));
+        assert!(matches!(core.failed(silent.into(), core.timeout), Error::Timeout(_)));
+        assert_eq!((stats(&core).timeouts, stats(&core).errors), (1, 0));
     }
 
     /// What is logged meanwhile.

@@ -26,7 +26,6 @@ pub struct Denial {
     /// From when on a request is sent again. `None` if that is later than any time that can be represented.
     due: Option<Instant>,
     pub(crate) until: Instant,
-    /// How many requests it has denied.
     pub(crate) count: u64,
 }
 

@@ -19,7 +19,13 @@ pub fn share(reply: &Decision, n: u64, i: u64, join: Join) -> Decision {
     let unused = if join == Join::Always { limit.saturating_sub(count).max(0) } else { remaining };
     if charged == 0 && (!reply.shadow || join != Join::Partial || unused > 0) {
         let shadow = reply.shadow && unused == 0;
-        return Decision { allowed: true, remaining: unsigned(unused), retry_after: RetryAfter::Now, shadow, ..*reply };
+        return Decision {
+            allowed: true,
+            remaining: unused.unsigned_abs(),
+            retry_after: RetryAfter::Now,
+            shadow,
+            ..*reply
+        };
     }
     // What was counted before the first of them, and how much of the limit was left then.
     let (before, fits) = match join {
@@ -46,13 +52,9 @@ pub fn share(reply: &Decision, n: u64, i: u64, join: Join) -> Decision {
         allowed: is_allowed || shadow,
         charged: u64::from(is_charged),
         count: counted,
-        remaining: unsigned(left),
+        remaining: left.unsigned_abs(),
         retry_after: if is_allowed || shadow { RetryAfter::Now } else { next },
         shadow,
         ..*reply
     }
-}
-
-fn unsigned(units: i64) -> u64 {
-    u64::try_from(units).unwrap_or(0)
 }

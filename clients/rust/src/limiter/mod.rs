@@ -27,9 +27,8 @@ pub use lease::{Lease, Leased};
 pub use reservation::{Reservation, Reserved, ReservedAll};
 
 use self::core::Core;
+use crate::decision::Fallback;
 use crate::error::Error;
-use crate::fallback::Fallback;
-use crate::link::at_most_a_year;
 
 /// Checks requests on a server with the module, or on one without it through the Lua scripts. Clones are cheap; they share the
 /// connection, the remembered denials, the circuit breaker and the counters.
@@ -96,24 +95,6 @@ pub struct Limiter {
     pub(crate) asks_server: bool,
     /// Of grants: ends when nobody can use them any more.
     pub(crate) granted: Option<watch::Receiver<()>>,
-}
-
-impl Limiter {
-    /// Opens the connection, so that the first request does not wait for it: the timeout may be shorter than that takes. Takes up
-    /// to 5 seconds. If this future is dropped, the attempt goes on.
-    ///
-    /// # Errors
-    /// There is no connection. The next request tries again.
-    pub async fn connect(&self) -> Result<(), Error> {
-        self.core.link.connect().await
-    }
-
-    /// The same limiter with another timeout, for example what is left of a caller's deadline. With 0 it sends nothing. The
-    /// circuit breaker has the timeout of the [builder](crate::Builder::timeout).
-    #[must_use]
-    pub fn with_timeout(&self, timeout: Duration) -> Self {
-        Self { timeout: at_most_a_year(timeout), ..self.clone() }
-    }
 }
 
 /// Does work in a task, which goes on if the caller is dropped, and waits for it.

@@ -271,7 +271,7 @@ impl Limiter {
     /// Checks a request under several limits, without a fallback.
     pub(crate) async fn check_all_on_server(&self, requests: &[Request<'_>]) -> Result<Decisions, Error> {
         if let Some(error) = self.unsent() {
-            return Err(self.failed(error));
+            return Err(self.core.failed(error, self.timeout));
         }
         let begun = match self.begin_all(requests) {
             Ok(begun) => begun,
@@ -300,7 +300,7 @@ impl Limiter {
             let own = if granted.is_none() { Form::of(request) } else { None };
             let form = granted.or(own.as_ref());
             if let Some(error) = self.unsent() {
-                return self.core.known(request, form).ok_or_else(|| self.failed(error));
+                return self.core.known(request, form).ok_or_else(|| self.core.failed(error, self.timeout));
             }
             match self.begin(request, form) {
                 Asking::Known(decision) => return Ok(decision),
@@ -352,7 +352,7 @@ impl Limiter {
                 }
                 Ok(decision)
             }
-            Err(error) => Err(self.failed(error)),
+            Err(error) => Err(self.core.failed(error, self.timeout)),
         }
     }
 

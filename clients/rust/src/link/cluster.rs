@@ -64,7 +64,6 @@ impl Cluster {
         Self(Arc::new(Shared { seeds, place, silence, gauge, state, read }))
     }
 
-    /// The connection to a node.
     fn server(&self, node: &Node) -> Arc<Server> {
         let mut state = self.0.state.lock();
         let server = state.servers.entry(node.clone()).or_insert_with(|| {

@@ -41,9 +41,7 @@ struct State {
     is_watched: bool,
     connection: Option<Connection>,
     opening: Option<Opening>,
-    /// The attempt to connect that failed last.
     failed: Option<(Instant, RedisError)>,
-    /// When the last request began.
     used: Instant,
 }
 

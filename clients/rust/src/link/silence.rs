@@ -19,7 +19,6 @@ const TRIALS_APART: Duration = Duration::from_millis(100);
 pub struct Silence {
     /// After so long a silence it opens; `None` for never.
     limit: Option<Duration>,
-    /// How many requests wait for a reply.
     waiting: usize,
     /// How long requests have waited since the last reply, up to `looked`.
     silent: Duration,

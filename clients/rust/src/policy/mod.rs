@@ -68,7 +68,6 @@ const fn valid(policy: Result<Policy, InvalidPolicy>) -> Policy {
     }
 }
 
-/// Reads the rows.
 macro_rules! of_each_algorithm {
     (() $($(#[$doc:meta])* $snake:ident $name:ident $word:literal $label:literal: $type:ty, in_memory $in_memory:ty { $($column:tt)* })*) => {
         /// A constructor for each algorithm.

@@ -11,7 +11,6 @@ use crate::policy::{Policy, Request, Window};
 /// All figures in one string. It costs server and client the least.
 const LINE: &str = "LINE";
 
-/// A call of the module.
 #[derive(Clone, Copy, Debug)]
 pub struct Call<'a> {
     verb: Verb<'a>,

@@ -13,8 +13,9 @@ const FIGURES: usize = 12;
 
 /// The LINE reply to a request.
 pub fn decision(reply: &Value, request: &Request<'_>) -> Result<Decision, Error> {
+    let Value::BulkString(line) = reply else { return Err(Error::UnknownReply) };
     let [first, count, _, limit, remaining, retry_after_ms, next_ms, reset_ms, delay_ms, now_ms, shadow, charged] =
-        figures(reply).ok_or(Error::UnknownReply)?;
+        figures(line).ok_or(Error::UnknownReply)?;
     Ok(Decision {
         // With PARTIAL, COST 0 charges 0 units in either case.
         allowed: if request.partial && request.cost == 0 { retry_after_ms == 0 } else { first > 0 },
@@ -67,13 +68,8 @@ pub fn flag(reply: Value) -> Result<bool, Error> {
     }
 }
 
-/// The figures of a LINE reply.
-fn figures(reply: &Value) -> Option<[i64; FIGURES]> {
-    if let Value::BulkString(line) = reply { of_line(line) } else { None }
-}
-
 /// The figures of a line, with a blank between them. Those that this client does not know are left out.
-fn of_line(mut rest: &[u8]) -> Option<[i64; FIGURES]> {
+fn figures(mut rest: &[u8]) -> Option<[i64; FIGURES]> {
     let mut known = [0; FIGURES];
     for figure in &mut known {
         let negative = rest.strip_prefix(b"-");
