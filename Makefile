@@ -73,7 +73,7 @@ PROMISE      ?=
 export RL_PANICKING_MODULE ?= $(TARGET)/panic-on-purpose/debug/libredis_rl.so
 
 .PHONY: reliability
-reliability: build $(if $(SERVERS),,servers) ## test that nothing ends the server: hostile input, panics, memory, load and unload; SECONDS_EACH=5 a test
+reliability: build $(if $(SERVERS),,servers) ## test that nothing ends the server: hostile input, panics, memory; SECONDS_EACH=5 a test
 	@scripts/install test
 	cargo build --locked --features panic-on-purpose --target-dir "$(TARGET)/panic-on-purpose"
 	SECONDS_EACH=$(SECONDS_EACH) $(call tests,--test reliability,reliability) -- --nocapture $(PROMISE)

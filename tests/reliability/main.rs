@@ -10,7 +10,6 @@ mod random;
 mod support;
 
 mod hostile_input;
-mod load_and_unload;
 mod memory;
 mod panics;
 
