@@ -282,6 +282,22 @@ def test_websocket(port: int, prefix: str) -> None:
         http.portal.call(client.aclose)
 
 
+async def test_a_websocket_of_a_server_that_sends_no_response() -> None:
+    async def policies(scope: Any) -> Any:
+        return [("TOKEN 1h 1", "key")]
+
+    async def receive() -> Any:
+        return {"type": "websocket.connect"}
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    sent: list[Any] = []
+    limiter = AsyncLimiter(redis.asyncio.Redis(port=free_port(), retry=None), unavailable="deny")
+    await RateLimitMiddleware(FastAPI(), limiter=limiter, policies=policies)({"type": "websocket"}, receive, send)
+    assert sent == [{"type": "websocket.close", "code": 1013}]
+
+
 @needs_module
 async def test_the_examples_of_the_page(port: int, raw: redis.Redis) -> None:
     raw.flushall()
@@ -317,6 +333,11 @@ def test_a_wrong_throttle() -> None:
     for wrong, text in (({"algorithm": "TOKNE"}, "expected one of"), ({"options": {"burst": 5}}, "ROLLING takes none")):
         with pytest.raises(ValueError, match=text):
             type("Wrong", (drf.Throttle,), wrong)
+
+
+def test_a_throttle_that_does_not_limit_a_request() -> None:
+    anonymous = type("Anonymous", (drf.AnonRateThrottle,), {"rate": "1/min"})()
+    assert anonymous.allow_request(SimpleNamespace(user=SimpleNamespace(is_authenticated=True)), None)
 
 
 WRONG = [("TOKEN 1m 60", "ann"), 60, "TOKEN", [60], [("TOKEN 1m 60", None)], [("TOKNE 1m 2", "a")], [("x", "a")]]

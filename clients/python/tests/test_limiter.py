@@ -74,8 +74,9 @@ async def test_several_limits(kind: str, both: int, prefix: str) -> None:
         assert denied.violated == ["user", "fixed"]
         assert denied.headers()["RateLimit-Policy"] == '"user";q=2;w=3600, "fixed";q=9;w=86400'
         assert (await value(it.peek("FIXED day 9", "ip:192.0.2.1", cost=0))).count == 8
-        shadowed = await value(it.check_all([("GCRA 1h 2 SHADOW", "b", 3), ("GCRA 1h 2 AS b", "b")]))
+        shadowed = await value(it.check_all([("GCRA 1h 2 SHADOW", "b", 3), ("GCRA 1m 2", "b")]))
         assert (shadowed.allowed, shadowed.limits[0].is_shadow) == (True, True)
+        assert shadowed.headers()["RateLimit-Policy"] == '"gcra";q=2;w=3600, "gcra-2";q=2;w=60'
         for wrong in ([], ("TOKEN 1h 2", "ann"), 60):
             with pytest.raises((TypeError, ValueError), match="limits: expected"):
                 await value(it.check_all(wrong))
@@ -103,10 +104,11 @@ async def test_a_part_of_its_own_and_what_others_leave(kind: str, both: int, pre
 @every_kind
 async def test_waiting_and_leases(kind: str, both: int, prefix: str) -> None:
     async with limited(kind, both, prefix=prefix) as it:
-        await value(it.wait("TOKEN 1s 5 BURST 1", "w"))
-        begin = time.monotonic()
-        assert (await value(it.wait("TOKEN 1s 5 BURST 1", "w", timeout=5))).allowed
-        assert time.monotonic() - begin > 0.15
+        for policy in ("TOKEN 1s 5 BURST 1", "LEAKY 1s 5 BURST 2"):
+            await value(it.wait(policy, "w"))
+            begin = time.monotonic()
+            assert (await value(it.wait(policy, "w", timeout=5))).allowed
+            assert time.monotonic() - begin > 0.15
         for policy, cost, timeout in (("TOKEN 1h 1", 2, None), ("TOKEN 1h 1", 1, 0.05)):
             await value(it.check("TOKEN 1h 1", "w"))
             with pytest.raises(Denied):
@@ -170,6 +172,8 @@ async def test_a_server_that_stops(kind: str, own: Server, caplog: pytest.LogCap
             assert not (await value(local.check(policy, "ann", id="a" if "LEASE" in policy else None))).allowed
         both = [("FIXED 1h 4 AS a", "ann"), ("FIXED 1h 2 AS b", "ann")]
         assert [(await value(local.check_all(both))).allowed for _ in range(2)] == [True, False]
+        shadowed = await value(local.check_all([("FIXED 1h 4 AS c SHADOW", "ann", 3), ("FIXED 1h 4 AS d", "ann")]))
+        assert (shadowed.allowed, [each.charged for each in shadowed.limits]) == (True, [0, 1])
         parts = [("FIXED 1h 2 AS own", "ann"), ("FIXED 1h 6 AS whole", "w")]
         assert [(await value(local.share(parts))).paid for _ in range(4)] == [1, 2, 2, 0]
         assert (await value(local.peek("FIXED 1h 4 AS a", "ann"))).remaining == 1
@@ -182,7 +186,7 @@ async def test_a_server_that_stops(kind: str, own: Server, caplog: pytest.LogCap
         with pytest.raises(redis.ConnectionError):
             await value(fails.check("TOKEN 1h 8", "ann"))
         counts = [(each.counters.failed_open, each.counters.failed_closed) for each in made]
-        assert (local.counters.local, counts) == (17, [(0, 0), (0, 1), (1, 0), (0, 1)])
+        assert (local.counters.local, counts) == (18, [(0, 0), (0, 1), (1, 0), (0, 1)])
         own.start()
         end, source = time.monotonic() + 5, "local"
         while source != "server":  # a settlement may try

@@ -257,6 +257,14 @@ async def test_wrong_arguments(kind: str) -> None:
     assert not server.sent
 
 
+async def test_the_end_of_with_waits_no_longer_than_a_call() -> None:
+    limiter = Fake("asyncio", {"RL.SETTLE": ["lost"]}).limiter()
+    limiter.link.timeout = 0.1
+    async with await limiter.reserve(LIMITS, "1s"):
+        pass
+    assert not await limiter.join(0)
+
+
 async def test_a_caller_that_leaves_while_it_waits_for_a_reservation() -> None:
     """The server may have charged it."""
     server = Fake("asyncio", {})

@@ -147,6 +147,8 @@ def test_replies_and_their_headers() -> None:
             assert Decisions(found.allowed, [found]).headers() == headers
             compared += 1
     assert compared > 20
+    most = decided(f"1 0 {2**53 - 1} {2**53 - 1} {2**53 - 1} 0 0 0 0 7 0 1", Limit(Policy("TOKEN", 1, 2**53 - 1), "k"))
+    assert most.headers()["RateLimit"] == '"token";r=999999999999999;t=0'
     with pytest.raises(ValueError, match="not enough values"):
         decided("1 2 3", Limit(Policy("TOKEN", 1, 1), "k"))
 
