@@ -55,6 +55,7 @@ function replaceIfReplica(client: any, error: any): void {
   }
 }
 
+/** `timeout: 0`: a command has the time limit of this package. That of node-redis makes another AbortSignal for each. */
 function nodeRedis(client: any): Library {
   const isClosed = (): boolean => !client.isOpen
   if (client.masters) {
@@ -63,19 +64,19 @@ function nodeRedis(client: any): Library {
       isReady: () => client.isReady ?? client.masters.length > 0,
       isClosed,
       prepare: () => (client.isOpen ? undefined : whyClosed(client)),
-      send: (key, readOnly, words, abortSignal) => client.sendCommand(key, readOnly, words, { abortSignal }),
+      send: (key, readOnly, words, abortSignal) => client.sendCommand(key, readOnly, words, { abortSignal, timeout: 0 }),
       node: (key) => client.slots?.[slot(key)]?.master?.address,
     }
   }
   if (typeof client.execute !== 'function') {
-    return { isReady: () => client.isReady, isClosed, send: (_key, _readOnly, words, abortSignal) => client.sendCommand(words, { abortSignal }) }
+    return { isReady: () => client.isReady, isClosed, send: (_key, _readOnly, words, abortSignal) => client.sendCommand(words, { abortSignal, timeout: 0 }) }
   }
   // A pool, in which a request waits for a connection, maybe for long.
   const send: Send = (_key, _readOnly, words, abortSignal) =>
     client.execute((one: any) => {
       abortSignal.throwIfAborted()
       if (!one.isReady) throw new Error('the connection is broken')
-      return one.sendCommand(words, { abortSignal }).catch((error: unknown) => {
+      return one.sendCommand(words, { abortSignal, timeout: 0 }).catch((error: unknown) => {
         replaceIfReplica(one, error)
         throw error
       })
