@@ -343,24 +343,3 @@ const fn valid_name(name: &str) -> Option<Name> {
         _ => None,
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn months_and_years_have_their_own_lengths() {
-        let month = Policy::fixed_calendar(Calendar::Month, 1);
-        let year = Policy::fixed_calendar(Calendar::Year, 1);
-        let days = |policy: Policy, seconds: u64| policy.window_millis_at(seconds * 1_000) / 86_400_000;
-        // 29 February 2024, and 1 January 2026.
-        assert_eq!((days(month, 1_709_164_800), days(year, 1_709_164_800)), (29, 366));
-        assert_eq!((days(month, 1_767_225_600), days(year, 1_767_225_600)), (31, 365));
-        // Anchored at 31 January 2026, 12:00: the period that starts on 28 February ends on 31 March.
-        let billing = month.anchor(1_769_860_800);
-        assert_eq!((days(billing, 1_769_860_800), days(billing, 1_772_280_000)), (28, 31));
-        // Before the anchor.
-        assert_eq!(days(billing, 1_769_860_799), 31);
-        assert_eq!(days(Policy::fixed_calendar(Calendar::Week, 1), 0), 7);
-    }
-}

@@ -108,18 +108,13 @@ fn joined_is_as_alone() {
                 for _ in 0..6 {
                     // The same for both keys at one moment: charges, refunds, and debt.
                     let cost = random.below(2 * limit) + 1;
-                    let history = match random.below(3) {
-                        0 => |word: &str, key: &str, terms: &str, cost| {
-                            format!("RL.{word} {key} {terms} COST {cost} PARTIAL")
-                        },
-                        1 => |word: &str, key: &str, terms: &str, cost| {
-                            format!("RL.REFUND {word} {key} {terms} COST {cost}")
-                        },
-                        _ => |word: &str, key: &str, terms: &str, cost| {
-                            format!("RL.SETTLE {word} {key} {terms} RESERVED 0 ACTUAL {cost}")
-                        },
+                    let kind = random.below(3);
+                    let history = |key: &String| match kind {
+                        0 => words(&format!("RL.{word} {key} {terms} COST {cost} PARTIAL")),
+                        1 => words(&format!("RL.REFUND {word} {key} {terms} COST {cost}")),
+                        _ => words(&format!("RL.SETTLE {word} {key} {terms} RESERVED 0 ACTUAL {cost}")),
                     };
-                    at_once(&mut con, &keys.each_ref().map(|key| words(&history(word, key, terms, cost))));
+                    at_once(&mut con, &keys.each_ref().map(history));
                     std::thread::sleep(pause);
                     let settings = options.map(|(name, values)| (name, random.pick(values)));
                     settings.iter().for_each(|(name, value)| set(&mut con, name, value));
@@ -127,21 +122,12 @@ fn joined_is_as_alone() {
                     let n = random.below(limit + 3).max(2);
                     let most = if (algorithm == Algorithm::Fixed && !partial) || always { limit } else { n };
                     if n <= most {
-                        let [one, other] = &requests;
-                        compare(
-                            &mut con,
-                            [one, other],
-                            n,
-                            &format!("{text} always {always} partial {partial} {settings:?}"),
-                        );
+                        let what = format!("{text} always {always} partial {partial} {settings:?} {n}");
+                        compare(&mut con, requests.each_ref(), n, &what);
                         let peek = |key: &String| words(&format!("RL.PEEK {word} {key} {terms} COST 0 LINE"));
                         let left = at_once(&mut con, &keys.each_ref().map(peek));
                         let left: Vec<_> = left.iter().flat_map(|left| divided(left, &requests[0], 1)).collect();
-                        assert_eq!(
-                            (left[0].count, left[0].remaining),
-                            (left[1].count, left[1].remaining),
-                            "{text} always {always} partial {partial} {settings:?} {n}"
-                        );
+                        assert_eq!((left[0].count, left[0].remaining), (left[1].count, left[1].remaining), "{what}");
                     }
                     set(&mut con, "maxmemory", "0");
                 }

@@ -26,13 +26,10 @@ fn limits(request: &Parts) -> Limits {
         return Vec::new().into();
     };
     match request.uri.path() {
-        "/tokens" => {
-            let cost = request.headers.get("x-cost").and_then(|cost| cost.to_str().ok()?.parse().ok()).unwrap_or(100);
-            Limits::from(vec![
-                Limit::new(&API, format!("{{{user}}}:api")),
-                Limit::new(&TOKENS, format!("{{{user}}}:tokens")).cost(cost),
-            ])
-        }
+        "/tokens" => Limits::from(vec![
+            Limit::new(&API, format!("{{{user}}}:api")),
+            Limit::new(&TOKENS, format!("{{{user}}}:tokens")).cost(600),
+        ]),
         "/running" => Limit::new(&RUNNING, format!("running:{user}")).into(),
         _ => Limit::new(&API, format!("api:{user}")).into(),
     }
@@ -105,13 +102,13 @@ fn the_third_request_gets_429_with_headers_and_a_problem() {
 }
 
 #[test]
-fn the_cost_comes_from_the_request_and_all_limits_are_charged_or_none() {
+fn all_limits_are_charged_their_costs_or_none() {
     on_one_server(async |limiter, _| {
         let app = app(limiter.clone());
-        let response = ask(&app, "/tokens", &[("x-user", "a"), ("x-cost", "600")]).await;
+        let response = ask(&app, "/tokens", &[("x-user", "a")]).await;
         assert_eq!(response.status(), StatusCode::OK);
         assert_eq!(header(&response, "ratelimit-policy"), Some("\"api\";q=2;w=3600, \"tokens\";q=1000;w=3600"));
-        let response = ask(&app, "/tokens", &[("x-user", "a"), ("x-cost", "401")]).await;
+        let response = ask(&app, "/tokens", &[("x-user", "a")]).await;
         assert_eq!(response.status(), StatusCode::TOO_MANY_REQUESTS);
         assert!(text(response).await.ends_with(r#""violated-policies":["tokens"]}"#));
         assert_eq!(limiter.peek(&API.request("{a}:api").cost(0)).await.unwrap().remaining, 1);
