@@ -40,6 +40,11 @@ class Breaker:
         if since is not None and now - since >= max(SILENCE, self._timeout):
             self.is_open = True
 
+    def left(self, sent: float) -> None:
+        """The call that was sent then has ended. If it tried, the next one tries, and finds the same fault."""
+        if self._tried == sent:
+            self._tried = None
+
     def broken(self) -> None:
         """The connection broke, or cannot be opened."""
         self.is_open = True

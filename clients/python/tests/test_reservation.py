@@ -240,6 +240,17 @@ async def test_a_reservation_that_is_dropped_is_not_renewed(kind: str) -> None:
 
 
 @every_kind
+async def test_a_fault_is_not_allowed_while_the_breaker_is_open(kind: str) -> None:
+    limiter = Fake(kind, {"RL.TOKEN": ["lost", "WRONGPASS invalid username-password pair"]}).limiter(
+        unavailable="allow"
+    )
+    assert (await value(limiter.check("TOKEN 1m 60", "k"))).source == "allow"
+    for _ in range(3):
+        with pytest.raises(redis.AuthenticationError):
+            await value(limiter.check("TOKEN 1m 60", "k"))
+
+
+@every_kind
 async def test_wrong_arguments(kind: str) -> None:
     server = Fake(kind, {})
     wrong: list[tuple[dict[str, Any], str]] = [

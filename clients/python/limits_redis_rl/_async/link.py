@@ -84,7 +84,8 @@ class AsyncLink:
 
     async def _sent(self, call: Call, breaker: Breaker) -> tuple[Any, bool]:
         """The reply to a call, if the breaker lets it be sent."""
-        if not breaker.request(clock()):
+        sent = clock()
+        if not breaker.request(sent):
             raise errors.CircuitOpen
         try:
             if self._is_cluster:
@@ -101,6 +102,7 @@ class AsyncLink:
                 self._scripts_until = 0.0  # a new connection may be one to another server
             elif isinstance(error, (redis.ResponseError, redis.BusyLoadingError)):
                 breaker.reply()
+            breaker.left(sent)
             pool = getattr(self.client, "connection_pool", None)
             if what == "READONLY" and pool is not None:
                 # After a failover the address may lead to another server, but the connections still lead to this one.
