@@ -71,35 +71,34 @@ export class Link {
         if (waits) reject(this.#log.counted(isUnknown(error) ? new Error(NO_MODULE) : error))
         ended()
       }
-      const decideByScript = (): Promise<void> => this.#byScript(call, signal).then(replied, failed)
-      if (now < this.#scriptsUntil) return decideByScript()
-      this.#connection.send(call.limits[0].key, call.verb === 'PEEK', command(call), signal).then(
-        (reply) => {
-          if (this.#scriptsDecide) this.#log.limited('warn', 'the module decides again')
-          this.#scriptsDecide = false
-          replied(reply)
-        },
-        (error) => {
-          if (this.#requiresModule || !isUnknown(error)) return failed(error)
-          if (!this.#scriptsDecide) {
-            this.#log.limited('warn', 'no module: the Lua scripts decide, at a higher cost for the server. What a worker that died has '
-              + 'reserved comes back when its window ends, and a settlement sent twice charges twice: docs/hosted.md')
-          }
-          this.#scriptsDecide = true
-          this.#scriptsUntil = performance.now() + LOOK_AGAIN
-          return decideByScript()
-        },
-      )
+      this.#byModuleOrScript(call, signal).then(replied, failed)
     })
   }
 
-  /** A NOSCRIPT says that nothing was executed, so the script itself is sent. */
-  async #byScript(call: Call, signal: Signal): Promise<unknown> {
+  async #byModuleOrScript(call: Call, signal: Signal): Promise<unknown> {
+    const { key } = call.limits[0]
+    if (performance.now() >= this.#scriptsUntil) {
+      try {
+        const reply = await this.#connection.send(key, call.verb === 'PEEK', command(call), signal)
+        if (this.#scriptsDecide) this.#log.limited('warn', 'the module decides again')
+        this.#scriptsDecide = false
+        return reply
+      } catch (error) {
+        if (this.#requiresModule || !isUnknown(error)) throw error
+      }
+      if (!this.#scriptsDecide) {
+        this.#log.limited('warn', 'no module: the Lua scripts decide, at a higher cost for the server. What a worker that died has '
+          + 'reserved comes back when its window ends, and a settlement sent twice charges twice: docs/hosted.md')
+      }
+      this.#scriptsDecide = true
+      this.#scriptsUntil = performance.now() + LOOK_AGAIN
+    }
     const { sha, source, words } = scripted(call)
     const send = async (...script: string[]): Promise<unknown> => {
       signal.throwIfAborted()
-      return this.#connection.send(call.limits[0].key, false, [...script, ...words], signal)
+      return this.#connection.send(key, false, [...script, ...words], signal)
     }
+    // A NOSCRIPT says that nothing was executed, so the script itself is sent.
     return send('EVALSHA', sha).catch((error) => {
       if (!/^NOSCRIPT/.test(error?.message ?? '')) throw error
       return send('EVAL', source)
