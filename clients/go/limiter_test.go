@@ -211,8 +211,8 @@ func TestLocal(t *testing.T) {
 	multi := func() string {
 		return showAll(limiter.Multi(ctx, MustPolicy("WINDOW 1h 4").Request("k"), MustPolicy("COUNTER 1h 1").Request("k")))
 	}
-	share := func() string {
-		return showAll(limiter.Share(ctx, MustPolicy("WINDOW 1h 2").Request("s"), MustPolicy("COUNTER 1h 4").Request("s")))
+	share := func(whole string) string {
+		return showAll(limiter.Share(ctx, MustPolicy("WINDOW 1h 2").Request("s"), MustPolicy(whole).Request("s")))
 	}
 	compare(t, []step{{"the server", allow(1), "true 59 of server <nil>"}})
 	isAway.Store(true)
@@ -229,9 +229,10 @@ func TestLocal(t *testing.T) {
 		{"shadow mode", check("FIXED 1h 0 SHADOW", ""), "true 0 of process <nil>"},
 		{"several, of which one is at least 1", multi(), "true 0 charged 1 1 <nil>"},
 		{"all or none", multi(), "false 0 charged 0 0 <nil>"},
-		{"a part of its own", share(), "true 1 charged 1 1 <nil>"},
-		{"what others leave", share(), "true 2 charged 0 1 <nil>"},
-		{"neither", share(), "false 0 charged 0 0 <nil>"},
+		{"a part of its own", share("COUNTER 1h 4"), "true 1 charged 1 1 <nil>"},
+		{"what others leave", share("COUNTER 1h 4"), "true 2 charged 0 1 <nil>"},
+		{"neither", share("COUNTER 1h 4"), "false 0 charged 0 0 <nil>"},
+		{"neither, in shadow mode", share("COUNTER 1h 4 SHADOW"), "true 2 charged 0 0 <nil>"},
 	})
 	header := http.Header{}
 	denied, _ := limiter.AllowN(ctx, policy, "k", 3)
