@@ -56,7 +56,10 @@ impl Counting for FixedWindow {
         let suffix = match self.schedule.suffix_at(now) {
             Suffix::Number(n) => number.format(n),
             suffix => {
-                write!(text, "{suffix}").map_err(|_| Error::INTERNAL)?;
+                write!(text, "{suffix}").map_err(|_| {
+                    ctx.log_warning("internal error: the name of a counter is longer than the module expects");
+                    Error::INTERNAL
+                })?;
                 &text
             }
         };
