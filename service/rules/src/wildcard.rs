@@ -21,20 +21,15 @@ impl Wildcard {
 
     /// Whether the text fits. `pairs` are those of the text.
     pub fn matches(&self, text: &str, pairs: &Pairs) -> bool {
-        if !pairs.has_all(&self.pairs) {
-            return false;
-        }
-        let [first, middle @ .., last] = &*self.parts else { return false };
-        let Some(rest) = text.strip_prefix(&**first) else { return false };
-        let Some(mut rest) = rest.strip_suffix(&**last) else { return false };
+        pairs.has_all(&self.pairs) && self.rest_of(text).is_some()
+    }
+
+    /// What follows the last part but one; `None` if the text does not fit.
+    fn rest_of<'t>(&self, text: &'t str) -> Option<&'t str> {
+        let [first, middle @ .., last] = &*self.parts else { return None };
+        let between = text.strip_prefix(&**first)?.strip_suffix(&**last)?;
         // The first place of each part leaves the most for the next.
-        for part in middle {
-            match rest.find(&**part) {
-                Some(at) => rest = rest.get(at + part.len()..).unwrap_or_default(),
-                None => return false,
-            }
-        }
-        true
+        middle.iter().try_fold(between, |rest, part| rest.get(rest.find(&**part)? + part.len()..))
     }
 }
 
@@ -61,6 +56,6 @@ impl Pairs {
     }
 
     fn has_all(&self, others: &Self) -> bool {
-        self.0.iter().zip(others.0).all(|(own, other)| other & !own == 0)
+        self.0.iter().zip(others.0).fold(0, |missing, (own, other)| missing | other & !own) == 0
     }
 }
