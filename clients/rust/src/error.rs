@@ -33,7 +33,7 @@ pub enum Error {
     #[error("invalid URL: {0}")]
     InvalidUrl(String),
     /// A request lacks the value that its key is made of, such as a header.
-    #[error("the request has no {0}, of which its key is made")]
+    #[error("the request has no {0}, so it has no key")]
     MissingKey(&'static str),
     /// The secret of the keys is empty.
     #[error("the secret of the keys is empty")]

@@ -223,8 +223,8 @@ pub struct Shared {
     /// The place of the limit that paid, from 0: it is charged, and each one after it. `None` if the request is denied and
     /// nothing is charged.
     pub paid: Option<usize>,
-    /// The decision of each limit, in the order of the requests. Those after the one that paid are charged whatever they
-    /// say, so they may deny.
+    /// The decision of each limit, in the order of the requests. The limits after the one that paid are charged in any case, so
+    /// they may deny.
     pub limits: Vec<Decision>,
 }
 

@@ -628,7 +628,7 @@ mod tests {
         const OTHER: Policy = Policy::token(HOUR, 999);
         let other = Form::granted(&OTHER, Ahead { units: 8, hold: LIMIT });
         assert!(matches!(ask(&mut account, &other, 2, false, now), Asked::Alone(sent) if !sent.is_flying));
-        // One is left. Who needs two waits, and gets them from what is kept, also where nothing more is charged.
+        // One unit is left. A request of two waits, and gets kept units, also where nothing more is charged.
         let two = form.request(b"k", 2);
         let waits = account.ask(&two, Some(&form), now + HOUR, LIMIT, || Number(3, false));
         assert!(sent(waits).is_none());

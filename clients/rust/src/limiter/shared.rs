@@ -295,7 +295,7 @@ impl Limiter {
     pub(crate) async fn ask(&self, request: &Request<'_>, granted: Option<&Form>) -> Result<Decision, Error> {
         let key = request.bounded_key();
         let request = &request.with_bounded(&key);
-        // One that waits holds no more than it needs: thousands may.
+        // The future of a request that waits stays small: thousands may wait.
         let begun = {
             let own = if granted.is_none() { Form::of(request) } else { None };
             let form = granted.or(own.as_ref());

@@ -208,7 +208,7 @@ async fn ask(server: &Arc<Server>, command: &Pipeline, limit: Duration) -> Resul
     let mut commands = redis::pipe();
     commands.cmd("ASKING");
     command.cmd_iter().for_each(|command| _ = commands.add_command(command.clone()));
-    // The reply to ASKING is nobody's.
+    // No caller needs the reply to ASKING.
     let (replies, opened) = server.send(&Arc::new(commands), limit, &mut None).await?;
     Ok((replies.into_iter().skip(1).collect(), opened))
 }

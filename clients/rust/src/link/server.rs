@@ -140,7 +140,7 @@ impl Server {
         Ok(self.connection().await.map(drop)?)
     }
 
-    /// The requests that follow get another connection than the one that was opened then.
+    /// No request gets the connection that was opened then from now on.
     pub fn retire(&self, opened: Instant) {
         self.state.lock().connection.take_if(|connection| connection.opened == opened);
     }
