@@ -31,7 +31,7 @@ service-image: ## build the Docker image SERVICE_NAME=rlaas from SERVICE_IMAGE=d
 	@scripts/with-docker scripts/image service "$(SERVICE_NAME)" "$(RUST_IMAGE)" "$(SERVICE_IMAGE)"
 
 .PHONY: test-upstream
-test-upstream: service-build ## run the tests of UPSTREAM=<clone of envoyproxy/ratelimit> (as root), or the pairs of GATEWAY=<of envoyproxy/gateway>
+test-upstream: service-build ## run the tests of UPSTREAM=<clone of envoyproxy/ratelimit> (as root), or the rules of GATEWAY=<of envoyproxy/gateway>
 	@scripts/install $(if $(GATEWAY),gateway,upstream)
 	@scripts/$(if $(GATEWAY),test-gateway "$(GATEWAY)",test-upstream "$(UPSTREAM)") \
 	  "$(TARGET)/service/rlaas" "$$(scripts/servers system)" "$(RL_MODULE)"
