@@ -32,8 +32,8 @@
 //! - A service that is overloaded itself: [`Limiter::without_server`].
 //! - Keys with many requests: [`Grants`].
 //! - Services of `tower`, such as axum's: [`layer`].
-//! - Programs without an async runtime start one of tokio. `new_current_thread` runs while a call does; leases, reservations and
-//!   [`Grants`] also need it between calls, as `new_multi_thread` with one worker does.
+//! - Programs without an async runtime start one of tokio. `new_current_thread` runs while a call does; leases,
+//!   reservations and [`Grants`] also need it between calls, as `new_multi_thread` with one worker does.
 //!
 //! After a timeout or an error, no request is sent again, since the server may have charged it. READONLY, MOVED, ASK and
 //! TRYAGAIN say that the server did not. The time limit of a call runs from the call. If a caller leaves before its request is
@@ -50,8 +50,8 @@
 //! 4. `protocol` makes the command of the module, or the call of a Lua script, and reads the reply.
 //! 5. `link` sends the command over the connection to the server, or to the node of its slot, unless the circuit breaker of
 //!    that server (`link/silence.rs`) is open.
-//! 6. Without a reply in time, `limiter/core.rs` applies the [`Fallback`]. With [`Fallback::Local`] the algorithm itself decides in
-//!    memory (`local.rs`).
+//! 6. Without a reply in time, `limiter/core.rs` applies the [`Fallback`]. With [`Fallback::Local`] the algorithm itself
+//!    decides in memory (`local.rs`).
 
 #![forbid(unsafe_code)]
 #![allow(clippy::result_large_err, reason = "a request that is denied uses its decision at once")]

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures_util::FutureExt;
-use redis::{Cmd, Pipeline, ServerErrorKind, Value};
+use redis::{Cmd, ErrorKind, Pipeline, ServerErrorKind, Value};
 use tokio::task::yield_now;
 use tokio::time::timeout;
 
@@ -96,7 +96,6 @@ impl Link {
     }
 }
 
-/// The reply to one command.
 fn value(mut replies: Replies) -> Result<Value, Error> {
     replies.pop().unwrap_or(Err(Error::UnknownReply))
 }
@@ -111,7 +110,9 @@ async fn request(
 ) -> Result<Replies, Error> {
     let began = Instant::now();
     let (mut replies, mut opened) = server.send(commands, limit, late).await?;
-    let is_elsewhere = |reply: &Result<Value, Error>| matches!(reply, Err(Error::Redis(error)) if error.kind() == ServerErrorKind::ReadOnly.into());
+    let read_only = ErrorKind::from(ServerErrorKind::ReadOnly);
+    let is_elsewhere =
+        |reply: &Result<Value, Error>| matches!(reply, Err(Error::Redis(error)) if error.kind() == read_only);
     while replies.iter().any(is_elsewhere) && opened.elapsed() >= REOPEN_APART && began.elapsed() < limit {
         server.retire(opened);
         let mut again = redis::pipe();

@@ -80,8 +80,8 @@ counters! {
     local_denied,
     /// Of these, those of new keys for which there was no place: 64 MiB, and 100,000 keys.
     local_full,
-    /// Requests that a limiter [without the server](crate::Limiter::without_server) allowed, by whatever fallback. None of them
-    /// is counted under that fallback.
+    /// Requests that a limiter [without the server](crate::Limiter::without_server) allowed, by whatever fallback. None of
+    /// them is counted under that fallback.
     overload_allowed,
     /// Requests that it denied. Those that a remembered denial decided are counted there.
     overload_denied,

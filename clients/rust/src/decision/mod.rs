@@ -55,8 +55,8 @@ pub enum Source {
     RememberedDenial,
     /// Units that the server [granted](crate::Grants) to this client.
     Grant,
-    /// This client alone: see [`Fallback`](crate::Fallback). Only `allowed`, `charged`, `retry_after` and `delay` are known, and
-    /// `now_ms` is this machine's time.
+    /// This client alone: see [`Fallback`](crate::Fallback). Only `allowed`, `charged`, `retry_after` and `delay` are known,
+    /// and `now_ms` is this machine's time.
     Fallback,
     /// Nobody: the request is denied by another limit, and this one was not checked. `allowed` is true, nothing is
     /// charged, and no other figure is known.
@@ -223,8 +223,8 @@ pub struct Shared {
     /// The place of the limit that paid, from 0: it is charged, and each one after it. `None` if the request is denied and
     /// nothing is charged.
     pub paid: Option<usize>,
-    /// The decision of each limit, in the order of the requests. The limits after the one that paid are charged in any case, so
-    /// they may deny.
+    /// The decision of each limit, in the order of the requests. The limits after the one that paid are charged in any case,
+    /// so they may deny.
     pub limits: Vec<Decision>,
 }
 

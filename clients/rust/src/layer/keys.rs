@@ -10,8 +10,8 @@ use sha2::Sha256;
 
 use crate::error::Error;
 
-/// Makes keys of values: the first 16 bytes of their HMAC-SHA-256, in 32 hexadecimal digits. The secret must be the same in all
-/// instances of a service. Without it, nobody can find the addresses of keys by trying all addresses.
+/// Makes keys of values: the first 16 bytes of their HMAC-SHA-256, in 32 hexadecimal digits. The secret must be the same
+/// in all instances of a service. Without it, nobody can find the addresses of keys by trying all addresses.
 #[derive(Clone, Debug)]
 pub struct KeyedHash(Hmac<Sha256>);
 
@@ -58,10 +58,10 @@ pub fn peer_address(request: &Parts) -> Result<IpAddr, Error> {
     info.map(|info| info.0.ip()).ok_or(Error::MissingKey("ConnectInfo<SocketAddr>"))
 }
 
-/// The address that the outermost of `proxies` trusted proxies saw: entry `proxies` of `X-Forwarded-For`, counted from
-/// the end. Each of the proxies must append the address of its peer to that header, as nginx does with
-/// `$proxy_add_x_forwarded_for`. With a number that is too large, callers choose their address; with one that is too small, all
-/// have the address of a proxy.
+/// The address that the outermost of `proxies` trusted proxies saw: entry `proxies` of `X-Forwarded-For`, counted from the
+/// end. Each of the proxies must append the address of its peer to that header, as nginx does with
+/// `$proxy_add_x_forwarded_for`. With a number that is too large, callers choose their address; with one that is too
+/// small, all have the address of a proxy.
 ///
 /// # Errors
 /// [`Error::MissingKey`]: there are fewer entries, or that entry is no address. The request did not pass these proxies.

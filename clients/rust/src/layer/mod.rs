@@ -23,8 +23,8 @@
 //! # }
 //! ```
 //!
-//! A request that is allowed has the [`Decisions`] in its extensions, and its response has their headers. With LEAKY it is held
-//! for its delay first. Other requests do not reach the service:
+//! A request that is allowed has the [`Decisions`] in its extensions, and its response has their headers. With LEAKY it is
+//! held for its delay first. Other requests do not reach the service:
 //!
 //! | what happened | status | |
 //! |---|---|---|

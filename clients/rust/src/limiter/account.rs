@@ -443,8 +443,8 @@ impl<C> Account<C> {
         if self.flying_until > Some(now) { self.flying } else { 0 }
     }
 
-    /// Whether a request is to be sent. If it is to recheck a remembered denial, also returns when the denied request was sent:
-    /// one request at a time does, once the denial is due.
+    /// Whether a request is to be sent. If it is to recheck a remembered denial, also returns when the denied request was
+    /// sent: one request at a time does, once the denial is due.
     ///
     /// # Errors
     /// A remembered denial denies the request.

@@ -115,8 +115,8 @@ impl Part {
         (0..LOOKS.min(len)).map(move |step| (first + step) % len)
     }
 
-    /// Looks at some keys: forgets local limits that count nothing any more by this clock. Returns the number of a key that can
-    /// be forgotten; of one that loses nothing, if there is one.
+    /// Looks at some keys: forgets local limits that count nothing any more by this clock. Returns the number of a key that
+    /// can be forgotten; of one that loses nothing, if there is one.
     fn look(&mut self, now: Instant, clock: Option<Micros>) -> Option<usize> {
         let mut idle = None;
         for at in self.walk() {
@@ -132,8 +132,8 @@ impl Part {
         idle.map(|(_, at)| at)
     }
 
-    /// What is known of a key, and its number. A key that is not there is added; `None` if there is no place for it. The places
-    /// of denials that are forgotten for it are counted off.
+    /// What is known of a key, and its number. A key that is not there is added; `None` if there is no place for it. The
+    /// places of denials that are forgotten for it are counted off.
     fn entry(
         &mut self,
         state: &State<'_>,

@@ -66,10 +66,10 @@ impl Builder {
         self
     }
 
-    /// After how long a remembered denial is rechecked; 10 seconds if not given. With 0, at once; more than a minute is never,
-    /// since no denial is remembered for longer. From then on one request at a time of each key is sent, and its reply takes the
-    /// place of the denial; without a reply the denial stays until its own end. So what an operator does to end a denial
-    /// (RL.RESET, `rl.shadow yes`, FLUSHALL) is in force within this time in every process.
+    /// After how long a remembered denial is rechecked; 10 seconds if not given. With 0, at once; more than a minute is
+    /// never, since no denial is remembered for longer. From then on one request at a time of each key is sent, and its
+    /// reply takes the place of the denial; without a reply the denial stays until its own end. So RL.RESET, `rl.shadow yes`
+    /// and FLUSHALL end a denial within this time in every process.
     #[must_use]
     pub fn recheck_denials(mut self, after: Duration) -> Self {
         self.recheck_denials = after;
@@ -77,8 +77,8 @@ impl Builder {
     }
 
     /// After how long a silence of the server the circuit breaker opens: no reply came since then, although a request waits
-    /// for one. 250 ms if not given; the [timeout](Self::timeout) if that is longer; with 0 never. It also opens, at once, when
-    /// no connection can be opened.
+    /// for one. 250 ms if not given; the [timeout](Self::timeout) if that is longer; with 0 never. It also opens, at once,
+    /// when no connection can be opened.
     ///
     /// While it is open, requests fail at once, but for one at a time, which tries: over a new connection from a second of
     /// silence on. Any reply closes it: an error too, and a late one. Each node of a cluster has a breaker of its own.
@@ -88,8 +88,8 @@ impl Builder {
         self
     }
 
-    /// Whether a server without the module is an error, [`Error::NeedsModule`](crate::Error::NeedsModule); else the Lua scripts
-    /// decide there.
+    /// Whether a server without the module is an error, [`Error::NeedsModule`](crate::Error::NeedsModule); else the Lua
+    /// scripts decide there.
     #[must_use]
     pub fn require_module(mut self, required: bool) -> Self {
         self.requires_module = required;

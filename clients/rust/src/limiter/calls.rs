@@ -41,10 +41,10 @@ impl Limiter {
     ///   of the system), and of the certificate and the key of this client.
     /// - `sentinel_username`, `sentinel_password`: the user of the Sentinels, if they have one.
     ///
-    /// The connection is opened when it is needed, and again, through the name of the URL, if it breaks, if the server has closed
-    /// it since the last request, if the server replies READONLY (it is not the master any more), and if the server is silent
-    /// for a second; Sentinels are asked each time. A command that was sent is sent again only if the reply says that it was
-    /// not executed: READONLY, and in a cluster MOVED, ASK and TRYAGAIN.
+    /// The connection is opened when it is needed, and again, through the name of the URL, if it breaks, if the server has
+    /// closed it since the last request, if the server replies READONLY (it is not the master any more), and if the server
+    /// is silent for a second; Sentinels are asked each time. A command that was sent is sent again only if the reply says
+    /// that it was not executed: READONLY, and in a cluster MOVED, ASK and TRYAGAIN.
     ///
     /// # Errors
     /// [`Error::InvalidUrl`].
@@ -58,8 +58,8 @@ impl Limiter {
         self.core.link.send(command, key).await
     }
 
-    /// Opens the connection, so that the first request does not wait for it: the timeout may be shorter than that takes. Takes up
-    /// to 5 seconds. If this future is dropped, the attempt goes on.
+    /// Opens the connection, so that the first request does not wait for it: the timeout may be shorter than that takes.
+    /// Takes up to 5 seconds. If this future is dropped, the attempt goes on.
     ///
     /// # Errors
     /// There is no connection. The next request tries again.
@@ -81,9 +81,9 @@ impl Limiter {
     }
 
     /// The same limiter, which checks requests without the server, as while that cannot decide: remembered denials deny,
-    /// grants have what they hold, and the rest gets the fallback; without one [`Error::Overloaded`]. Nothing is waited for. For
-    /// a service that is overloaded itself: with [`Fallback::Local`] it still limits, by the same counts as in an outage.
-    /// [`Stats`] has these decisions apart. Peeks, refunds, settlements and resets are sent as usual.
+    /// grants have what they hold, and the rest gets the fallback; without one [`Error::Overloaded`]. Nothing is waited for.
+    /// For a service that is overloaded itself: with [`Fallback::Local`] it still limits, by the same counts as in an
+    /// outage. [`Stats`] has these decisions apart. Peeks, refunds, settlements and resets are sent as usual.
     #[must_use]
     pub fn without_server(&self) -> Self {
         Self { asks_server: false, ..self.clone() }
@@ -105,8 +105,8 @@ impl Limiter {
     /// Checks a request of cost 1 and charges it if it is allowed.
     ///
     /// # Errors
-    /// With a [`Fallback`] other than [`Fallback::Error`], a server that cannot decide is no error. So it is with all calls that
-    /// check; peeks, refunds, settlements and resets have no fallback.
+    /// With a [`Fallback`] other than [`Fallback::Error`], a server that cannot decide is no error. So it is with all calls
+    /// that check; peeks, refunds, settlements and resets have no fallback.
     pub async fn check(&self, policy: &Policy, key: impl AsRef<[u8]>) -> Result<Decision, Error> {
         self.check_request(&Request::new(policy, key.as_ref())).await
     }
@@ -140,8 +140,8 @@ impl Limiter {
         shared.or_else(|error| self.core.fall_back_shared(requests, self.fallback, error))
     }
 
-    /// [`check_request`](Self::check_request), but a denial counts nothing, also under FIXED: there a request of cost 1 is sent
-    /// with PARTIAL, and any other as RL.MULTI of one limit.
+    /// [`check_request`](Self::check_request), but a denial counts nothing, also under FIXED: there a request of cost 1 is
+    /// sent with PARTIAL, and any other as RL.MULTI of one limit.
     pub async fn try_request(&self, request: &Request<'_>) -> Result<Decision, Error> {
         if !request.policy.algorithm().traits().counts_denials || request.always || request.partial {
             return self.check_request(request).await;
@@ -176,8 +176,8 @@ impl Limiter {
         self.correct(Verb::Refund, request).await.and_then(|value| reply::decision(&value, request))
     }
 
-    /// Corrects a request that was charged its [cost](Request::cost) and turned out to cost `actual`: gives the difference back,
-    /// or charges it whatever the limit says. The decision is that of [`peek`](Self::peek) afterwards, for a cost of 1.
+    /// Corrects a request that was charged its [cost](Request::cost) and turned out to cost `actual`: gives the difference
+    /// back, or charges it whatever the limit says. The decision is that of a [`peek`](Self::peek) of cost 1 afterwards.
     pub async fn settle(&self, request: &Request<'_>, actual: u64) -> Result<Decision, Error> {
         let next = Request::new(request.policy, request.key);
         self.correct(Verb::Settle(actual), request).await.and_then(|value| reply::decision(&value, &next))
@@ -211,8 +211,8 @@ impl Limiter {
         self.correct(Verb::Reset, request).await.and_then(reply::flag)
     }
 
-    /// Waits until a request is allowed, and for its [delay](Decision::delay), at most for `patience`. With LEAKY the delay alone
-    /// makes requests of all processes first come, first served. Other requests are sent again after
+    /// Waits until a request is allowed, and for its [delay](Decision::delay), at most for `patience`. With LEAKY the delay
+    /// alone makes requests of all processes first come, first served. Other requests are sent again after
     /// [`retry_after`](Decision::retry_after). If it cannot be allowed in time, returns the denial at once. A LEAKY request
     /// whose delay is too long is given back first.
     pub async fn wait(&self, request: &Request<'_>, patience: Duration) -> Result<Decision, Error> {

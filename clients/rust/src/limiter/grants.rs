@@ -59,7 +59,7 @@ impl Limiter {
     /// Decides in this process, with grants of `units` that the server makes: see [`Grants`].
     ///
     /// # Errors
-    /// [`Error::Unsupported`]: LEASE, LOCKOUT and LEAKY have no grants, and `units` is from 1 up to what the policy allows at once.
+    /// [`Error::Unsupported`]: LEASE, LOCKOUT and LEAKY have no grants; `units` is 1 up to what the policy allows at once.
     pub fn grants(&self, policy: &Policy, units: u64) -> Result<Grants, Error> {
         let traits = policy.algorithm().traits();
         if !traits.partial || traits.delays {

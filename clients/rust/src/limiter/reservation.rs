@@ -145,8 +145,8 @@ impl Charge {
 }
 
 impl Limiter {
-    /// Charges the cost of a request as an estimate under a new id. It ends by itself after `ttl`, which must be longer than the
-    /// work takes. If the caller is gone before the reply is there, it is cancelled.
+    /// Charges the cost of a request as an estimate under a new id. It ends by itself after `ttl`, which must be longer than
+    /// the work takes. If the caller is gone before the reply is there, it is cancelled.
     pub async fn reserve(&self, request: &Request<'_>, ttl: Duration) -> Result<Reserved, Error> {
         let mut all = match self.reserve_all(std::slice::from_ref(request), ttl).await? {
             ReservedAll::Held(all) => all,
@@ -157,9 +157,9 @@ impl Limiter {
         all.pop().map(Reserved::Held).ok_or(Error::UnknownReply)
     }
 
-    /// Charges the costs of all requests as estimates, or none, under one new id. Each guard settles its own limit. A limit of
-    /// requests has a cost of 1, which stays charged when its guard is dropped. In a cluster all keys must be in one slot. LEASE
-    /// takes no reservation: take a [`lease`](Self::lease) first.
+    /// Charges the costs of all requests as estimates, or none, under one new id. Each guard settles its own limit. A limit
+    /// of requests has a cost of 1, which stays charged when its guard is dropped. In a cluster all keys must be in one
+    /// slot. LEASE takes no reservation: take a [`lease`](Self::lease) first.
     pub async fn reserve_all(&self, requests: &[Request<'_>], ttl: Duration) -> Result<ReservedAll, Error> {
         let id = new_id();
         let charge = |request| Charge {

@@ -73,16 +73,16 @@ impl<'a> Request<'a> {
         self.key
     }
 
-    /// How many units it takes; 1 if not given, and always 1 for LEASE. 0 charges nothing and is allowed while at least one unit
-    /// is left. For [`refund`](crate::Limiter::refund), how many to give back; for [`settle`](crate::Limiter::settle), how
-    /// many were charged.
+    /// How many units it takes; 1 if not given, and always 1 for LEASE. 0 charges nothing and is allowed while at least one
+    /// unit is left. For [`refund`](crate::Limiter::refund), how many to give back; for [`settle`](crate::Limiter::settle),
+    /// how many were charged.
     #[must_use]
     pub const fn cost(self, cost: u64) -> Self {
         Self { cost, ..self }
     }
 
-    /// The key is sent as it is: the caller has [bounded](crate::bounded) the values in it. Else the limiter bounds each part of
-    /// a long key, and may cut words that are not the caller's.
+    /// The key is sent as it is: the caller has [bounded](crate::bounded) the values in it. Else the limiter bounds each
+    /// part of a long key, and may cut words that are not the caller's.
     #[must_use]
     pub const fn with_key_as_it_is(self) -> Self {
         Self { is_bounded: true, ..self }
@@ -95,8 +95,8 @@ impl<'a> Request<'a> {
         Self { partial: true, ..self }
     }
 
-    /// Charges the cost whatever the limit says, and is allowed if no more than the limit is counted then. With a cost
-    /// of 0 it is denied only if more than the limit is counted. Only FIXED, WINDOW, COUNTER, ROLLING and TOKEN take it; not for
+    /// Charges the cost whatever the limit says, and is allowed if no more than the limit is counted then. With a cost of 0
+    /// it is denied only if more than the limit is counted. Only FIXED, WINDOW, COUNTER, ROLLING and TOKEN take it; not for
     /// several limits in one call, and not with [`partial`](Self::partial). A remembered denial does not keep it from being
     /// sent, except where an earlier one took a counter of FIXED or WINDOW over the limit: that counter denies until all its
     /// units come back at once.
@@ -153,8 +153,8 @@ impl<'a> Request<'a> {
         Some((join, traits.most.unwrap_or(MOST_JOINED).min(limit)))
     }
 
-    /// The smallest cost that a denial of this request also denies. If a part of a cost does not fit, or a cost of 0, then 1 does
-    /// not fit either.
+    /// The smallest cost that a denial of this request also denies. If a part of a cost does not fit, or a cost of 0, then 1
+    /// does not fit either.
     pub(crate) const fn least_cost(&self) -> u64 {
         if self.partial || self.cost == 0 { 1 } else { self.cost }
     }
