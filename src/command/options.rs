@@ -284,10 +284,6 @@ impl Keywords {
     pub const fn has(self, keyword: Keyword) -> bool {
         self.0 & 1 << keyword as u8 != 0
     }
-
-    const fn and(self, other: Self) -> Self {
-        Self(self.0 & other.0)
-    }
 }
 
 /// A list that a constant expression makes.
@@ -376,7 +372,7 @@ impl Grammar {
         let required = self.taker.requires(self.algorithm);
         let mut all = Keyword::ALL;
         while let [keyword, rest @ ..] = all {
-            if self.by_command.and(self.by_algorithm).has(*keyword) {
+            if self.by_command.has(*keyword) && self.by_algorithm.has(*keyword) {
                 let argument = keyword.argument();
                 list = list.push(if required.has(*keyword) { argument } else { argument.optional() });
             }
