@@ -3,6 +3,7 @@
 rules take.
 
   LIMITADOR     the program limitador-server, built from its source, which is then measured beside it
+  BEFORE        another build of rlaas, which is then measured beside it too
   RLAAS, LOAD, EMPTY   the service and the examples `load` and `empty`, by default those in target/service
   ROUNDS=5, SECONDS=2 for each figure of a round; ONLY=fixed,empty names rows, and writes nothing
 
@@ -22,12 +23,12 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "clients"))
-from throughput import Program, conditions, cpu_seconds, run, write  # noqa: E402
+from throughput import Program, conditions, cpu_seconds, run, version, write  # noqa: E402
 from server import Server, binaries, free_port  # noqa: E402
 
 ROUNDS = int(os.environ.get("ROUNDS") or 5)
 SECONDS = int(os.environ.get("SECONDS") or 2)
-LIMITADOR, ONLY = (os.environ.get(name) for name in ("LIMITADOR", "ONLY"))
+LIMITADOR, BEFORE, ONLY = (os.environ.get(name) for name in ("LIMITADOR", "BEFORE", "ONLY"))
 RLAAS = os.environ.get("RLAAS") or ROOT / "target/service/rlaas"
 LOAD = os.environ.get("LOAD") or ROOT / "target/service/examples/load"
 EMPTY = os.environ.get("EMPTY") or ROOT / "target/service/examples/empty"
@@ -53,6 +54,7 @@ ROWS = {
     "no rule": ("elsewhere", ["allowed"]),
     "1 limit, token": ("web", ["allowed"]),
     "1 limit, fixed": ("web", ["fixed"]),
+    "1 limit, fixed, 1 under way": ("web", ["fixed"], 1, 1),
     "1 limit, fixed, 10 × 1 under way": ("web", ["fixed"], 10, 1),
     "1 limit, fixed, 4,000 under way": ("web", ["fixed"], 40, 100),
     "10 limits, token": ("web", ["allowed"] * 10),
@@ -76,6 +78,7 @@ LIMITS = "".join(
     for n in range(count)
 )
 LIMITADOR_ROWS = {
+    "no rule": ("elsewhere", ["key"]),
     "1 limit": ("one", ["key"]),
     "10 limits": ("ten", ["key"] * 10),
     "denied": ("denied", ["key"]),
@@ -186,7 +189,7 @@ class Service:
         return statistics.median(figures[figure] for figures in self.results[row])
 
 
-def rlaas(stack, binary, rules):
+def rlaas(stack, binary, rules, program=RLAAS, name="rlaas"):
     server, ports = Server(binary), [free_port() for _ in range(3)]
     stack.callback(server.close)
     directory = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory()))
@@ -196,8 +199,8 @@ def rlaas(stack, binary, rules):
     # How long a decision may take is not what is measured here, and a saturated machine is late.
     options = ["--rules", directory, "--redis", f"redis://127.0.0.1:{server.port}", "--timeout", "10s"]
     options += ["--max-lag", "10s"]
-    program = Program(stack, "rlaas", ports[:1], RLAAS, "serve", *options, **environment)
-    return Service("rlaas", program, ports[0], server, ROWS, MANY)
+    program = Program(stack, "rlaas", ports[:1], program, "serve", *options, **environment)
+    return Service(name, program, ports[0], server, ROWS, MANY)
 
 
 def empty(stack):
@@ -281,6 +284,8 @@ def main():
     with contextlib.ExitStack() as stack:
         handler = empty(stack)
         services = [rlaas(stack, binary, RULES)]
+        if BEFORE:
+            services.append(rlaas(stack, binary, RULES, BEFORE, "before"))
         if LIMITADOR:
             services += [limitador(stack, binary, storage) for storage in ("redis", "memory")]
         for number in range(ROUNDS):
@@ -293,6 +298,7 @@ def main():
         late = {} if ONLY else deadlines(services[0])
     rules = [] if ONLY else [many_rules(binary) for _ in range(ROUNDS)]
 
+    earlier = f"; `before` is {version(BEFORE, '--version')}" if BEFORE else ""
     lines = [f"""# The service rlaas
 
 {about}
@@ -304,7 +310,7 @@ sends those with 100,000
 keys, and takes more of the machine itself. `CPU µs` is processor time of the service for a request, which other
 programs disturb least; `with server` adds that of the server. `empty handler` (service/examples) is what gRPC itself
 takes: a handler on tonic that replies OK.
-`no rule` is a request of a domain without rules.
+`no rule` is a request of a domain without rules{earlier}.
 The times are those at a tenth of the requests a second. `commands` are those that the server executed for a request.
 
 | | CPU µs | × empty handler | with server | requests/s | p50 µs | p99 µs | commands |
@@ -312,9 +318,22 @@ The times are those at a tenth of the requests a second. `commands` are those th
     base = handler.median("empty handler", "cpu_us")
     for service in [handler, *services]:
         lines += table(service, base)
+    if BEFORE:
+        both = [(row, [of.median(row, "both_us") for of in services[:2]]) for row in services[0].results]
+        ratios = [f"{row} {now / then:.2f}" for row, (now, then) in both]
+        lines += ["", f"Processor time of service and server for a request, divided by that of `before`: {'; '.join(ratios)}"]
     if ONLY:
         print("\n".join(lines))
         return
+    if LIMITADOR:
+        lines += ["", "limitador's processor time for a request, divided by that of rlaas for the same (fixed windows):", ""]
+        pairs = [("1 limit, fixed", "1 limit"), ("10 limits, fixed", "10 limits"), ("denied, sent", "denied"),
+                 ("1 limit, fixed, 100,000 keys", "1 limit, 100,000 keys"), ("10 limits, fixed, 100,000 keys", "10 limits, 100,000 keys"),
+                 ("denied, sent, 100,000 keys", "denied, 100,000 keys")]  # fmt: skip
+        for peer in [service for service in services if service.name.startswith("limitador")]:
+            found = [(row, its) for row, its in pairs if its in peer.results]
+            ratios = [f"{row} {peer.median(its, 'cpu_us') / services[0].median(row, 'cpu_us'):.2f} ×" for row, its in found]
+            lines.append(f"- {peer.name}: {'; '.join(ratios)}")
     lines.append("")
     for deadline, found in late.items():
         lines.append(
