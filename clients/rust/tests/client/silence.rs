@@ -113,7 +113,9 @@ fn a_flood_opens_nothing() {
 fn pauses_of_this_process_open_nothing() {
     let server = one_server();
     one_thread(async {
-        let limiter = limiter(server.port());
+        // Shorter than a pause, and longer than a busy machine keeps the server waiting.
+        let limiter =
+            at_port(server.port()).timeout(Duration::from_millis(40)).fallback(Fallback::Deny).denials(0).build();
         limiter.connect().await.expect("a connection");
         let mut checks = Vec::new();
         for n in 0..400 {
