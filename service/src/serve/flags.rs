@@ -338,7 +338,7 @@ REDIS_URL=valkey-cluster://a:1,b:2 REDIS_TLS=true REDIS_TYPE=cluster -> redis: "
 REDIS_URL=redis://me@a:1 REDIS_AUTH=x -> redis: "redis://me:x@a:1"
 REDIS_URL=redis://me:p%40ss@a:1 REDIS_AUTH=me:p@ss -> redis: "redis://me:p%40ss@a:1"
 REDIS_URL=unix:///run/s REDIS_AUTH=me:p@ss -> redis: "unix:///run/s?user=me&pass=p%40ss"
-REDIS_URL=redis-sentinel://a/main?protocol=3 REDIS_TLS=true REDIS_SENTINEL_AUTH=x REDIS_TLS_CACERT=/ca -> redis: "rediss-sentinel://a/main?protocol=3&ca=/ca&sentinel_password=x"
+REDIS_URL=redis-sentinel://a/main?db=2 REDIS_TLS=true REDIS_SENTINEL_AUTH=x REDIS_TLS_CACERT=/ca -> redis: "rediss-sentinel://a/main?db=2&ca=/ca&sentinel_password=x"
 REDIS_URL=rediss://a:1?ca=/ca REDIS_TLS_CACERT=/ca -> redis: "rediss://a:1?ca=/ca"
 REDIS_URL=redis://a:1 REDIS_TLS_CACERT=/ca -> redis: "redis://a:1"
 REDIS_URL=redis://me:other@a:1 REDIS_AUTH=me:p@ss -> error REDIS_AUTH
@@ -349,11 +349,11 @@ REDIS_URL=rediss://a:1?ca=/other REDIS_TLS_CACERT=/ca -> error REDIS_TLS_CACERT
 REDIS_URL=redis://a:1 REDIS_TYPE=CLUSTER -> error REDIS_TYPE
 REDIS_URL=redis://a:1 REDIS_SOCKET_TYPE=unix -> error REDIS_SOCKET_TYPE
 REDIS_URL=a:1 RLAAS_REDIS_PASSWORD=p@s -> redis: "redis://:p%40s@a:1"
-REDIS_URL=redis://me@a:1/2?protocol=3 RLAAS_REDIS_PASSWORD=p@s -> redis: "redis://me:p%40s@a:1/2?protocol=3"
+REDIS_URL=redis://me@a:1/2?db=2 RLAAS_REDIS_PASSWORD=p@s -> redis: "redis://me:p%40s@a:1/2?db=2"
 REDIS_URL=redis-sentinel://me@a,b/main RLAAS_REDIS_PASSWORD=p@s -> redis: "redis-sentinel://me:p%40s@a,b/main"
 REDIS_URL=unix:///run/s?user=me RLAAS_REDIS_PASSWORD=p@s -> redis: "unix:///run/s?user=me&pass=p%40s"
-REDIS_URL=redis://me:p%40s@a:1?protocol=3 RLAAS_REDIS_PASSWORD=p@s -> redis: "redis://me:p%40s@a:1?protocol=3"
-REDIS_URL=redis://a:1?protocol=3 RLAAS_REDIS_PASSWORD=p@s -> redis: "redis://:p%40s@a:1?protocol=3"
+REDIS_URL=redis://me:p%40s@a:1?db=2 RLAAS_REDIS_PASSWORD=p@s -> redis: "redis://me:p%40s@a:1?db=2"
+REDIS_URL=redis://a:1?db=2 RLAAS_REDIS_PASSWORD=p@s -> redis: "redis://:p%40s@a:1?db=2"
 REDIS_URL=redis://me:x@a:1 RLAAS_REDIS_PASSWORD=p@s -> error twice
 REDIS_URL=unix:///run/s?pass=x RLAAS_REDIS_PASSWORD=p@s -> error twice
 "#;
