@@ -65,6 +65,8 @@ fn what_comes_and_goes_leaves_nothing() {
         format!("domain: d\ndescriptors: [{{key: k, {limit}}}, {{key: k, value: of {n}, {limit}}}]\n")
     };
     let service = Rlaas::with_env(&server, &rules(0), &[("RLAAS_TIMEOUT", "300ms")]);
+    // A denial that is remembered has a line of its own in the metrics: from the tenth request on, or the one after it.
+    (0..20).for_each(|_| _ = service.code("k=x"));
     come_and_go(&service, "connections of gRPC", 100, || _ = service.code("k=x"));
     come_and_go(&service, "connections of HTTP", 100, || _ = get(&service.http, "/json", &[]));
     come_and_go(&service, "callers that leave", 50, || {
