@@ -10,6 +10,9 @@ const LOOK_AGAIN = 5000
 /** In place of the server's own error, which has the caller. */
 const NO_MODULE = 'ERR no module: the server has not loaded redis-rl; start it with --loadmodule /path/to/libredis_rl.so (docs/install.md)'
 
+/** The nodes of a cluster may get new addresses again and again. */
+const MOST_BREAKERS = 1000
+
 export class Link {
   /** The breaker of each node of a cluster or, where that cannot be seen, of the server. */
   #breakers = new Map<string, Breaker>()
@@ -108,7 +111,10 @@ export class Link {
   #breaker(key: string): Breaker {
     const node = this.#connection.node(key)
     let breaker = this.#breakers.get(node)
-    if (!breaker) this.#breakers.set(node, (breaker = new Breaker(this.#timeout)))
+    if (!breaker) {
+      if (this.#breakers.size >= MOST_BREAKERS) this.#breakers.clear()
+      this.#breakers.set(node, (breaker = new Breaker(this.#timeout)))
+    }
     return breaker
   }
 }

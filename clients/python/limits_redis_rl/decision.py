@@ -118,7 +118,7 @@ class Decisions:
 
 def decided(line: Any, limit: Limit) -> Decision:
     """The decision in the twelve figures of LINE."""
-    first, count, _, most, remaining, retry, following, reset, delay, at, shadow, charged = map(int, line.split())
+    first, count, _, most, remaining, retry, following, reset, delay, at, shadow, charged = map(int, line.split()[:12])
     # With COST 0 and PARTIAL it charges 0 units in either case.
     allowed = retry == 0 if limit.cost == 0 and "PARTIAL" in limit.words else first > 0
     return Decision(
