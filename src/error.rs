@@ -29,11 +29,17 @@ pub enum Message {
         takers: &'static [&'static str],
     },
     /// An option that this algorithm does not take.
-    NotTakenBy(&'static str, &'static str),
+    NotTakenBy {
+        algorithm: &'static str,
+        option: &'static str,
+    },
     /// A window of the calendar, which this algorithm does not take.
     NoCalendar(&'static str),
     /// A correction that this algorithm does not take, and what there is instead.
-    NoCorrection(&'static str, &'static str),
+    NoCorrection {
+        algorithm: &'static str,
+        instead: &'static str,
+    },
     /// A limit of RL.SHARE whose algorithm does not take ALWAYS.
     NotShared,
     /// A rule about these words, which the text joins by "and" or "or".
@@ -72,7 +78,7 @@ impl Error {
             Traits { id: true, .. } => "RL.RELEASE ends a lease",
             _ => "RL.RESET forgets what it charged",
         };
-        Self::new(Message::NoCorrection(algorithm.word(), instead))
+        Self::new(Message::NoCorrection { algorithm: algorithm.word(), instead })
     }
 
     /// The same error, with the number of the limit that it is about.
@@ -94,10 +100,10 @@ impl Error {
                 let verb = if takers.len() == 1 { "takes" } else { "take" };
                 format!("ERR invalid {option}: only {} {verb} it", in_words(takers, "and"))
             }
-            Message::NotTakenBy(word, option) => format!("ERR invalid {option}: {word} takes none"),
+            Message::NotTakenBy { algorithm, option } => format!("ERR invalid {option}: {algorithm} takes none"),
             Message::NoCalendar(word) => format!("ERR invalid window: {word} takes no windows of the calendar"),
-            Message::NoCorrection(word, instead) => {
-                format!("ERR invalid algorithm: this command does not take {word}; {instead}")
+            Message::NoCorrection { algorithm, instead } => {
+                format!("ERR invalid algorithm: this command does not take {algorithm}; {instead}")
             }
             Message::NotShared => {
                 let shared: Vec<_> =

@@ -388,7 +388,7 @@ impl Grammar {
         }
         match self.algorithm {
             Some(name) if !self.by_algorithm.has(keyword) => {
-                Err(Error::new(Message::NotTakenBy(name.word(), keyword.word())))
+                Err(Error::new(Message::NotTakenBy { algorithm: name.word(), option: keyword.word() }))
             }
             _ => Ok(()),
         }
