@@ -19,6 +19,7 @@ mod algorithms;
 mod check;
 mod decide;
 mod doc;
+mod form;
 mod help;
 mod multi;
 mod name;
@@ -36,7 +37,6 @@ mod several;
 mod share;
 mod throttle;
 mod top;
-mod words;
 
 use algorithms::PerAlgorithm;
 pub use algorithms::for_each_decisions;

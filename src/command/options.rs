@@ -6,8 +6,8 @@ use redis_rl_algorithm::period::Anchor;
 use redis_rl_algorithm::{Cost, Micros, Traits, Window};
 
 use super::doc;
+use super::form::Form;
 use super::name::Name;
-use super::words::Form;
 use crate::error::{Error, Message};
 use crate::ffi::{Args, Argument, ArgumentKind};
 

@@ -3,10 +3,10 @@
 use super::algorithms::{self, Algorithm, AlgorithmCommand};
 use super::decide::Pending;
 use super::doc::{KEY, LIMIT, SINCE, WINDOW};
+use super::form::Form;
 use super::options::{Grammar, List, MOST_ARGUMENTS, Taker};
 use super::reply;
 use super::request::Request;
-use super::words::Form;
 use crate::error::Error;
 use crate::ffi::{Access, Args, Argument, ClosedKey, CommandDoc, Ctx, KeySpec};
 use crate::stats::STATS;

@@ -4,7 +4,7 @@
 
 use std::cmp::Reverse;
 
-use super::words::Form;
+use super::form::Form;
 use crate::ffi::Ctx;
 use arrayvec::ArrayVec;
 use redis_rl_algorithm::{Figures, Micros, Policy, Verdict};

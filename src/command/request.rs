@@ -6,9 +6,9 @@ use redis_rl_algorithm::period::Anchor;
 use redis_rl_algorithm::{Charging, Cost, Policy, Schedule, Window};
 
 use super::algorithms::Algorithm;
+use super::form::Form;
 use super::name::Name;
 use super::options::{Grammar, Keyword, Options, Reserve, Taker};
-use super::words::Form;
 use crate::error::{Error, Message};
 use crate::ffi::{Arg, Args};
 

@@ -6,10 +6,10 @@ use redis_rl_algorithm::{Change, Charging, Cost, Micros, Window};
 
 use super::algorithms::Algorithm;
 use super::decide::{Pending, allows_uncounted};
+use super::form::Form;
 use super::options::Reserve;
 use super::reply::{self, Reply};
 use super::request::Request;
-use super::words::Form;
 use crate::config;
 use crate::error::Error;
 use crate::ffi::{ClosedKey, Ctx};

@@ -8,11 +8,11 @@
 use super::algorithms::{self, Algorithm, AlgorithmCommand};
 use super::decide::allows_uncounted;
 use super::doc::{KEY, LIMIT, SINCE, WINDOW};
+use super::form::Form;
 use super::options::{Grammar, List, MOST_ARGUMENTS, Taker};
 use super::peek::reply_afterwards;
 use super::request::{Request, require_few_members};
 use super::reserve;
-use super::words::Form;
 use crate::error::Error;
 use crate::ffi::{Access, Args, Argument, CommandDoc, Ctx, KeySpec};
 use crate::stats::STATS;

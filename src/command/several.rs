@@ -12,12 +12,12 @@ use redis_rl_algorithm::{Charging, Micros, Verdict};
 
 use super::algorithms::Algorithm;
 use super::decide::Pending;
+use super::form::Form;
 use super::name::{NO_SUCH_ALGORITHM, Name};
 use super::options::{Grammar, Keyword, Reserve, Taker};
 use super::reply::Reply;
 use super::request::{Request, require_few_members};
 use super::reserve::Reserving;
-use super::words::Form;
 use crate::error::{Error, Message};
 use crate::ffi::{Arg, Args, ClosedKey, Ctx};
 use crate::stats::Outcome;
