@@ -31,15 +31,13 @@ fn each_algorithm_has_its_place() {
     type Can = fn(&serde_json::Value) -> bool;
     let read = |path: &str| fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"));
     let table: serde_json::Value = serde_json::from_str(&read("vectors/capabilities.json")).expect("JSON");
-    let places: [(&str, &str, &str, Can); 9] = [
+    let places: [(&str, &str, &str, Can); 7] = [
         ("README.md", "", "[`RL.NAME`]", |_| true),
         ("benches/budget.md", "| RL.", "| RL.NAME ", |_| true),
-        ("deploy/kubernetes/users.acl.example", "", " +rl.name ", |_| true),
         ("docs/operations.md", "  +rl.", " +rl.name ", |_| true),
         ("docs/algorithms.md", "| [", "| [`NAME`](#name) |", |_| true),
         ("docs/algorithms.md", "## ", "## NAME\n", |_| true),
         ("docs/commands.md", "`<ALGO>` is ", " NAME", |_| true),
-        ("algorithm/src/tests/records.txt", "| ", "| NAME |", |_| true),
         ("docs/records.md", "- A form that differs", "`LETTER:`", |can| !can["letter"].is_null()),
     ];
     let mut missing = Vec::new();

@@ -1,5 +1,5 @@
 //! Tests of the algorithms with a clock of their own. `laws.rs` is what all of them promise, for each row of the table
-//! below, against one oracle; the other files are what an algorithm promises beside that.
+//! in `oracle.rs`, against that oracle; the other files are what an algorithm promises beside that.
 
 mod buckets;
 mod laws;
@@ -21,40 +21,8 @@ use super::rolling_log::{Entry, TAG};
 use super::*;
 use crate::in_memory::{Counters, InMemory, Log, Reply, StoredRecord};
 use crate::record;
-pub use oracle::{Kind, Oracle};
+use oracle::{Kind, Oracle, every_algorithm, every_record};
 pub use trace::*;
-
-/// The algorithms with costs: how the oracle counts each of them. Every law holds for every row.
-macro_rules! every_algorithm {
-    ($laws:ident) => {
-        $laws! {
-            fixed: FixedWindow = Kind::Fixed;
-            window: WindowCounter = Kind::Window;
-            sliding: SlidingLog = Kind::Log { moments: None };
-            counter: SlidingCounter = Kind::Counter;
-            token: TokenBucket = Kind::Bucket;
-            leaky: LeakyBucket = Kind::Bucket;
-            gcra: Gcra = Kind::Gcra;
-            rolling: RollingLog = Kind::Log { moments: Some(4_096) };
-            lockout: Lockout = Kind::Lockout;
-        }
-    };
-}
-
-/// Those whose state is a record of integers.
-macro_rules! every_record {
-    ($laws:ident) => {
-        $laws! {
-            counter_record: SlidingCounter;
-            token_record: TokenBucket;
-            leaky_record: LeakyBucket;
-            gcra_record: Gcra;
-            lockout_record: Lockout;
-        }
-    };
-}
-
-use {every_algorithm, every_record};
 
 /// 2023-11-14 22:13:20 UTC: the start of a second, but not of a minute.
 pub const T0: u64 = 1_700_000_000_000_000;

@@ -21,6 +21,38 @@ pub enum Kind {
     Lockout,
 }
 
+/// The algorithms with costs: how the oracle counts each of them. Every law holds for every row.
+macro_rules! every_algorithm {
+    ($laws:ident) => {
+        $laws! {
+            fixed: FixedWindow = Kind::Fixed;
+            window: WindowCounter = Kind::Window;
+            sliding: SlidingLog = Kind::Log { moments: None };
+            counter: SlidingCounter = Kind::Counter;
+            token: TokenBucket = Kind::Bucket;
+            leaky: LeakyBucket = Kind::Bucket;
+            gcra: Gcra = Kind::Gcra;
+            rolling: RollingLog = Kind::Log { moments: Some(4_096) };
+            lockout: Lockout = Kind::Lockout;
+        }
+    };
+}
+
+/// Those whose state is a record of integers.
+macro_rules! every_record {
+    ($laws:ident) => {
+        $laws! {
+            counter_record: SlidingCounter;
+            token_record: TokenBucket;
+            leaky_record: LeakyBucket;
+            gcra_record: Gcra;
+            lockout_record: Lockout;
+        }
+    };
+}
+
+pub(super) use {every_algorithm, every_record};
+
 /// The promises of an algorithm, computed from everything that was charged and given back under one policy.
 #[derive(Debug)]
 pub struct Oracle {

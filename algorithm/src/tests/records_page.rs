@@ -8,8 +8,9 @@ use crate::integer::parse_integer;
 use crate::lease::Leases;
 use crate::record;
 
-/// The rows of the table: algorithm, state, now and remaining.
-fn examples(table: &str) -> Vec<[String; 4]> {
+/// The rows of the page's examples: algorithm, state, now and remaining.
+fn examples(page: &str) -> Vec<[String; 4]> {
+    let (_, table) = page.split_once("\n## Examples\n").unwrap();
     let cells = |line: &str| line.split('|').map(|cell| cell.trim().trim_matches('`').to_owned()).collect::<Vec<_>>();
     let rows = table.lines().filter(|line| line.starts_with("| ") && line.contains('`')).map(cells);
     rows.map(|cells| <[String; 4]>::try_from(cells[1..5].to_vec()).unwrap()).collect()
@@ -75,7 +76,7 @@ fn remaining(algorithm: &str, state: &str, now: Micros) -> u64 {
 #[test]
 fn the_examples_are_read_as_the_table_says() {
     let mut algorithms = std::collections::BTreeSet::new();
-    for [algorithm, state, now, expected] in examples(include_str!("records.txt")) {
+    for [algorithm, state, now, expected] in examples(include_str!("../../../docs/records.md")) {
         let now = Micros::from_millis(now.parse().unwrap());
         assert_eq!(remaining(&algorithm, &state, now).to_string(), expected, "{algorithm} {state}");
         algorithms.insert(algorithm);

@@ -71,13 +71,13 @@ macro_rules! letters_of {
 #[test]
 fn the_lists_of_the_tests_have_every_algorithm() {
     let with_cost = Name::ALL.into_iter().filter(|name| name.traits().cost);
-    assert_eq!(every_algorithm!(names_of), with_cost.collect::<Vec<_>>(), "every_algorithm! in tests/mod.rs");
+    assert_eq!(every_algorithm!(names_of), with_cost.collect::<Vec<_>>(), "every_algorithm! in tests/oracle.rs");
     let mut tags = every_record!(letters_of);
     tags.push((Name::Rolling, &TAG));
     for name in Name::ALL {
         let tag = tags.iter().find(|(other, _)| *other == name).map_or(&b""[..], |(_, tag)| tag);
         let letter = name.traits().letter.map_or(String::new(), |letter| format!("{letter}:"));
-        assert_eq!(tag, letter.as_bytes(), "the letter of {}, or every_record! in tests/mod.rs", name.word());
+        assert_eq!(tag, letter.as_bytes(), "the letter of {}, or every_record! in tests/oracle.rs", name.word());
     }
 }
 

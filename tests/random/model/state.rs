@@ -6,10 +6,7 @@ use redis_rl_algorithm::fixed_window::Counter;
 use redis_rl_algorithm::in_memory::{Counters, Holders, InMemory, Log, StoredRecord};
 use redis_rl_algorithm::rolling_log::Edit;
 use redis_rl_algorithm::sliding_log::LogChange;
-use redis_rl_algorithm::{
-    Change, FixedWindow, Gcra, LeakyBucket, Lockout, Micros, RollingLog, SlidingCounter, SlidingLog, TokenBucket,
-    WindowCounter,
-};
+use redis_rl_algorithm::{Change, FixedWindow, Micros, SlidingLog, WindowCounter};
 
 /// What a key holds.
 #[derive(Clone, Debug)]
@@ -71,8 +68,8 @@ pub trait Kept: InMemory {
 }
 
 macro_rules! kept_as_a_record {
-    ($($algorithm:ty { $($other:tt)* })+) => {
-        $(impl Kept for $algorithm {
+    ($algorithm:ty { $($other:tt)* }) => {
+        impl Kept for $algorithm {
             $($other)*
 
             fn read(&self, stored: Option<&State>, _now: Micros) -> Option<StoredRecord> {
@@ -85,21 +82,34 @@ macro_rules! kept_as_a_record {
             fn written(key: Option<StoredRecord>) -> Option<State> {
                 key.map(State::Record)
             }
-        })+
+        }
     };
 }
-kept_as_a_record! {
-    SlidingCounter {}
-    TokenBucket {}
-    LeakyBucket {}
-    Gcra {}
-    Lockout {}
-    RollingLog {
-        fn needs_memory(_key: &Self::Key, change: &Change<Edit>) -> bool {
-            matches!(change, Change::Charge(edit) if edit.grows())
-        }
-    }
+
+macro_rules! kept {
+    (() $(
+        $(#[$doc:meta])*
+        $snake:ident $name:ident $word:literal $label:literal: $type:ty, in_memory $in_memory:ty { $($column:tt)* }
+    )*) => {
+        $(kept!($name $type);)*
+    };
+    // No records: below. Leases have no cost.
+    (Fixed $type:ty) => {};
+    (Window $type:ty) => {};
+    (Sliding $type:ty) => {};
+    (Lease $type:ty) => {};
+    (Rolling $type:ty) => {
+        kept_as_a_record!($type {
+            fn needs_memory(_key: &Self::Key, change: &Change<Edit>) -> bool {
+                matches!(change, Change::Charge(edit) if edit.grows())
+            }
+        });
+    };
+    ($record:ident $type:ty) => {
+        kept_as_a_record!($type {});
+    };
 }
+redis_rl_algorithm::with_algorithms!(kept());
 
 fn counter(stored: Option<&State>) -> Option<Counter> {
     stored.map(|state| match state {
