@@ -11,7 +11,12 @@ impl DocServer {
         let built = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/release/libredis_rl.so");
         let module = std::env::var("RL_MODULE").unwrap_or_else(|_| built.to_owned());
         let servers = std::env::var("SERVERS").unwrap_or_default();
-        let program = servers.split([' ', ':']).find(|path| !path.is_empty()).unwrap_or("redis-server");
+        let named = servers.split([' ', ':']).find(|path| !path.is_empty()).map(str::to_owned);
+        let program = named.unwrap_or_else(|| {
+            let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scripts/servers");
+            let output = std::process::Command::new(script).arg("system").output().expect("scripts/servers");
+            String::from_utf8(output.stdout).expect("a path").trim_end().to_owned()
+        });
         let dir = tempfile::tempdir().expect("a temporary directory");
         // A socket in the directory cannot be taken by another program, as a port can.
         let process = std::process::Command::new(program)
