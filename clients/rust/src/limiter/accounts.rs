@@ -122,7 +122,7 @@ impl Part {
         for at in self.walk() {
             let Some((_, entry)) = self.keys.get_index_mut(at) else { continue };
             if let Some(local) = entry.local.take_if(|local| clock.is_some_and(|clock| local.is_over(clock))) {
-                self.bytes = self.bytes.saturating_sub(local.bytes());
+                self.bytes = self.bytes.saturating_sub(local.bytes);
             }
             idle = idle.max(entry.is_idle(now).map(|loses_nothing| (loses_nothing, at)));
             if clock.is_none() && matches!(idle, Some((true, _))) {

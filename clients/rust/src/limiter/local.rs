@@ -1,12 +1,12 @@
 //! The limit of one key in this process alone, while the server cannot decide: the algorithm itself, under the part of the
 //! limit and the burst that one of several instances has. The server learns nothing of these decisions.
 
-use std::fmt::Debug;
+use std::any::{Any, TypeId};
 use std::time::Duration;
 
 use redis_rl_algorithm::in_memory::{Charging, InMemory};
 use redis_rl_algorithm::rolling_log::{ENTRY_LEN, MAX_ENTRIES};
-use redis_rl_algorithm::{Cost, Micros, Policy as Terms, for_in_memory};
+use redis_rl_algorithm::{Cost, Micros, Policy as Terms, RollingLog, for_in_memory};
 
 use crate::decision::{Decision, RetryAfter};
 use crate::policy::{Policy, Request};
@@ -16,54 +16,41 @@ const BYTES: usize = 400;
 
 #[derive(Debug)]
 pub struct Local {
-    key: Box<dyn Key>,
+    /// What the algorithm of the requests keeps.
+    key: Box<dyn Any + Send>,
     /// When the last of its units stops counting.
     over_at: Micros,
-    bytes: usize,
+    pub bytes: usize,
 }
 
-/// The state of a key, of some algorithm.
-trait Key: Debug + Send {
-    fn decide(&mut self, terms: &Terms, now: Micros, request: &Request<'_>) -> Option<(Decision, i64)>;
-    fn charge(&mut self, terms: &Terms, now: Micros, units: u64);
-    fn give_back(&mut self, terms: &Terms, now: Micros, units: u64);
+/// Decides on a request, and when its units stop counting, in ms.
+fn decide<A: InMemory>(key: &mut A::Key, terms: &Terms, now: Micros, request: &Request<'_>) -> Option<(Decision, i64)> {
+    let algorithm = A::with_policy(terms).ok()?;
+    A::expire(key, now);
+    algorithm.prune(key, now);
+    let charging = if request.always { Charging::Always } else { Charging::IfAllowed };
+    let cost = if request.partial { algorithm.remaining(key, now).min(request.cost) } else { request.cost };
+    let reply = algorithm.request_charging(key, now, Cost::new(cost)?, charging).ok()?;
+    let allowed = if request.partial && request.cost > 0 { cost > 0 } else { reply.verdict.allowed };
+    let charged = if reply.verdict.allowed || request.always { cost } else { 0 };
+    let retry_after = if allowed { RetryAfter::Now } else { RetryAfter::from_millis(reply.figures.retry_after_ms) };
+    let decision = Decision::of_fallback(request.policy, allowed, charged, retry_after);
+    let delay = Duration::from_millis(u64::try_from(reply.figures.delay_ms).unwrap_or(0));
+    Some((Decision { delay, ..decision }, reply.figures.reset_ms))
 }
 
-#[derive(Debug)]
-struct Of<A: InMemory>(A::Key);
-
-impl<A: InMemory + Debug> Key for Of<A>
-where
-    A::Key: Send,
-{
-    fn decide(&mut self, terms: &Terms, now: Micros, request: &Request<'_>) -> Option<(Decision, i64)> {
-        let algorithm = A::with_policy(terms).ok()?;
-        A::expire(&mut self.0, now);
-        let charging = if request.always { Charging::Always } else { Charging::IfAllowed };
-        algorithm.prune(&mut self.0, now);
-        let cost = match request.partial {
-            true => algorithm.remaining(&self.0, now).min(request.cost),
-            false => request.cost,
-        };
-        let reply = algorithm.request_charging(&mut self.0, now, Cost::new(cost)?, charging).ok()?;
-        let allowed = if request.partial && request.cost > 0 { cost > 0 } else { reply.verdict.allowed };
-        let charged = if reply.verdict.allowed || request.always { cost } else { 0 };
-        let retry_after = if allowed { RetryAfter::Now } else { RetryAfter::from_millis(reply.figures.retry_after_ms) };
-        let decision = Decision::of_fallback(request.policy, allowed, charged, retry_after);
-        let delay = Duration::from_millis(u64::try_from(reply.figures.delay_ms).unwrap_or(0));
-        Some((Decision { delay, ..decision }, reply.figures.reset_ms))
+/// A key on which so many units are used.
+fn begun<A: InMemory<Key: Send + 'static>>(terms: &Terms, now: Micros, used: u64) -> Box<dyn Any + Send> {
+    let mut key = A::Key::default();
+    if let (1.., Ok(algorithm), Some(used)) = (used, A::with_policy(terms), Cost::new(used)) {
+        _ = algorithm.overcharge(&mut key, now, None, used);
     }
+    Box::new(key)
+}
 
-    fn charge(&mut self, terms: &Terms, now: Micros, units: u64) {
-        if let (Ok(algorithm), Some(units)) = (A::with_policy(terms), Cost::new(units)) {
-            _ = algorithm.overcharge(&mut self.0, now, None, units);
-        }
-    }
-
-    fn give_back(&mut self, terms: &Terms, now: Micros, units: u64) {
-        if let (Ok(algorithm), Some(units)) = (A::with_policy(terms), Cost::new(units)) {
-            algorithm.refund(&mut self.0, now, Some(now), units);
-        }
+fn give_back<A: InMemory>(key: &mut A::Key, terms: &Terms, now: Micros, units: u64) {
+    if let (Ok(algorithm), Some(units)) = (A::with_policy(terms), Cost::new(units)) {
+        algorithm.refund(key, now, Some(now), units);
     }
 }
 
@@ -77,8 +64,7 @@ fn part(policy: &Policy, instances: u32) -> Terms {
 /// The most bytes that the entry of the key takes.
 pub fn bytes(request: &Request<'_>, instances: u32) -> usize {
     // Special: the log has an entry for each moment.
-    let has_log = for_in_memory!(request.policy.algorithm(), A => std::any::TypeId::of::<A>())
-        == std::any::TypeId::of::<redis_rl_algorithm::RollingLog>();
+    let has_log = for_in_memory!(request.policy.algorithm(), A => TypeId::of::<A>() == TypeId::of::<RollingLog>());
     let limit = part(request.policy, instances).limit;
     let entries = usize::try_from(limit.saturating_add(1)).unwrap_or(usize::MAX).min(MAX_ENTRIES);
     BYTES + request.key.len() + if has_log { entries.saturating_mul(ENTRY_LEN) } else { 0 }
@@ -87,20 +73,17 @@ pub fn bytes(request: &Request<'_>, instances: u32) -> usize {
 impl Local {
     /// Begins with the part of one instance of what the server counts by its last reply.
     pub fn new(request: &Request<'_>, instances: u32, used: u64, now: Micros) -> Self {
-        fn key<A: InMemory<Key: Send> + Debug + 'static>() -> Box<dyn Key> {
-            Box::new(Of::<A>(A::Key::default()))
-        }
-        let mut key = for_in_memory!(request.policy.algorithm(), A => key::<A>());
-        let used = used.div_ceil(u64::from(instances.max(1)));
-        if used > 0 {
-            key.charge(&part(request.policy, instances), now, used);
-        }
+        let (terms, used) = (part(request.policy, instances), used.div_ceil(u64::from(instances.max(1))));
+        let key = for_in_memory!(request.policy.algorithm(), A => begun::<A>(&terms, now, used));
         Self { key, over_at: Micros(u64::MAX), bytes: bytes(request, instances) }
     }
 
     pub fn decide(&mut self, request: &Request<'_>, instances: u32, now: Micros) -> Decision {
         let terms = part(request.policy, instances);
-        let Some((decision, reset_ms)) = self.key.decide(&terms, now, request) else {
+        let decided = for_in_memory!(request.policy.algorithm(), A => {
+            self.key.downcast_mut().and_then(|key| decide::<A>(key, &terms, now, request))
+        });
+        let Some((decision, reset_ms)) = decided else {
             return Decision::of_fallback(request.policy, false, 0, RetryAfter::Never);
         };
         self.over_at = u64::try_from(reset_ms).map_or(Micros(u64::MAX), |reset| now.plus((reset + 1) * 1_000));
@@ -108,16 +91,15 @@ impl Local {
     }
 
     pub fn give_back(&mut self, request: &Request<'_>, instances: u32, units: u64, now: Micros) {
-        self.key.give_back(&part(request.policy, instances), now, units);
+        let terms = part(request.policy, instances);
+        for_in_memory!(request.policy.algorithm(), A => {
+            _ = self.key.downcast_mut().map(|key| give_back::<A>(key, &terms, now, units));
+        });
     }
 
     /// Whether its last unit has stopped counting.
     pub fn is_over(&self, now: Micros) -> bool {
         self.over_at <= now
-    }
-
-    pub const fn bytes(&self) -> usize {
-        self.bytes
     }
 }
 
