@@ -2,7 +2,6 @@
 //! all clients); and what else says which state a request is about.
 
 use std::borrow::Cow;
-use std::ops::Deref;
 
 use redis_rl_algorithm::Schedule;
 use sha2::{Digest, Sha256};
@@ -55,39 +54,20 @@ fn bounded_bytes(value: &[u8]) -> Cow<'_, [u8]> {
     if value.len() > LONGEST || has_bounded_form(value) { Cow::Owned(digested(value)) } else { Cow::Borrowed(value) }
 }
 
-/// A key of a bounded length. Only such a key is sent or kept in memory.
-#[derive(Clone, Debug)]
-pub struct Bounded<'a>(Cow<'a, [u8]>);
-
-impl<'a> Bounded<'a> {
-    /// Of a key that a caller handed in. Allocates only for a key that changes.
-    pub fn new(key: &'a [u8]) -> Self {
-        let is_reserved = RESERVED.into_iter().any(|end| key.ends_with(end));
-        if key.len() < DIGEST && !is_reserved {
-            return Self(Cow::Borrowed(key));
-        }
-        let end = |part| if is_reserved { Cow::Owned(digested(part)) } else { bounded_bytes(part) };
-        let Some((before, tag, after)) = around_tag(key) else { return Self(end(key)) };
-        let parts = [bounded_bytes(before), bounded_bytes(tag), end(after)];
-        if parts.iter().all(|part| matches!(part, Cow::Borrowed(_))) {
-            return Self(Cow::Borrowed(key));
-        }
-        let [before, tag, after] = parts;
-        Self(Cow::Owned([&*before, b"{", &*tag, b"}", &*after].concat()))
+/// A key of a bounded length, of one that a caller handed in. Allocates only for a key that changes.
+pub fn bounded_key(key: &[u8]) -> Cow<'_, [u8]> {
+    let is_reserved = RESERVED.into_iter().any(|end| key.ends_with(end));
+    if key.len() < DIGEST && !is_reserved {
+        return Cow::Borrowed(key);
     }
-
-    /// Of a key that is one already.
-    pub const fn known(key: &'a [u8]) -> Self {
-        Self(Cow::Borrowed(key))
+    let end = |part| if is_reserved { Cow::Owned(digested(part)) } else { bounded_bytes(part) };
+    let Some((before, tag, after)) = around_tag(key) else { return end(key) };
+    let parts = [bounded_bytes(before), bounded_bytes(tag), end(after)];
+    if parts.iter().all(|part| matches!(part, Cow::Borrowed(_))) {
+        return Cow::Borrowed(key);
     }
-}
-
-impl Deref for Bounded<'_> {
-    type Target = [u8];
-
-    fn deref(&self) -> &[u8] {
-        &self.0
-    }
+    let [before, tag, after] = parts;
+    Cow::Owned([&*before, b"{", &*tag, b"}", &*after].concat())
 }
 
 /// What is before, in and after the hash tag, which decides the slot of a cluster; `None` without one.
@@ -132,8 +112,8 @@ pub struct State<'a> {
 
 impl<'a> State<'a> {
     pub fn of(request: &Request<'a>) -> Self {
-        let (policy, Bounded(key)) = (request.policy, request.bounded_key());
-        Self { algorithm: policy.algorithm(), schedule: policy.terms().schedule, key }
+        let policy = request.policy;
+        Self { algorithm: policy.algorithm(), schedule: policy.terms().schedule, key: request.bounded_key() }
     }
 
     /// The same, to be kept.
@@ -182,10 +162,10 @@ mod tests {
         assert_eq!(bounded_after("users:", "alice"), "users:alice");
         assert!(bounded_after("users:", "alice:reserved").starts_with("users:alice:reserved~"));
         for (key, expected) in vectors("keys") {
-            let bounded = Bounded::new(key.as_bytes());
+            let bounded = bounded_key(key.as_bytes());
             assert_eq!(String::from_utf8_lossy(&bounded), expected);
             // What stays as it is costs no memory.
-            assert_eq!(matches!(bounded.0, Cow::Borrowed(_)), key == expected, "{key}");
+            assert_eq!(matches!(bounded, Cow::Borrowed(_)), key == expected, "{key}");
         }
     }
 
@@ -197,13 +177,13 @@ mod tests {
         ) {
             let mut keys: Vec<_> = keys.into_iter().map(|parts| parts.concat().into_bytes()).collect();
             for _ in 0..3 {
-                let what_they_become: Vec<_> = keys.iter().map(|key| Bounded::new(key).to_vec()).collect();
+                let what_they_become: Vec<_> = keys.iter().map(|key| bounded_key(key).to_vec()).collect();
                 keys.extend(what_they_become.iter().map(|key| [b"a", &**key].concat()));
                 keys.extend(what_they_become);
             }
             let mut from = HashMap::new();
             for key in &keys {
-                let other = from.insert(Bounded::new(key).to_vec(), key);
+                let other = from.insert(bounded_key(key).to_vec(), key);
                 prop_assert!(other.is_none_or(|other| other == key), "{key:?} and {other:?}");
             }
         }

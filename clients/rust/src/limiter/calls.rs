@@ -129,7 +129,7 @@ impl Limiter {
     pub async fn share(&self, requests: &[Request<'_>]) -> Result<Shared, Error> {
         let reply = match self.unsent() {
             Some(error) => Err(self.core.failed(error, self.timeout)),
-            None => self.call(Call::share(requests)).await,
+            None => self.call(Call { verb: Verb::Share, requests }).await,
         };
         let shared = reply.and_then(|reply| reply::shared(reply, requests));
         if let Ok(shared) = &shared {

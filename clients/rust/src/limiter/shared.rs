@@ -277,7 +277,7 @@ impl Limiter {
             Ok(begun) => begun,
             Err(denied) => return Ok(denied),
         };
-        let decisions = reply::decisions(self.call(Call::all(requests)).await?, requests)?;
+        let decisions = reply::decisions(self.call(Call { verb: Verb::CheckAll, requests }).await?, requests)?;
         self.core.decided(decisions.allowed);
         begun.into_iter().zip(&decisions.limits).for_each(|(begun, decision)| begun.learn(decision));
         Ok(decisions)
@@ -294,7 +294,7 @@ impl Limiter {
     /// Checks a request, without a fallback. `granted` is the form of a grant.
     pub(crate) async fn ask(&self, request: &Request<'_>, granted: Option<&Form>) -> Result<Decision, Error> {
         let key = request.bounded_key();
-        let request = &request.with_bounded(&key);
+        let request = &Request { key: &key, is_bounded: true, ..*request };
         // The future of a request that waits stays small: thousands may wait.
         let begun = {
             let own = if granted.is_none() { Form::of(request) } else { None };

@@ -1,9 +1,10 @@
 //! A request for one key under one policy.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 use super::{Algorithm, Policy};
-use crate::key::Bounded;
+use crate::key::bounded_key;
 
 impl Policy {
     /// A request of cost 1 for a key under this policy.
@@ -33,7 +34,7 @@ pub enum Join {
 pub struct Request<'a> {
     pub(crate) policy: &'a Policy,
     pub(crate) key: &'a [u8],
-    /// Whether the key is a [`Bounded`] one.
+    /// Whether the key has a bounded length.
     pub(crate) is_bounded: bool,
     pub(crate) cost: u64,
     pub(crate) partial: bool,
@@ -51,16 +52,8 @@ impl<'a> Request<'a> {
     }
 
     /// The key as it is sent and kept in memory.
-    pub(crate) fn bounded_key(&self) -> Bounded<'a> {
-        if self.is_bounded { Bounded::known(self.key) } else { Bounded::new(self.key) }
-    }
-
-    /// The same request, whose bounded key is not computed again.
-    pub(crate) fn with_bounded<'b>(&self, key: &'b Bounded<'_>) -> Request<'b>
-    where
-        'a: 'b,
-    {
-        Request { key, is_bounded: true, ..*self }
+    pub(crate) fn bounded_key(&self) -> Cow<'a, [u8]> {
+        if self.is_bounded { Cow::Borrowed(self.key) } else { bounded_key(self.key) }
     }
 
     /// The policy.
@@ -175,7 +168,7 @@ pub struct Owned {
 impl Owned {
     pub fn of(request: &Request<'_>) -> Self {
         let &Request { policy, cost, partial, always, id, .. } = request;
-        let key = request.bounded_key().to_vec();
+        let key = request.bounded_key().into_owned();
         Self { policy: *policy, key, cost, partial, always, id: id.map(<[u8]>::to_vec) }
     }
 

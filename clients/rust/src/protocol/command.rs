@@ -1,11 +1,12 @@
 //! The commands of the module, and the same calls of the Lua scripts.
 
+use std::borrow::Cow;
+
 use redis::{Cmd, Value, parse_redis_value};
 use redis_rl_algorithm::hash_tag::braces;
 
 use super::scripts::Script;
 use crate::error::Error;
-use crate::key::Bounded;
 use crate::policy::{Policy, Request, Window};
 
 /// All figures in one string. It costs server and client the least.
@@ -13,15 +14,18 @@ const LINE: &str = "LINE";
 
 #[derive(Clone, Copy, Debug)]
 pub struct Call<'a> {
-    verb: Verb<'a>,
-    requests: &'a [Request<'a>],
+    pub verb: Verb<'a>,
+    /// Of `CheckAll` and `Share` one or more; of `Share` the narrowest limit first.
+    pub requests: &'a [Request<'a>],
 }
 
 /// What is to be done with requests.
 #[derive(Clone, Copy, Debug)]
 pub enum Verb<'a> {
     Check,
+    /// All or nothing.
     CheckAll,
+    /// The first that is allowed pays.
     Share,
     Peek,
     Refund,
@@ -46,24 +50,14 @@ impl<'a> Call<'a> {
         Self { verb, requests: std::slice::from_ref(request) }
     }
 
-    /// A check of requests that are decided together: one or more.
-    pub const fn all(requests: &'a [Request<'a>]) -> Self {
-        Self { verb: Verb::CheckAll, requests }
-    }
-
-    /// A check of requests of which the first that is allowed pays: two or more, the narrowest limit first.
-    pub const fn share(requests: &'a [Request<'a>]) -> Self {
-        Self { verb: Verb::Share, requests }
-    }
-
     /// Whether the call says how many limits it has.
     const fn is_of_several(&self) -> bool {
         matches!(self.verb, Verb::CheckAll | Verb::Share)
     }
 
     /// The key whose slot decides which node of a cluster gets the call.
-    pub fn key(&self) -> Bounded<'a> {
-        self.requests.first().map_or(Bounded::new(b""), Request::bounded_key)
+    pub fn key(&self) -> Cow<'a, [u8]> {
+        self.requests.first().map(Request::bounded_key).unwrap_or_default()
     }
 
     /// Whether a reply shows that the server has the module.

@@ -155,11 +155,7 @@ fn calls_of_scripts_are_those_of_the_vectors() {
         let command = texts(&vector["command"]);
         let Some((verb, limits)) = parsed(&command) else { continue };
         let requests: Vec<_> = limits.iter().map(Limit::request).collect();
-        let call = match verb {
-            Verb::CheckAll => Call::all(&requests),
-            Verb::Share => Call::share(&requests),
-            verb => Call::of(verb, &requests[0]),
-        };
+        let call = Call { verb, requests: &requests };
         let result = call.scripted("EVALSHA", "SHA", vector["cluster"].as_bool().unwrap_or(false));
         seen += 1;
         if let Some(error) = vector["error"].as_str() {
