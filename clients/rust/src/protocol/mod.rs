@@ -106,13 +106,13 @@ pub struct Exchange<'a> {
     call: Call<'a>,
     server: &'a Server,
     sent: Sent,
-    /// The script was called with other keys before.
-    corrected: bool,
+    /// Whether the script has the keys of a cluster.
+    in_cluster: bool,
 }
 
 impl<'a> Exchange<'a> {
     pub fn new(call: Call<'a>, server: &'a Server) -> Self {
-        Self { call, server, sent: Sent::Nothing, corrected: false }
+        Self { call, server, sent: Sent::Nothing, in_cluster: false }
     }
 
     /// The first step, without a reply, or the one after a reply.
@@ -138,21 +138,13 @@ impl<'a> Exchange<'a> {
             }
             // A script that replies so has changed nothing.
             (sent @ (Sent::Hash | Sent::Source), Some(Err(Error::Redis(error))))
-                if !self.corrected && self.learn(&error) =>
+                if !self.in_cluster && is_of_cluster(&error) =>
             {
-                self.corrected = true;
+                self.server.in_cluster.store(true, Ordering::Relaxed);
                 self.send_script(sent)
             }
             (_, reply) => Step::Done(reply.unwrap_or(Err(Error::UnknownReply))),
         }
-    }
-
-    /// Whether an error of a script says that the server is one of a cluster, and that was not known: FIXED then names
-    /// another key.
-    fn learn(&self, error: &RedisError) -> bool {
-        let of_cluster = error.code() == Some("CROSSSLOT")
-            || error.detail().is_some_and(|detail| detail.contains("non local key") || detail.contains("same slot"));
-        of_cluster && !self.server.in_cluster.swap(true, Ordering::Relaxed)
     }
 
     fn send_script(&mut self, sent: Sent) -> Step {
@@ -162,8 +154,8 @@ impl<'a> Exchange<'a> {
         let Some(script) = self.call.script() else { return Step::Done(Err(Error::UnknownReply)) };
         self.sent = sent;
         let [name, text] = if sent == Sent::Source { ["EVAL", script.source()] } else { ["EVALSHA", script.hash()] };
-        let in_cluster = self.server.in_cluster.load(Ordering::Relaxed);
-        self.call.scripted(name, text, in_cluster).map_or_else(|error| Step::Done(Err(error)), Step::Send)
+        self.in_cluster = self.server.in_cluster.load(Ordering::Relaxed);
+        self.call.scripted(name, text, self.in_cluster).map_or_else(|error| Step::Done(Err(error)), Step::Send)
     }
 }
 
@@ -175,6 +167,12 @@ fn is_unknown_command(error: &RedisError) -> bool {
         let name = detail.strip_prefix("unknown command").map(|rest| rest.trim_start_matches([' ', '\'', '`']));
         name.is_some_and(|name| name.is_empty() || name.starts_with("rl."))
     })
+}
+
+/// Whether an error of a script says that the server is one of a cluster: FIXED names another key there.
+fn is_of_cluster(error: &RedisError) -> bool {
+    error.code() == Some("CROSSSLOT")
+        || error.detail().is_some_and(|detail| detail.contains("non local key") || detail.contains("same slot"))
 }
 
 #[cfg(test)]
