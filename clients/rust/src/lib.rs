@@ -20,24 +20,15 @@
 //! # });
 //! ```
 //!
-//! The names are those of the command reference.
+//! The names are those of the command reference. [`Limiter::builder`] has the URLs, [`Builder`] the settings, and [`Fallback`]
+//! says what decides if the server cannot. [`Grants`] are for keys with many requests, [`layer`] for services of `tower`, such
+//! as axum's. Errors are events of the crate `tracing`, each kind once a second at most.
 //!
-//! - Servers without the module: Lua scripts decide, which are part of this crate. The log has a warning;
-//!   [`Builder::require_module`] makes it an error.
-//! - Servers that do not reply within 100 ms: [`Fallback`], [`Builder::breaker`] and [`Limiter::stats`]. Errors are events of
-//!   the crate `tracing`, each kind once a second at most.
-//! - Clusters, Sentinels, TLS, sockets: [`Limiter::builder`].
-//! - No request is sent for a denied key before it could be allowed: [`Builder::denials`].
-//! - Long keys are sent and kept in a bounded form: [`bounded`].
-//! - A service that is overloaded itself: [`Limiter::without_server`].
-//! - Keys with many requests: [`Grants`].
-//! - Services of `tower`, such as axum's: [`layer`].
-//! - Programs without an async runtime start one of tokio. `new_current_thread` runs while a call does; leases,
-//!   reservations and [`Grants`] also need it between calls, as `new_multi_thread` with one worker does.
+//! Programs without an async runtime start one of tokio. `new_current_thread` runs while a call does; leases, reservations and
+//! [`Grants`] also need it between calls, as `new_multi_thread` with one worker does.
 //!
-//! After a timeout or an error, no request is sent again, since the server may have charged it. READONLY, MOVED, ASK and
-//! TRYAGAIN say that the server did not. The time limit of a call runs from the call. If a caller leaves before its request is
-//! sent, the request is not charged. If the caller leaves later, the units stay charged, and no other request gets them.
+//! If a caller leaves before its request is sent, the request is not charged. If the caller leaves later, the units stay
+//! charged, and no other request gets them.
 //!
 //! # From a check to the bytes
 //!

@@ -8,7 +8,7 @@
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-use super::denial::Denial;
+use super::denial::{Denial, LONGEST};
 use super::joined::share;
 use crate::decision::{Decision, Source};
 use crate::policy::{Join, Policy, Request};
@@ -65,26 +65,19 @@ impl Form {
 
     pub fn request<'a>(&'a self, key: &'a [u8], cost: u64) -> Request<'a> {
         let request = Request::new(&self.policy, key).with_key_as_it_is().cost(cost);
-        if self.is_always() { request.always() } else { request }
+        if matches!(self.join, Join::Always | Join::AlwaysAfter) { request.always() } else { request }
     }
 
     /// The request that a command of so many units sends.
     pub fn joined<'a>(&'a self, key: &'a [u8], units: u64) -> Request<'a> {
         let request = self.request(key, units);
+        let counts_denials = self.policy.algorithm().traits().counts_denials;
         match self.join {
             // A denial of PARTIAL counts nothing.
-            Join::Partial if units > 1 || self.ahead.is_some() || self.counts_denials() => request.partial(),
+            Join::Partial if units > 1 || self.ahead.is_some() || counts_denials => request.partial(),
             Join::Counted if units > 1 => request.always(),
             _ => request,
         }
-    }
-
-    fn counts_denials(&self) -> bool {
-        self.policy.algorithm().traits().counts_denials
-    }
-
-    const fn is_always(&self) -> bool {
-        matches!(self.join, Join::Always | Join::AlwaysAfter)
     }
 }
 
@@ -407,7 +400,8 @@ impl<C: Caller> Account<C> {
         // If units were given back since, the decision may be older than that.
         if sent.given_back == self.given_back {
             match (Denial::new(request, sent.at, decision, recheck), &mut self.denied) {
-                (Some(mut denial), Some(denied)) if denied.goes_on_at(sent.at) => {
+                // The count of denied requests goes on.
+                (Some(mut denial), Some(denied)) if denied.until + LONGEST > sent.at => {
                     denial.count = denied.count;
                     **denied = denial;
                 }
@@ -452,7 +446,8 @@ impl<C> Account<C> {
         // If the reservation is open already, the server allows the request.
         let denial = self.denied.as_deref().filter(|denial| request.reserve.is_none() && denial.denies(request, now));
         let Some(denial) = denial else { return Ok(None) };
-        if denial.is_due(now) && !self.is_asked && self.flying(now) == 0 && self.waiting.is_empty() {
+        let is_due = denial.due.is_some_and(|due| now >= due);
+        if is_due && !self.is_asked && self.flying(now) == 0 && self.waiting.is_empty() {
             return Ok(Some(denial.sent));
         }
         self.held(request, now).map_or(Ok(None), Err)

@@ -17,21 +17,21 @@ pub const LONGEST: Duration = Duration::from_secs(60);
 /// A denial that is remembered. It reads no clock: time is an argument.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Denial {
-    pub(crate) decision: Decision,
+    pub decision: Decision,
     /// Every cost from this one on is denied.
-    pub(crate) cost: u64,
+    pub cost: u64,
     /// Whether it was charged although it was denied: [`Request::always`].
-    pub(crate) always: bool,
-    pub(crate) sent: Instant,
-    /// From when on a request is sent again. `None` if that is later than any time that can be represented.
-    due: Option<Instant>,
-    pub(crate) until: Instant,
-    pub(crate) count: u64,
+    pub always: bool,
+    pub sent: Instant,
+    /// From when on one request at a time is sent again: what the server knows may have changed (RL.RESET, `rl.shadow`,
+    /// FLUSHALL). `None` if that is later than any time that can be represented.
+    pub due: Option<Instant>,
+    pub until: Instant,
+    pub count: u64,
 }
 
 impl Denial {
-    /// What is remembered of a decision on a request that was sent at `sent`, if anything is. After `recheck`, one request
-    /// at a time is sent again.
+    /// What is remembered of a decision on a request that was sent at `sent`, if anything is. It is due after `recheck`.
     pub fn new(request: &Request<'_>, sent: Instant, decision: &Decision, recheck: Duration) -> Option<Self> {
         // Other holders release their leases at any time. Elsewhere, what ALWAYS charges makes the wait longer.
         let traits = request.policy.algorithm().traits();
@@ -64,16 +64,5 @@ impl Denial {
     pub fn deny(&mut self, now: Instant) -> Decision {
         self.count = self.count.saturating_add(1);
         self.decision.later(now.saturating_duration_since(self.sent), Source::RememberedDenial)
-    }
-
-    /// Whether a denial that takes its place at `now` continues it, so that the count of denied requests goes on.
-    pub fn goes_on_at(&self, now: Instant) -> bool {
-        self.until + LONGEST > now
-    }
-
-    /// Whether a request that it denies is to be sent again at `now`, unless one is under way: what the server knows may
-    /// have changed (RL.RESET, `rl.shadow`, FLUSHALL).
-    pub fn is_due(&self, now: Instant) -> bool {
-        self.due.is_some_and(|due| now >= due)
     }
 }
