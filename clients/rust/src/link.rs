@@ -13,12 +13,12 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures_util::FutureExt;
-use redis::{Cmd, ErrorKind, Pipeline, ServerErrorKind, Value};
+use redis::{ErrorKind, Pipeline, ServerErrorKind, Value};
 use tokio::task::yield_now;
 use tokio::time::timeout;
 
 use crate::error::Error;
-use crate::stats::Gauge;
+use crate::stats::Counters;
 use cluster::Cluster;
 pub use gather::Gather;
 pub use server::Late;
@@ -30,49 +30,31 @@ const REOPEN_APART: Duration = Duration::from_millis(200);
 
 /// The connection to a server, or those to the nodes of a cluster.
 #[derive(Debug)]
-pub struct Link {
-    gauge: Arc<Gauge>,
-    to: To,
-}
-
-#[derive(Debug)]
-enum To {
+pub enum Link {
     Server(Arc<Server>),
-    Cluster(Cluster),
+    Cluster(Arc<Cluster>),
 }
 
 impl Link {
     /// Nothing is connected yet. The circuit breaker opens after this silence.
-    pub fn new(Target { place, nodes }: Target, silence: Option<Duration>) -> Self {
-        let gauge = Arc::<Gauge>::default();
-        let to = match nodes {
-            None => To::Server(Server::new(place, silence, Arc::clone(&gauge))),
-            Some(nodes) => To::Cluster(Cluster::new(nodes, place, silence, Arc::clone(&gauge))),
-        };
-        Self { gauge, to }
-    }
-
-    pub fn gauge(&self) -> &Gauge {
-        &self.gauge
+    pub fn new(Target { place, nodes }: Target, silence: Option<Duration>, counters: Arc<Counters>) -> Self {
+        match nodes {
+            None => Self::Server(Server::new(place, silence, counters)),
+            Some(seeds) => Self::Cluster(Arc::new(Cluster::new(seeds, place, silence, counters))),
+        }
     }
 
     /// Opens the connection if there is none.
     pub async fn connect(&self) -> Result<(), Error> {
-        match &self.to {
-            To::Server(server) => server.connect().await,
-            To::Cluster(cluster) => cluster.connect().await,
+        match self {
+            Self::Server(server) => server.connect().await,
+            Self::Cluster(cluster) => cluster.connect().await,
         }
-    }
-
-    pub async fn send(&self, command: Cmd, key: &[u8]) -> Result<Value, Error> {
-        let mut commands = redis::pipe();
-        commands.add_command(command);
-        value(self.request(commands, key, at_most_a_year(Duration::MAX), &mut None).await?)
     }
 
     /// Whether keys of different slots need requests of their own.
     pub fn is_cluster(&self) -> bool {
-        matches!(self.to, To::Cluster(_))
+        matches!(self, Self::Cluster(_))
     }
 
     /// Sends commands with one write, and waits for `limit`. The replies are in the order of the commands. A cluster takes
@@ -88,15 +70,16 @@ impl Link {
         late: &mut Option<Late>,
     ) -> Result<Replies, Error> {
         let commands = Arc::new(commands);
-        match &self.to {
-            To::Server(server) => request(server, &commands, limit, late).await,
+        match self {
+            Self::Server(server) => request(server, &commands, limit, late).await,
             // The futures of requests to one server stay small.
-            To::Cluster(cluster) => Box::pin(cluster.request(&commands, key, limit, late)).await,
+            Self::Cluster(cluster) => Box::pin(cluster.request(&commands, key, limit, late)).await,
         }
     }
 }
 
-fn value(mut replies: Replies) -> Result<Value, Error> {
+/// The reply to the only command.
+pub fn value(mut replies: Replies) -> Result<Value, Error> {
     replies.pop().unwrap_or(Err(Error::UnknownReply))
 }
 

@@ -14,35 +14,31 @@ impl Counter {
     pub fn increment(&self) {
         self.0.fetch_add(1, Ordering::Relaxed);
     }
-
-    fn get(&self) -> u64 {
-        self.0.load(Ordering::Relaxed)
-    }
 }
 
 macro_rules! counters {
     ($($(#[$doc:meta])* $name:ident,)*) => {
         /// The counters themselves.
         #[derive(Debug, Default)]
-        pub struct Counters { $(pub $name: Counter,)* }
+        pub struct Counters {
+            $(pub $name: Counter,)*
+            breakers_open: AtomicU32,
+        }
 
         /// What a limiter did since it was built; its clones count together.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
         #[non_exhaustive]
         pub struct Stats {
             $($(#[$doc])* pub $name: u64,)*
-            /// How often the circuit breaker opened.
-            pub circuit_opened: u64,
             /// How many circuit breakers are open now: there is one for each node of a cluster, else one.
             pub breakers_open: u32,
         }
 
         impl Counters {
-            pub fn snapshot(&self, gauge: &Gauge) -> Stats {
+            pub fn snapshot(&self) -> Stats {
                 Stats {
-                    $($name: self.$name.get(),)*
-                    circuit_opened: gauge.opened.get(),
-                    breakers_open: gauge.open.load(Ordering::Relaxed),
+                    $($name: self.$name.0.load(Ordering::Relaxed),)*
+                    breakers_open: self.breakers_open.load(Ordering::Relaxed),
                 }
             }
         }
@@ -70,6 +66,8 @@ counters! {
     rejected,
     /// Calls that were not sent because the circuit breaker was open.
     circuit_open,
+    /// How often the circuit breaker opened.
+    circuit_opened,
     /// Requests that [`Fallback::Allow`](crate::Fallback::Allow) allowed.
     fallback_allowed,
     /// Requests that [`Fallback::Deny`](crate::Fallback::Deny) denied.
@@ -95,24 +93,17 @@ counters! {
     leases_lost,
 }
 
-/// How many circuit breakers of a limiter are open, and how often one opened.
-#[derive(Debug, Default)]
-pub struct Gauge {
-    opened: Counter,
-    open: AtomicU32,
-}
-
-impl Gauge {
-    /// Notes that one changed, if it did. There is one line in the log for all parts of a server that is away.
-    pub fn note(&self, was_open: bool, is_open: bool) {
+impl Counters {
+    /// Notes that a circuit breaker changed, if it did. There is one line in the log for all parts of a server that is away.
+    pub fn note_breaker(&self, was_open: bool, is_open: bool) {
         match (was_open, is_open) {
             (false, true) => {
-                self.opened.increment();
-                if self.open.fetch_add(1, Ordering::Relaxed) == 0 {
+                self.circuit_opened.increment();
+                if self.breakers_open.fetch_add(1, Ordering::Relaxed) == 0 {
                     tracing::warn!("the circuit breaker opens: the server is silent, or there is no connection");
                 }
             }
-            (true, false) if self.open.fetch_sub(1, Ordering::Relaxed) == 1 => {
+            (true, false) if self.breakers_open.fetch_sub(1, Ordering::Relaxed) == 1 => {
                 tracing::info!("the circuit breaker closes: the server replies again");
             }
             _ => {}

@@ -9,6 +9,8 @@ use super::core::Core;
 use crate::decision::Fallback;
 use crate::error::Error;
 use crate::link::{self, Link, Target, at_most_a_year};
+use crate::protocol::Server;
+use crate::stats::{Counters, Log};
 
 /// The settings of a limiter.
 #[derive(Clone, Debug)]
@@ -99,8 +101,12 @@ impl Builder {
     /// The limiter. Nothing is connected yet, and no server need be there.
     pub fn build(self) -> Limiter {
         let Self { target, timeout, fallback, denials, recheck_denials, breaker, requires_module } = self;
-        let link = Link::new(target, (!breaker.is_zero()).then(|| breaker.max(timeout)));
-        let core = Core::new(timeout, Accounts::new(denials, recheck_denials), requires_module, link);
+        let counters = Arc::<Counters>::default();
+        let silence = (!breaker.is_zero()).then(|| breaker.max(timeout));
+        let link = Link::new(target, silence, Arc::clone(&counters));
+        let server = Server::new(requires_module, link.is_cluster());
+        let accounts = Accounts::new(denials, recheck_denials);
+        let core = Core { timeout, counters, log: Log::default(), accounts, server, link };
         Limiter { core: Arc::new(core), fallback, timeout, asks_server: true, granted: None }
     }
 }

@@ -14,7 +14,7 @@ use super::builder::Builder;
 use super::shared::{Asking, land_later};
 use crate::decision::{Decision, Decisions, Fallback, RetryAfter, Shared};
 use crate::error::Error;
-use crate::link::{Late, at_most_a_year};
+use crate::link::{Late, at_most_a_year, value};
 use crate::policy::{Policy, Request};
 use crate::protocol::{Call, Exchange, Step, Verb, reply};
 use crate::stats::Stats;
@@ -44,7 +44,8 @@ impl Limiter {
     /// The connection is opened when it is needed, and again, through the name of the URL, if it breaks, if the server has
     /// closed it since the last request, if the server replies READONLY (it is not the master any more), and if the server
     /// is silent for a second; Sentinels are asked each time. A command that was sent is sent again only if the reply says
-    /// that it was not executed: READONLY, and in a cluster MOVED, ASK and TRYAGAIN.
+    /// that it was not executed: READONLY, and in a cluster MOVED, ASK and TRYAGAIN. After a timeout the server may have
+    /// charged it.
     ///
     /// # Errors
     /// [`Error::InvalidUrl`].
@@ -55,7 +56,9 @@ impl Limiter {
     /// Sends a command, and waits for its reply, without a time limit. `key` is the key whose slot decides which node of a
     /// cluster gets it.
     pub async fn send(&self, command: Cmd, key: &[u8]) -> Result<Value, Error> {
-        self.core.link.send(command, key).await
+        let mut commands = redis::pipe();
+        commands.add_command(command);
+        value(self.core.link.request(commands, key, at_most_a_year(Duration::MAX), &mut None).await?)
     }
 
     /// Opens the connection, so that the first request does not wait for it: the timeout may be shorter than that takes.
@@ -97,7 +100,7 @@ impl Limiter {
 
     /// What this limiter and its clones did.
     pub fn stats(&self) -> Stats {
-        self.core.counters.snapshot(self.core.link.gauge())
+        self.core.counters.snapshot()
     }
 }
 

@@ -1,5 +1,6 @@
 //! What a limiter counts and logs, and how it decides without the server.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use redis::Value;
@@ -20,7 +21,7 @@ const RETRY: RetryAfter = RetryAfter::After(Duration::from_secs(1));
 #[derive(Debug)]
 pub struct Core {
     pub timeout: Duration,
-    pub counters: Counters,
+    pub counters: Arc<Counters>,
     pub log: Log,
     pub accounts: Accounts,
     pub server: Server,
@@ -28,11 +29,6 @@ pub struct Core {
 }
 
 impl Core {
-    pub fn new(timeout: Duration, accounts: Accounts, requires_module: bool, link: Link) -> Self {
-        let server = Server::new(requires_module, link.is_cluster());
-        Self { timeout, counters: Counters::default(), log: Log::default(), accounts, server, link }
-    }
-
     /// Notes how a call ended that was sent.
     pub fn ended(&self, result: Result<Value, Error>) -> Result<Value, Error> {
         if let Err(Error::Redis(error)) = &result
@@ -232,8 +228,6 @@ impl Core {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use super::*;
     use crate::policy::Policy;
     use crate::protocol::{Call, Exchange, Step, Verb};
@@ -243,10 +237,6 @@ mod tests {
 
     fn core() -> Core {
         Arc::into_inner(crate::Limiter::open("redis://localhost").unwrap().core).unwrap()
-    }
-
-    fn stats(core: &Core) -> Stats {
-        core.counters.snapshot(core.link.gauge())
     }
 
     #[test]
@@ -298,7 +288,7 @@ mod tests {
         const LEASE: Policy = Policy::lease(Duration::from_secs(60), 1);
         let (core, shadow) = (core(), POLICY.shadow());
         denied(&core, &POLICY.request("known"));
-        let before = stats(&core);
+        let before = core.counters.snapshot();
         let text = logged(|| {
             let outage = |policy: &Policy, fallback| {
                 let decision = core.fall_back(&policy.request("k"), fallback, Error::CircuitOpen);
@@ -322,7 +312,7 @@ mod tests {
         // One kind does not keep another from being logged.
         let kinds = ["overloaded: ", "failing closed: ", "no decision: ", "failing open: "];
         assert_eq!(kinds.map(|kind| text.matches(kind).count()), [1, 1, 1, 2], "{text}");
-        let now = stats(&core);
+        let now = core.counters.snapshot();
         let changed = Stats {
             remembered: before.remembered + 3,
             fallback_denied: 1,
@@ -338,6 +328,7 @@ mod tests {
         assert!(!core.fall_back_all(&all, Fallback::Allow, Error::CircuitOpen).unwrap().allowed);
         let wrong = redis::RedisError::from((redis::ErrorKind::Client, "a fault of the configuration"));
         assert!(core.fall_back_all(&all, Fallback::Allow, wrong.into()).is_err());
+        assert_eq!(core.counters.snapshot().rejected, 1);
     }
 
     #[test]
@@ -345,13 +336,13 @@ mod tests {
         let core = core();
         let silent = redis::RedisError::from(std::io::Error::from(std::io::ErrorKind::TimedOut));
         assert!(matches!(core.failed(silent.into(), core.timeout), Error::Timeout(_)));
-        assert_eq!((stats(&core).timeouts, stats(&core).errors), (1, 0));
+        assert_eq!((core.counters.snapshot().timeouts, core.counters.snapshot().errors), (1, 0));
     }
 
     /// What is logged meanwhile.
     fn logged(work: impl FnOnce()) -> String {
         let file = tempfile::NamedTempFile::new().unwrap();
-        let writer = std::sync::Arc::new(file.reopen().unwrap());
+        let writer = Arc::new(file.reopen().unwrap());
         let subscriber = tracing_subscriber::fmt().with_ansi(false).with_writer(writer).finish();
         tracing::subscriber::with_default(subscriber, work);
         std::fs::read_to_string(file.path()).unwrap()

@@ -122,22 +122,12 @@ impl Flight {
         let limit = command.ends_at.saturating_duration_since(Instant::now());
         let (request, mut late) = (command.form.joined(self.state.key(), command.units), None);
         let reply = self.limiter.converse(&[Call::of(Verb::Check, &request)], limit, &mut late).await.pop();
-        match late {
-            Some(late) => {
-                self.late();
-                land(vec![Some(self)], late).await;
-            }
-            None => self.ends(reply),
-        }
-    }
-
-    /// Ends the time limit.
-    fn late(&mut self) {
-        let Some(command) = &mut self.command else { return };
+        let Some(late) = late else { return self.ends(reply) };
         let (core, now) = (&self.limiter.core, Instant::now());
         let (callers, next) = core.accounts.with(&self.state, now, |entry| entry.account.late(command, now));
         answer(callers, &Error::Timeout(core.timeout));
         self.follow(next);
+        land(vec![Some(self)], late).await;
     }
 
     /// Takes the reply in; `None` if there is none and none can come.
@@ -145,18 +135,15 @@ impl Flight {
         let Some(command) = &self.command else { return };
         let request = command.form.joined(self.state.key(), command.units);
         let reply = reply.unwrap_or(Err(Error::CircuitOpen)).and_then(|value| reply::decision(&value, &request));
-        match reply {
-            Ok(decision) => self.landed(&decision),
-            Err(error) => self.lost(&error),
-        }
-    }
-
-    fn landed(&mut self, reply: &Decision) {
+        let reply = match reply {
+            Ok(reply) => reply,
+            Err(error) => return self.lost(&error),
+        };
         let Some(command) = self.command.take() else { return };
         let (core, form, now) = (&self.limiter.core, command.form, Instant::now());
         let ((answers, next), keeps) = core.accounts.with(&self.state, now, |entry| {
-            entry.note(reply, now);
-            let landed = entry.account.landed(command, reply, core.accounts.recheck, now);
+            entry.note(&reply, now);
+            let landed = entry.account.landed(command, &reply, core.accounts.recheck, now);
             let keeps = form.ahead.is_some_and(|ahead| entry.account.gives_back_at(now, ahead.hold).is_some());
             (landed, keeps && !std::mem::replace(&mut entry.is_kept, true))
         });
@@ -202,7 +189,7 @@ fn answer(callers: Vec<Answer>, error: &Error) {
 
 /// Takes in the late replies to these commands.
 async fn land(flights: Vec<Option<Flight>>, late: Late) {
-    let mut replies = late.replies().await.into_iter();
+    let mut replies = late.await.unwrap_or_default().into_iter();
     for flight in flights {
         let reply = replies.next();
         if let Some(flight) = flight {

@@ -16,7 +16,7 @@ use super::server::{Late, Replies, Server};
 use super::value;
 use crate::error::Error;
 use crate::key::around_tag;
-use crate::stats::Gauge;
+use crate::stats::Counters;
 
 /// How often the map of the slots is read at most.
 const READS_APART: Duration = Duration::from_millis(250);
@@ -36,16 +36,13 @@ struct Range {
     node: Node,
 }
 
-#[derive(Clone, Debug)]
-pub struct Cluster(Arc<Shared>);
-
 #[derive(Debug)]
-struct Shared {
+pub struct Cluster {
     seeds: Vec<Node>,
     /// How to connect, but for the address.
     place: Place,
     silence: Option<Duration>,
-    gauge: Arc<Gauge>,
+    counters: Arc<Counters>,
     state: Mutex<State>,
     /// When the map was read last, held while it is.
     read: tokio::sync::Mutex<Option<Instant>>,
@@ -59,23 +56,20 @@ struct State {
 }
 
 impl Cluster {
-    pub fn new(seeds: Vec<Node>, place: Place, silence: Option<Duration>, gauge: Arc<Gauge>) -> Self {
-        let (state, read) = (Mutex::default(), tokio::sync::Mutex::default());
-        Self(Arc::new(Shared { seeds, place, silence, gauge, state, read }))
+    pub fn new(seeds: Vec<Node>, place: Place, silence: Option<Duration>, counters: Arc<Counters>) -> Self {
+        Self { seeds, place, silence, counters, state: Mutex::default(), read: tokio::sync::Mutex::default() }
     }
 
     fn server(&self, node: &Node) -> Arc<Server> {
-        let mut state = self.0.state.lock();
-        let server = state.servers.entry(node.clone()).or_insert_with(|| {
-            Server::new(self.0.place.at(node.0.clone(), node.1), self.0.silence, Arc::clone(&self.0.gauge))
-        });
-        Arc::clone(server)
+        let mut state = self.state.lock();
+        let server = || Server::new(self.place.at(node.0.clone(), node.1), self.silence, Arc::clone(&self.counters));
+        Arc::clone(state.servers.entry(node.clone()).or_insert_with(server))
     }
 
     /// The connection to the node that has a slot, if that is known.
     fn owner(&self, slot: u64) -> Option<Arc<Server>> {
         let node = {
-            let state = self.0.state.lock();
+            let state = self.state.lock();
             let node = owner(&state.ranges, slot)?;
             if let Some(server) = state.servers.get(node) {
                 return Some(Arc::clone(server));
@@ -101,24 +95,24 @@ impl Cluster {
 
     /// Reads the map of the slots, unless another task did meanwhile.
     async fn read(&self, is_done: impl Fn(&Self) -> bool) -> Result<(), Error> {
-        let mut read = self.0.read.lock().await;
+        let mut read = self.read.lock().await;
         if is_done(self) {
             return Ok(());
         }
         *read = Some(Instant::now());
         let ranges = self.read_slots().await?;
-        let mut state = self.0.state.lock();
+        let mut state = self.state.lock();
         state.ranges = ranges;
         // Forgets the nodes that have left the cluster.
         let State { servers, ranges, .. } = &mut *state;
-        servers.retain(|node, _| ranges.iter().any(|range| range.node == *node) || self.0.seeds.contains(node));
+        servers.retain(|node, _| ranges.iter().any(|range| range.node == *node) || self.seeds.contains(node));
         Ok(())
     }
 
     /// Asks all nodes that are known at the same time. The first map counts.
     async fn read_slots(&self) -> Result<Vec<Range>, Error> {
-        let mut nodes: Vec<Node> = self.0.state.lock().ranges.iter().map(|range| range.node.clone()).collect();
-        nodes.extend(self.0.seeds.iter().cloned());
+        let mut nodes: Vec<Node> = self.state.lock().ranges.iter().map(|range| range.node.clone()).collect();
+        nodes.extend(self.seeds.iter().cloned());
         nodes.sort_unstable();
         nodes.dedup();
         let questions = nodes.into_iter().map(|node| async move {
@@ -140,10 +134,10 @@ impl Cluster {
         Err(failure)
     }
 
-    fn read_again(&self) {
+    fn read_again(self: &Arc<Self>) {
         let is_new = |read: &Option<Instant>| read.is_some_and(|at| at.elapsed() < READS_APART);
-        if self.0.read.try_lock().is_ok_and(|read| !is_new(&read)) {
-            let cluster = self.clone();
+        if self.read.try_lock().is_ok_and(|read| !is_new(&read)) {
+            let cluster = Arc::clone(self);
             tokio::spawn(async move {
                 // If it fails, the next request that needs the map reads it.
                 let _ = timeout(OPEN_TIMEOUT, cluster.read(|_| false)).await;
@@ -153,7 +147,7 @@ impl Cluster {
 
     pub async fn connect(&self) -> Result<(), Error> {
         self.read(|_| false).await?;
-        let nodes: Vec<_> = self.0.state.lock().ranges.iter().map(|range| range.node.clone()).collect();
+        let nodes: Vec<_> = self.state.lock().ranges.iter().map(|range| range.node.clone()).collect();
         // A node that is away does not keep the others from deciding.
         join_all(nodes.iter().map(|node| async { self.server(node).connect().await })).await;
         Ok(())
@@ -161,7 +155,7 @@ impl Cluster {
 
     /// Sends a command, and follows redirections: these replies say that it was not executed. Nothing else is sent again.
     pub async fn request(
-        &self,
+        self: &Arc<Self>,
         command: &Arc<Pipeline>,
         key: &[u8],
         limit: Duration,

@@ -8,14 +8,14 @@ use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, Shared};
 use parking_lot::Mutex;
 use redis::{ErrorKind, Pipeline, RedisError, RedisResult, Value};
-use tokio::runtime::Handle;
+use tokio::task::{AbortHandle, JoinHandle};
 use tokio::time::{sleep, timeout};
 
 use super::open::{Connection, Place};
 use super::silence::{LOOKS_APART, Permit, Silence};
 use super::{give_turns, within};
 use crate::error::{Error, is_connection_error};
-use crate::stats::Gauge;
+use crate::stats::Counters;
 
 /// The pause after a failed attempt to connect. Requests in that time get the error of the attempt at once.
 const ATTEMPTS_APART: Duration = Duration::from_millis(100);
@@ -30,15 +30,15 @@ const IDLE: Duration = Duration::from_millis(2);
 #[derive(Debug)]
 pub struct Server {
     place: Place,
-    gauge: Arc<Gauge>,
+    counters: Arc<Counters>,
     state: Mutex<State>,
 }
 
 #[derive(Debug)]
 struct State {
     silence: Silence,
-    /// Whether a task looks at the silence.
-    is_watched: bool,
+    /// The task that looks at the silence.
+    watch: Option<AbortHandle>,
     connection: Option<Connection>,
     opening: Option<Opening>,
     failed: Option<(Instant, RedisError)>,
@@ -62,38 +62,23 @@ type Opening = Shared<BoxFuture<'static, RedisResult<Connection>>>;
 /// The reply to each command: an error is one of the server.
 pub type Replies = Vec<Result<Value, Error>>;
 
-/// Waits for replies that have not come in time, also if it is dropped: a late reply says that the server is not silent.
-pub struct Late(Option<BoxFuture<'static, Result<Replies, Error>>>);
-
-impl Late {
-    /// The late replies; none if they do not come.
-    pub async fn replies(mut self) -> Replies {
-        let Some(replies) = self.0.take() else { return Vec::new() };
-        timeout(LATE, replies).await.ok().and_then(Result::ok).unwrap_or_default()
-    }
-}
-
-impl Drop for Late {
-    fn drop(&mut self) {
-        if let (Some(replies), Ok(runtime)) = (self.0.take(), Handle::try_current()) {
-            drop(runtime.spawn(timeout(LATE, replies)));
-        }
-    }
-}
+/// A task that waits for replies that have not come in time, also if this is dropped: a late reply says that the server is not
+/// silent. It has no replies if they do not come.
+pub type Late = JoinHandle<Replies>;
 
 impl Server {
     /// A connection that is opened by the first request. Its breaker opens after this silence.
-    pub fn new(place: Place, silence: Option<Duration>, gauge: Arc<Gauge>) -> Arc<Self> {
+    pub fn new(place: Place, silence: Option<Duration>, counters: Arc<Counters>) -> Arc<Self> {
         let now = Instant::now();
         let state = State {
             silence: Silence::new(silence, now),
-            is_watched: false,
+            watch: None,
             connection: None,
             opening: None,
             failed: None,
             used: now,
         };
-        Arc::new(Self { place, gauge, state: Mutex::new(state) })
+        Arc::new(Self { place, counters, state: Mutex::new(state) })
     }
 
     /// Sends commands with one write, and waits for `limit`. Without replies in time, `late` waits for them. If this future is
@@ -121,7 +106,7 @@ impl Server {
             // The futures of most requests stay small.
             None => match within(limit, self.connection().boxed()).await {
                 Some(Ok(connection)) => connection,
-                Some(Err(error)) => return Err(waiting.ends(&error).into()),
+                Some(Err(error)) => return Err(waiting.ends(error)),
                 None => return Err(Error::Timeout(limit)),
             },
         };
@@ -130,7 +115,8 @@ impl Server {
         match within(limit.saturating_sub(began.elapsed()), &mut replies).await {
             Some(replies) => Ok((replies?, opened)),
             None => {
-                *late = Some(Late(Some(replies)));
+                let replies = async { timeout(LATE, replies).await.ok().and_then(Result::ok).unwrap_or_default() };
+                *late = Some(tokio::spawn(replies));
                 Err(Error::Timeout(limit))
             }
         }
@@ -147,13 +133,11 @@ impl Server {
 
     /// Begins a request, unless the breaker is open.
     fn begin(self: &Arc<Self>, now: Instant) -> Option<Waiting> {
-        let (permit, is_watched) = {
-            let mut state = self.state.lock();
-            (state.silence.begin(now)?, std::mem::replace(&mut state.is_watched, true))
-        };
-        // A runtime that ends drops the task at once, which takes the lock.
-        if !is_watched {
-            tokio::spawn(watch(Watch(Arc::downgrade(self))));
+        let mut state = self.state.lock();
+        let permit = state.silence.begin(now)?;
+        // It may have ended with its runtime.
+        if state.watch.as_ref().is_none_or(AbortHandle::is_finished) {
+            state.watch = Some(tokio::spawn(watch(Arc::downgrade(self))).abort_handle());
         }
         Some(Waiting { server: Arc::clone(self), permit: Some(permit) })
     }
@@ -163,7 +147,7 @@ impl Server {
         let mut state = self.state.lock();
         let was_open = state.silence.is_open();
         see(&mut state.silence);
-        self.gauge.note(was_open, state.silence.is_open());
+        self.counters.note_breaker(was_open, state.silence.is_open());
     }
 
     /// The connection, if it was used just now.
@@ -216,7 +200,7 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        self.gauge.note(self.state.get_mut().silence.is_open(), false);
+        self.counters.note_breaker(self.state.get_mut().silence.is_open(), false);
     }
 }
 
@@ -233,7 +217,7 @@ impl Waiting {
             Ok(values) => values,
             Err(error) => {
                 self.server.retire(connection.opened);
-                return Err(self.ends(&error).into());
+                return Err(self.ends(error));
             }
         };
         self.replied();
@@ -241,11 +225,11 @@ impl Waiting {
     }
 
     /// Ends the wait with this error, which may be a reply of the server.
-    fn ends(self, error: &RedisError) -> RedisError {
-        if !is_connection_error(error) {
+    fn ends(self, error: RedisError) -> Error {
+        if !is_connection_error(&error) {
             self.replied();
         }
-        error.clone()
+        error.into()
     }
 
     fn replied(mut self) {
@@ -263,28 +247,16 @@ impl Drop for Waiting {
 }
 
 /// Looks at the silence of a server while requests wait.
-async fn watch(mut watch: Watch) {
+async fn watch(server: Weak<Server>) {
     loop {
         sleep(LOOKS_APART).await;
-        let Some(server) = watch.0.upgrade() else { return };
+        let Some(server) = server.upgrade() else { return };
         server.see(|silence| silence.look(Instant::now()));
         let mut state = server.state.lock();
         if !state.silence.is_waited_for() {
             // The next request begins another one.
-            state.is_watched = false;
-            watch.0 = Weak::new();
+            state.watch = None;
             return;
-        }
-    }
-}
-
-struct Watch(Weak<Server>);
-
-impl Drop for Watch {
-    /// The runtime ends.
-    fn drop(&mut self) {
-        if let Some(server) = self.0.upgrade() {
-            server.state.lock().is_watched = false;
         }
     }
 }
