@@ -25,10 +25,10 @@ fn allowed(decisions: &[Result<Decision, Error>]) -> u64 {
     decisions.iter().filter(by_server).count() as u64
 }
 
-/// So many requests whose replies are late: their callers have the fallback.
-async fn charge_late(limiter: &Limiter, proxy: &Proxy, policy: &Policy, requests: usize) {
+/// 30 requests whose replies are late: their callers have the fallback.
+async fn charge_late(limiter: &Limiter, proxy: &Proxy, policy: &Policy) {
     proxy.delay(SOON);
-    for _ in 0..requests / 10 {
+    for _ in 0..3 {
         join_all((0..10).map(|_| limiter.check(policy, "k"))).await;
     }
     proxy.delay(Duration::ZERO);
@@ -47,7 +47,7 @@ fn what_was_charged_too_late_is_nobody_elses() {
                 direct.reset(&policy, "k").await.expect("a reset");
                 let limiter = behind(&proxy, fallback, SOON);
                 limiter.connect().await.expect("a connection");
-                charge_late(&limiter, &proxy, &policy, 30).await;
+                charge_late(&limiter, &proxy, &policy).await;
                 let left = direct.peek(&policy.request("k").cost(0)).await.expect("a decision").remaining;
                 assert!(left < LIMIT, "nothing was late: {policy}");
                 let patient = limiter.with_timeout(PATIENCE);
@@ -80,30 +80,6 @@ fn a_late_reply_still_says_what_is_denied() {
             }
         }
     });
-}
-
-#[test]
-fn in_a_short_window_no_more_than_the_limit_passes() {
-    let window = Duration::from_millis(500);
-    for policy in policies(window, LIMIT) {
-        let server = one_server();
-        block_on(async {
-            let proxy = Proxy::start(server.port(), Duration::ZERO);
-            let limiter = behind(&proxy, Fallback::Allow, SOON);
-            limiter.connect().await.expect("a connection");
-            charge_late(&limiter, &proxy, &policy, 60).await;
-            sleep(window / 5).await;
-            // At the end of the window of those that were late, the units of the next one are there.
-            let patient = limiter.with_timeout(PATIENCE);
-            let began = std::time::Instant::now();
-            let decisions = join_all((0..3 * LIMIT).map(|_| patient.check(&policy, "k"))).await;
-            let (passed, took) = (allowed(&decisions), began.elapsed());
-            // In this time, the rate of a bucket gives more back, and a window may end.
-            let windows = u64::from(policy.algorithm().traits().ends_at_once);
-            let more = (took.as_secs_f64() / window.as_secs_f64() * LIMIT as f64).ceil() as u64;
-            assert!(passed <= LIMIT + windows * LIMIT.min(more * LIMIT) + more, "{policy}: {passed} in {took:?}");
-        });
-    }
 }
 
 /// A request waits for up to a part of its time limit, and then for a round trip: as 10 of 15 ms, on a busy machine.

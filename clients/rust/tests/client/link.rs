@@ -169,6 +169,51 @@ fn a_server_that_hangs_is_left_when_its_address_has_moved() {
     assert!(eventually(PATIENCE, is_served));
 }
 
+/// A server that does not reply: every fallback does what it says, the breaker opens, and the server decides again.
+#[test]
+fn a_server_that_is_gone_gets_the_fallback_until_it_is_back() {
+    for (fallback, allowed) in [
+        (Fallback::Error, None),
+        (Fallback::Allow, Some(true)),
+        (Fallback::Deny, Some(false)),
+        (Fallback::Local { instances: 1 }, Some(true)),
+    ] {
+        for gone_at_start in [false, true] {
+            let mut server = one_server();
+            let client = Client::falls_back(&url(server.port()), fallback);
+            if !gone_at_start {
+                client.served("k");
+            }
+            server.kill();
+            for _ in 0..10 {
+                match client.check("k") {
+                    Ok(decision) => assert_eq!((decision.source, Some(decision.allowed)), (Source::Fallback, allowed)),
+                    Err(error) => assert!(error.is_unavailable() && allowed.is_none(), "{fallback:?}: {error}"),
+                }
+            }
+            let stats = client.limiter.stats();
+            assert!(stats.circuit_opened >= 1 && stats.circuit_open >= 4, "{stats:?}");
+            server.start_again();
+            client.served("k");
+        }
+    }
+}
+
+#[test]
+fn failover() {
+    let (old, new) = (one_server(), one_server());
+    let proxy = Proxy::start(old.port(), Duration::ZERO);
+    let client = Client::falls_back(&url(proxy.port), Fallback::Error);
+    client.served("k");
+    std::thread::sleep(Duration::from_millis(300));
+    proxy.redirect(new.port());
+    redis::cmd("REPLICAOF").arg("127.0.0.1").arg(new.port()).exec(&mut old.con()).unwrap();
+    for _ in 0..5 {
+        assert_eq!(client.source("k"), Source::Server);
+    }
+    assert_eq!(client.opened(), 0);
+}
+
 #[test]
 fn a_server_that_replies_that_it_cannot_decide_gets_the_fallback() {
     let server = one_server();

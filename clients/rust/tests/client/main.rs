@@ -6,7 +6,6 @@ mod support;
 mod calls;
 mod cancel;
 mod denials;
-mod failure;
 mod grants;
 mod headers;
 mod joined;

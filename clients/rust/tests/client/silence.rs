@@ -108,31 +108,6 @@ fn a_flood_opens_nothing() {
     });
 }
 
-/// 400 requests a second.
-#[test]
-fn pauses_of_this_process_open_nothing() {
-    let server = one_server();
-    one_thread(async {
-        // Shorter than a pause, and longer than a busy machine keeps the server waiting.
-        let limiter =
-            at_port(server.port()).timeout(Duration::from_millis(40)).fallback(Fallback::Deny).denials(0).build();
-        limiter.connect().await.expect("a connection");
-        let mut checks = Vec::new();
-        for n in 0..400 {
-            let limiter = limiter.clone();
-            checks.push(tokio::spawn(async move { source(&limiter).await }));
-            tokio::time::sleep(Duration::from_micros(2_500)).await;
-            if n % 40 == 0 {
-                thread::sleep(Duration::from_millis(50));
-            }
-        }
-        for check in checks {
-            assert_eq!(check.await.expect("a task"), Source::Server, "{:?}", limiter.stats());
-        }
-        assert_eq!(limiter.stats().circuit_opened, 0);
-    });
-}
-
 #[test]
 fn a_server_that_hangs_opens_it_and_its_late_reply_closes_it() {
     let server = one_server();
