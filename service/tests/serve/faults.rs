@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use envoy_types::pb::envoy::service::ratelimit::v3::rate_limit_response::Code;
 use tokio::time::{sleep, sleep_until, timeout};
 
-use super::process::{Options, Rlaas, url};
+use super::process::Rlaas;
 use super::{alone, block_on, one_server};
 use crate::support::{PATIENCE, Server, signal};
 
@@ -23,8 +23,7 @@ on_unavailable: allow
 on_overload: deny
 descriptors: [{key: k, rate_limit: {algorithm: token, unit: year, requests_per_unit: 0}}]
 ";
-    let env = [("RLAAS_DENIALS", "0"), ("RLAAS_TIMEOUT", timeout)];
-    Rlaas::with(&Options { redis: url(server), rules, env: &env })
+    Rlaas::with_env(server, rules, &[("RLAAS_DENIALS", "0"), ("RLAAS_TIMEOUT", timeout)])
 }
 
 /// How many requests were allowed and so decided without Redis, and how many were lost, around a stall of a process that

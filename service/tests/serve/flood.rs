@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::fs;
 use std::io::{self, Read as _, Write as _};
 use std::net::TcpStream;
+use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -13,7 +14,7 @@ use futures_util::StreamExt as _;
 use futures_util::future::{join, join_all};
 use futures_util::stream;
 
-use super::process::{Client, Options, Rlaas, get, until, url};
+use super::process::{Client, Rlaas, get, until, url};
 use super::promises::frame;
 use super::regions::Link;
 use super::steps::check;
@@ -119,7 +120,7 @@ fn a_time_out_under_load_is_overload() {
     let rules = "domain: d\non_unavailable: allow\non_overload: deny\ndescriptors: [{key: k, rate_limit: {unit: year, requests_per_unit: 100}}]\n";
     let start = |port: u16, timeout: &str| {
         let env = [("RLAAS_TIMEOUT", timeout), ("RLAAS_DENIALS", "0"), ("RLAAS_REQUEST_TIMEOUT", "60s")];
-        Rlaas::with(&Options { redis: format!("redis://127.0.0.1:{port}"), rules, env: &env })
+        Rlaas::at(&url(port), rules, &env)
     };
     let allowed = |outcomes: &[(u32, &str)]| outcomes.iter().filter(|(_, outcome)| *outcome == "allowed").count();
     let many = |_| "k=many".to_owned();
@@ -507,10 +508,11 @@ fn one_more_connection_is_closed_at_once() {
         matches!(stream.read(&mut [0; 16]), Ok(0))
     };
     // The limit of descriptors leaves half of 256 - 128.
-    let options = Options { redis: url(&server), rules: RULES, env: &[] };
+    let mut shell = Command::new("/bin/sh");
+    shell.args(["-c", "ulimit -n 256; exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_rlaas")]);
     for (service, most) in [
         (Rlaas::with_env(&server, RULES, &[("RLAAS_MAX_CONNECTIONS", "20")]), 20),
-        (Rlaas::with_descriptors(256, &options), 64),
+        (Rlaas::run(shell, &url(server.port()), RULES, &[]), 64),
     ] {
         let open = |_| TcpStream::connect(&service.address).expect("a connection");
         let mut all: Vec<_> = (0..most).map(open).collect();

@@ -6,7 +6,7 @@ use std::net::TcpStream;
 use tonic_health::pb::HealthCheckRequest;
 use tonic_health::pb::health_client::HealthClient;
 
-use super::process::{Options, Response, Rlaas, get, http, until};
+use super::process::{Response, Rlaas, get, http, until};
 use super::{block_on, one_server};
 use crate::support::*;
 
@@ -200,8 +200,7 @@ fn it_is_ready_if_decisions_work() {
         redis::cmd("ACL").arg(words.split(' ').collect::<Vec<_>>()).exec(&mut server.con()).expect("ACL");
         config("min-replicas-to-write", replicas);
         let redis = format!("redis://me:{password}@127.0.0.1:{}", server.port());
-        let env = [("REDIS_HEALTH_CHECK_ACTIVE_CONNECTION", "true")];
-        let service = Rlaas::with(&Options { redis, rules: &rules(all), env: &env });
+        let service = Rlaas::at(&redis, &rules(all), &[("REDIS_HEALTH_CHECK_ACTIVE_CONNECTION", "true")]);
         let response = http(&service.http, "POST /ready", &[], "");
         let expected = if is_ready { 200 } else { 503 };
         assert_eq!(response.status, expected, "{password} {all} {acl} {replicas}: {response:?}");

@@ -11,7 +11,7 @@ use envoy_types::pb::envoy::service::ratelimit::v3::rate_limit_response::Code;
 use tonic_health::pb::HealthCheckRequest;
 use tonic_health::pb::health_client::HealthClient;
 
-use super::process::{Options, Rlaas, get, until};
+use super::process::{Rlaas, get, until, url};
 use super::steps::json;
 use super::{block_on, one_server};
 use crate::support::*;
@@ -266,8 +266,7 @@ fn without_redis_a_request_gets_what_the_domain_says() {
   - {key: granted, rate_limit: {algorithm: token, unit: hour, requests_per_unit: 10, grants: 5}}
 ";
     // It starts and listens without Redis.
-    let redis = format!("redis://127.0.0.1:{}", free_port());
-    let service = Rlaas::with(&Options { redis, rules: "domain: d\n", env: &[("RLAAS_TIMEOUT", "15ms")] });
+    let service = Rlaas::at(&url(free_port()), "domain: d\n", &[("RLAAS_TIMEOUT", "15ms")]);
     let says = [("allow", "allow"), ("deny", "deny"), ("error", "error"), ("local", "local\ninstances: 2")];
     let rules = says.map(|(domain, says)| (domain, format!("on_unavailable: {says}\n{rule}")));
     service.add_rules(&rules);

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use envoy_types::pb::envoy::service::ratelimit::v3::rate_limit_response::Code;
 use serde_json::{Value, json};
 
-use super::process::{Options, Rlaas, http, until};
+use super::process::{Rlaas, http, until, url};
 use super::regions::Link;
 use super::steps::{check, json as body};
 use super::{alone, block_on, one_server};
@@ -266,7 +266,7 @@ descriptors:
 ";
     for (timeout, expected) in [("240ms", None), ("10s", Some(Code::Ok))] {
         let env = [("RLAAS_TIMEOUT", timeout), ("RLAAS_DENIALS", "0")];
-        let service = Rlaas::with(&Options { redis: format!("redis://127.0.0.1:{}", link.port), rules, env: &env });
+        let service = Rlaas::at(&url(link.port), rules, &env);
         let code = |ask: &str| service.try_ask(ask).ok().map(|reply| reply.overall_code());
         until("one round trip is in time", || code("plain=x") == Some(Code::Ok));
         assert_eq!(code("tenant=a"), expected, "{timeout}");

@@ -31,50 +31,36 @@ pub struct Rlaas {
     pub debug: String,
 }
 
-/// How a service is started.
-pub struct Options<'o> {
-    pub redis: String,
-    /// Without a text, there is no file.
-    pub rules: &'o str,
-    pub env: &'o [(&'o str, &'o str)],
-}
-
 impl Rlaas {
     pub fn start(server: &Server, rules: &str) -> Self {
-        Self::with(&Options { redis: url(server), rules, env: &[] })
+        Self::with_env(server, rules, &[])
     }
 
     pub fn with_env(server: &Server, rules: &str, env: &[(&str, &str)]) -> Self {
-        Self::with(&Options { redis: url(server), rules, env })
+        Self::at(&url(server.port()), rules, env)
     }
 
-    pub fn with(options: &Options<'_>) -> Self {
-        Self::run(Command::new(env!("CARGO_BIN_EXE_rlaas")), options)
+    /// At this URL of Redis.
+    pub fn at(redis: &str, rules: &str, env: &[(&str, &str)]) -> Self {
+        Self::run(Command::new(env!("CARGO_BIN_EXE_rlaas")), redis, rules, env)
     }
 
-    /// With at most so many descriptors.
-    pub fn with_descriptors(descriptors: u32, options: &Options<'_>) -> Self {
-        let mut shell = Command::new("/bin/sh");
-        let script = format!("ulimit -n {descriptors}; exec \"$0\" \"$@\"");
-        shell.args(["-c", &script, env!("CARGO_BIN_EXE_rlaas")]);
-        Self::run(shell, options)
-    }
-
-    fn run(mut command: Command, options: &Options<'_>) -> Self {
+    /// Starts a command. Without a text, there is no file of rules.
+    pub fn run(mut command: Command, redis: &str, text: &str, env: &[(&str, &str)]) -> Self {
         let dir = tempfile::tempdir().expect("a directory");
         let rules = dir.path().join("rules");
         fs::create_dir(&rules).expect("a directory");
-        if !options.rules.is_empty() {
-            fs::write(rules.join("rules.yaml"), options.rules).expect("a file");
+        if !text.is_empty() {
+            fs::write(rules.join("rules.yaml"), text).expect("a file");
         }
         command
-            .args(["serve", "--redis", &options.redis, "--grpc", "127.0.0.1:0", "--http", "127.0.0.1:0"])
+            .args(["serve", "--redis", redis, "--grpc", "127.0.0.1:0", "--http", "127.0.0.1:0"])
             .args(["--metrics", "127.0.0.1:0", "--debug", "127.0.0.1:0", "--rules"])
             .arg(&rules)
             .env_clear()
             .env("RLAAS_TIMEOUT", PATIENT)
             .env("RLAAS_MAX_LAG", PATIENT)
-            .envs(options.env.iter().copied());
+            .envs(env.iter().copied());
         Self::spawn(command, dir, "debug")
     }
 
@@ -254,8 +240,8 @@ pub fn until(what: &str, condition: impl FnMut() -> bool) {
     assert!(eventually(PATIENCE, condition), "never: {what}");
 }
 
-pub fn url(server: &Server) -> String {
-    format!("redis://127.0.0.1:{}", server.port())
+pub fn url(port: u16) -> String {
+    format!("redis://127.0.0.1:{port}")
 }
 
 /// A client of the service. What it asks is in the language of `steps`.

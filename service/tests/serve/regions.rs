@@ -12,7 +12,7 @@ use envoy_types::pb::envoy::service::ratelimit::v3::rate_limit_response::Code;
 use futures_util::future::join;
 use tokio::time::sleep_until;
 
-use super::process::{Options, Rlaas};
+use super::process::{Rlaas, url};
 use super::{alone, block_on, one_server};
 
 /// How long one direction takes.
@@ -129,9 +129,7 @@ descriptors:
         2 * both
     );
     let env = [("RLAAS_TIMEOUT", "2s")];
-    let copies = links.each_ref().map(|link| {
-        Rlaas::with(&Options { redis: format!("redis://127.0.0.1:{}", link.port), rules: &rules, env: &env })
-    });
+    let copies = links.each_ref().map(|link| Rlaas::at(&url(link.port), &rules, &env));
     let [near, far] = &copies;
     block_on(async {
         let (one, other) = join(ask(near, "room=a", requests), ask(far, "room=a", requests)).await;

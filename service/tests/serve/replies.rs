@@ -5,7 +5,7 @@ use std::time::Duration;
 use envoy_types::pb::envoy::service::ratelimit::v3::rate_limit_response::{Code, RateLimit};
 use serde_json::{Value, json};
 
-use super::process::{Options, Rlaas};
+use super::process::{Rlaas, url};
 use super::regions::Link;
 use super::steps::{check, counted};
 use super::{for_each_server, one_server};
@@ -310,7 +310,7 @@ fn the_end_gives_back_what_was_granted() {
     let rules = "domain: d\ndescriptors: [{key: k, rate_limit: {unit: year, requests_per_unit: 1000, grants: 100}}]\n";
     // Far away, so that it has to wait for the reply.
     let link = Link::new(server.port(), Duration::from_millis(75));
-    let mut service = Rlaas::with(&Options { redis: format!("redis://127.0.0.1:{}", link.port), rules, env: &[] });
+    let mut service = Rlaas::at(&url(link.port), rules, &[]);
     check(&server, &service, &[("k=x +50", "ok 950: ok"), ("k=x +50", "ok 900: ok"), ("k=x +50", "ok 850: ok")]);
     service.signal("-TERM");
     assert_eq!(service.wait(), 0);

@@ -12,7 +12,7 @@ use prost::Message;
 use tonic::codegen::http::uri::PathAndQuery;
 use tonic::{Code as Status, Request};
 
-use super::process::{Options, Rlaas, http, run, until};
+use super::process::{Rlaas, http, run, until};
 use super::{block_on, one_server, steps};
 use crate::support::{Paused, Server, servers};
 
@@ -297,7 +297,7 @@ fn what_cannot_be_reserved_is_an_error() {
         (RULES, FailedPrecondition, "d.fixed: a reservation in a cluster needs a hash_tag"),
         (&tagged, InvalidArgument, "must have one value of 'fixed'"),
     ] {
-        let cluster = Rlaas::with(&Options { redis: "redis-cluster://127.0.0.1:1".to_owned(), rules, env: &[] });
+        let cluster = Rlaas::at("redis-cluster://127.0.0.1:1", rules, &[]);
         let (found, text) = Gateway(&cluster).try_reserve("fixed=a | fixed=b", 1, 0).expect_err(expected);
         assert!(found == code && text.contains(expected), "{text}");
     }

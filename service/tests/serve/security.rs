@@ -13,7 +13,7 @@ use tonic_reflection::pb::v1::server_reflection_client::ServerReflectionClient;
 use tonic_reflection::pb::v1::server_reflection_request::MessageRequest;
 use tonic_reflection::pb::v1::server_reflection_response::MessageResponse;
 
-use super::process::{Client, Options, Rlaas, until};
+use super::process::{Client, Rlaas, until};
 use super::reserve::Gateway;
 use super::{block_on, one_server};
 use crate::support::*;
@@ -181,12 +181,9 @@ fn the_user_of_the_page_is_enough() {
     let files = TempDir::new().expect("a directory");
     let password = files.path().join("password");
     fs::write(&password, "secret\n").expect("a file");
-    let options = Options {
-        redis: format!("redis://rlaas@127.0.0.1:{}", server.port()),
-        rules: &format!("domain: d\ndescriptors:\n{rules}"),
-        env: &[("RLAAS_REDIS_PASSWORD_FILE", password.to_str().expect("text"))],
-    };
-    let service = Rlaas::with(&options);
+    let redis = format!("redis://rlaas@127.0.0.1:{}", server.port());
+    let of_file = [("RLAAS_REDIS_PASSWORD_FILE", password.to_str().expect("text"))];
+    let service = Rlaas::at(&redis, &format!("domain: d\ndescriptors:\n{rules}"), &of_file);
     for name in all {
         for hits in ["+3", "?", "-1"] {
             assert_eq!(service.code(&format!("{name}=x {hits}")), Code::Ok, "{name}");

@@ -3,7 +3,7 @@
 use std::thread;
 
 use super::one_server;
-use super::process::{Options, Rlaas, until};
+use super::process::{Rlaas, until, url};
 use super::security::Certificates;
 use crate::support::*;
 
@@ -20,22 +20,22 @@ fn the_start_says_what_it_finds() {
     redis::cmd("ACL").arg(&user).exec(&mut server.con()).expect("ACL SETUSER");
     let certificates = Certificates::new();
     let with_tls = certificates.service(&server, RULES);
-    let with_tls = with_tls.grpc_port();
+    let with_tls = with_tls.grpc_port().parse().expect("a port");
     let (locked, closed) = (with_password.port(), free_port());
     let rows = [
-        (format!("redis://127.0.0.1:{plain}"), plain, "reachable, "),
-        (format!("redis://127.0.0.1:{closed}"), closed, "connection refused: no server listens there"),
+        (url(plain), plain, "reachable, "),
+        (url(closed), closed, "connection refused: no server listens there"),
         (format!("redis://:secret@127.0.0.1:{locked}"), locked, "the user or the password is wrong"),
-        (format!("redis://127.0.0.1:{locked}"), locked, "the server needs a password, and none is given"),
+        (url(locked), locked, "the server needs a password, and none is given"),
         (format!("redis://:secret@127.0.0.1:{plain}"), plain, "the server has no password, and rejects"),
         (format!("redis://some:right@127.0.0.1:{plain}"), plain, "the user lacks a permission"),
         (format!("rediss://127.0.0.1:{plain}"), plain, "the port has no TLS"),
-        (format!("redis://127.0.0.1:{with_tls}"), with_tls.parse().expect("a port"), "a port with TLS takes rediss://"),
-        (format!("redis://127.0.0.1:{}", without_module.port()), without_module.port(), "without the module redis-rl"),
+        (url(with_tls), with_tls, "a port with TLS takes rediss://"),
+        (url(without_module.port()), without_module.port(), "without the module redis-rl"),
         ("redis://no-such-host.invalid:1".to_owned(), 1, "no such host"),
     ];
     let says = |(redis, shown, expected): (String, u16, &str)| {
-        let service = Rlaas::with(&Options { redis, rules: RULES, env: &[] });
+        let service = Rlaas::at(&redis, RULES, &[]);
         let said = || service.log().lines().find(|line| line.contains(" --redis redis")).map(str::to_owned);
         until("the start says what it finds", || said().is_some());
         let line = said().expect("a line");
@@ -63,8 +63,7 @@ fn it_is_said_when_the_module_is_found_and_when_redis_decides_again() {
 #[test]
 fn the_cause_is_named_later_too() {
     let mut server = one_server();
-    let redis = format!("redis://127.0.0.1:{}", server.port());
-    let service = Rlaas::with(&Options { redis, rules: RULES, env: &[("RLAAS_TIMEOUT", "15ms")] });
+    let service = Rlaas::with_env(&server, RULES, &[("RLAAS_TIMEOUT", "15ms")]);
     service.until_log("reachable, ");
     let port = server.port();
     server.kill();
