@@ -17,7 +17,7 @@ use futures_util::stream;
 use super::process::{Client, Rlaas, get, until, url};
 use super::promises::frame;
 use super::regions::Link;
-use super::steps::check;
+use super::steps::{check, counted};
 use super::{alone, block_on, one_server, steps};
 use crate::support::*;
 use Code::{Ok as OK, OverLimit as OVER};
@@ -133,11 +133,7 @@ fn a_time_out_under_load_is_overload() {
     };
     let service = start(link.port, "1500ms");
     // Until Redis has decided, the connection is being opened.
-    let is_counted = || {
-        let keys: Vec<String> = redis::cmd("KEYS").arg("*k=first*").query(&mut server.con()).expect("KEYS");
-        !keys.is_empty()
-    };
-    until("Redis decides", || service.code("k=first") == OK && is_counted());
+    until("Redis decides", || service.code("k=first") == OK && counted(&server, "*k=first").is_some());
     let _half = load(&service);
     block_on(async {
         let mut client = service.client().await;
@@ -153,8 +149,7 @@ fn a_time_out_under_load_is_overload() {
         let ((), outcomes) = join(one, others).await;
         assert_eq!(allowed(&outcomes), 0, "{:?}", service.metrics("rlaas_"));
     });
-    let timed_out = format!("rlaas_overload{{reason=\"timeout\"}} {MANY}");
-    assert_eq!(service.metrics("rlaas_overload{"), [timed_out]);
+    assert_eq!(service.figures("rlaas_overload{reason=\"timeout\"}"), MANY.to_string());
     let (service, _paused) = (start(server.port(), "100ms"), Paused::new(&server));
     let _half = load(&service);
     let outcomes = block_on(flood(&service, 2, MANY, &many));
@@ -223,7 +218,7 @@ descriptors: [{key: k, rate_limit: {unit: year, requests_per_unit: 2}}]
     let authorize = |says| get(&service.http, &format!("/authorize/{says}"), &[("K", "authorize")]).status;
     assert_eq!(says.map(authorize), [200, 429, 503]);
     assert_eq!(get(&service.http, "/limits/local", &[("K", "x")]).status, 503);
-    assert_eq!(service.metrics("rlaas_overload{"), ["rlaas_overload{reason=\"requests\"} 23"]);
+    assert_eq!(service.figures("rlaas_overload{reason=\"requests\"}"), "23");
     let by_overload = [
         "{domain=\"deny\",outcome=\"denied\"} 4",
         "{domain=\"error\",outcome=\"error\"} 3",
@@ -257,7 +252,7 @@ descriptors: [{key: k, rate_limit: {unit: year, requests_per_unit: 2}}]
             assert!(Instant::now() < ends, "no remembered denial denies");
         }
     });
-    assert!(service.metrics("rlaas_granted ")[0] != "rlaas_granted 0");
+    assert_ne!(service.figures("rlaas_granted "), "0");
     assert!(service.metrics("rlaas_overload{").iter().any(|line| line.contains("deadline")));
 }
 
@@ -485,7 +480,7 @@ fn what_a_caller_sends_decides_no_size() {
         }
     });
     let after = service.memory("VmHWM");
-    let keys: Vec<String> = redis::cmd("KEYS").arg("*").query(&mut server.con()).expect("KEYS");
+    let keys = keys(&mut server.con());
     let longest = keys.iter().map(String::len).max().expect("keys");
     let metrics = service.metrics("").join("\n").len();
     // The values have 45 MB.
@@ -519,11 +514,11 @@ fn one_more_connection_is_closed_at_once() {
         assert!((0..5).map(open).all(is_closed));
         assert_eq!(get(&service.http, "/healthcheck", &[]).status, 200);
         assert!(get(&service.debug, "/rlconfig", &[]).body.contains("d.k"));
-        assert_eq!(service.metrics("rlaas_connections_closed"), ["rlaas_connections_closed{reason=\"full\"} 5"]);
+        assert_eq!(service.figures("rlaas_connections_closed{reason=\"full\"}"), "5");
         service.until_log("a connection was closed: --max-connections are open");
         all.pop();
-        let left = format!("rlaas_connections{{listener=\"grpc\"}} {}", most - 1);
-        until("there is room", || service.metrics("rlaas_connections{listener=\"grpc\"}") == [left.as_str()]);
+        let left = (most - 1).to_string();
+        until("there is room", || service.figures("rlaas_connections{listener=\"grpc\"}") == left);
         assert_eq!(service.code("k=x"), OK);
     }
 }

@@ -181,9 +181,7 @@ fn health_and_the_rules_in_force_are_shown() {
 #[test]
 fn it_is_ready_if_decisions_work() {
     let server = one_server();
-    let config = |name: &str, value: &str| {
-        redis::cmd("CONFIG").arg(&["SET", name, value]).exec(&mut server.con()).expect("CONFIG SET");
-    };
+    let mut con = server.con();
     let rules = |all: bool| {
         let limit = |name: &str| format!("{{key: {name}, rate_limit: {{algorithm: {name}, window: 1h, limit: 0}}}}");
         format!("domain: d\nall_or_nothing: {all}\ndescriptors: [{}, {}]\n", limit("gcra"), limit("rolling"))
@@ -196,9 +194,8 @@ fn it_is_ready_if_decisions_work() {
         ("right", true, "+rl.gcra +rl.rolling", "0", false),
         ("right", true, "+rl.gcra +rl.rolling +rl.multi", "0", true),
     ] {
-        let words = format!("SETUSER me reset on >right ~rl:* {acl}");
-        redis::cmd("ACL").arg(words.split(' ').collect::<Vec<_>>()).exec(&mut server.con()).expect("ACL");
-        config("min-replicas-to-write", replicas);
+        ok(send(&mut con, &format!("ACL SETUSER me reset on >right ~rl:* {acl}")));
+        ok(send(&mut con, &format!("CONFIG SET min-replicas-to-write {replicas}")));
         let redis = format!("redis://me:{password}@127.0.0.1:{}", server.port());
         let service = Rlaas::at(&redis, &rules(all), &[("REDIS_HEALTH_CHECK_ACTIVE_CONNECTION", "true")]);
         let response = http(&service.http, "POST /ready", &[], "");
@@ -208,8 +205,7 @@ fn it_is_ready_if_decisions_work() {
         until("the log says why", || is_ready || service.log().contains("not ready: Redis cannot decide"));
         assert!(!service.log().contains("guess"), "{}", service.log());
     }
-    let keys: Vec<String> = redis::cmd("KEYS").arg("*").query(&mut server.con()).expect("KEYS");
-    assert!(keys.is_empty(), "{keys:?}");
+    assert_eq!(keys(&mut con), [""; 0]);
 }
 
 #[test]
@@ -228,7 +224,7 @@ fn rules_without_a_limit_replace_none_and_are_not_ready_if_told_so() {
         };
         // There was no limit before, so none is lifted. It is loud.
         assert!(service.log().contains("WARN there is no limit in the rules"), "{}", service.log());
-        assert_eq!(service.metrics("rlaas_rules_limits"), ["rlaas_rules_limits 0"]);
+        assert_eq!(service.figures("rlaas_rules_limits"), "0");
         assert_eq!(status(), expected);
         until("the health check says so", || serving() == (expected.0 == 200));
         if env.is_empty() {
@@ -243,16 +239,7 @@ fn rules_without_a_limit_replace_none_and_are_not_ready_if_told_so() {
         service.until_log("the old ones stay");
         service.write_rules("domain: d\ndescriptors: [{key: user, rate_limit: {unlimited: true}}]\n");
         until("the old rules stay", || service.log().matches("the old ones stay").count() == 2);
-        assert_eq!(
-            service.metrics("rlaas_rules_"),
-            [
-                &*service.metrics("rlaas_rules_generation")[0],
-                &*service.metrics("rlaas_rules_info")[0],
-                "rlaas_rules_limits 3",
-                "rlaas_rules_wrong 1",
-            ]
-        );
-        assert_eq!(service.metrics("rlaas_rules_generation"), ["rlaas_rules_generation 2"]);
+        assert_eq!(service.figures("rlaas_rules_"), "2 1 3 1", "generation, info, limits, wrong");
         assert_eq!((status(), serving()), ((200, 200), true));
     }
 }
@@ -300,6 +287,5 @@ fn a_client_that_does_not_send_its_request_loses_the_connection() {
         stream.read_to_string(&mut reply).unwrap_or_else(|error| panic!("{sent}: {error}"));
         assert_eq!(reply.lines().next().unwrap_or_default(), expected, "{sent}");
     }
-    let closed = "rlaas_connections_closed{reason=\"silent\"} 5";
-    until("they are counted", || service.metrics("rlaas_connections_closed") == [closed]);
+    until("they are counted", || service.figures("rlaas_connections_closed{reason=\"silent\"}") == "5");
 }

@@ -105,7 +105,7 @@ descriptors:
         let service = Rlaas::with_env(&server, &rules(whole), &[("RLAAS_DENIALS", denials)]);
         let mut random = fastrand::Rng::with_seed(53);
         for round in 0..15 {
-            redis::cmd("FLUSHALL").exec(&mut server.con()).expect("FLUSHALL");
+            ok(send(&mut server.con(), "FLUSHALL"));
             let (mut left, value) = ([5_u64, 6, 4, 7, 9], round);
             // The pools are shared: a remembered denial of theirs would outlive FLUSHALL.
             let steps = if denials == "0" || round == 0 { 12 } else { 0 };
@@ -374,7 +374,7 @@ descriptors:
         let reply: Value = serde_json::from_str(&service.post("/json", "team=c", "").body).expect("JSON");
         reply["dynamicMetadata"]["chargedPools"].clone()
     };
-    redis::cmd("FLUSHALL").exec(&mut server.con()).expect("FLUSHALL");
+    ok(send(&mut server.con(), "FLUSHALL"));
     assert_eq!([charged(), charged(), charged()], [Value::Null, Value::Null, json!(["model"])]);
     let why = http(&service.debug, "POST /why", &[], &body("team=c", "")).body;
     assert_eq!(why.lines().filter(|line| line.starts_with("  share ")).count(), 2, "{why}");

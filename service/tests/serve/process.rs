@@ -106,11 +106,15 @@ impl Rlaas {
         response.body.lines().filter(|line| line.starts_with(prefix)).map(str::to_owned).collect()
     }
 
+    /// The numbers of these lines, with a blank between them.
+    pub fn figures(&self, prefix: &str) -> String {
+        let lines = self.metrics(prefix);
+        lines.iter().filter_map(|line| line.rsplit(' ').next()).collect::<Vec<_>>().join(" ")
+    }
+
     /// The number of the only line of the metrics that begins so.
     pub fn figure(&self, prefix: &str) -> f64 {
-        let lines = self.metrics(prefix);
-        let [line] = &lines[..] else { panic!("{prefix}: {lines:?}") };
-        line.rsplit(' ').next().and_then(|number| number.parse().ok()).expect(line)
+        self.figures(prefix).parse().expect(prefix)
     }
 
     /// Replaces the rules, as a whole.

@@ -9,7 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use envoy_types::pb::envoy::service::ratelimit::v3::rate_limit_response::Code;
-use futures_util::future::join;
+use futures_util::future::{join, join_all};
 use tokio::time::sleep_until;
 
 use super::process::{Rlaas, url};
@@ -94,11 +94,7 @@ async fn ask(service: &Rlaas, limit: &'static str, requests: u32) -> Vec<Answer>
             (code, sent.elapsed())
         }));
     }
-    let mut answers = Vec::new();
-    for task in tasks {
-        answers.push(task.await.expect("an answer"));
-    }
-    answers
+    join_all(tasks).await.into_iter().map(|answer| answer.expect("an answer")).collect()
 }
 
 fn allowed(answers: &[Answer]) -> usize {

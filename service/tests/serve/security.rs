@@ -167,12 +167,8 @@ fn the_user_of_the_page_is_enough() {
     let line = page.lines().find(|line| line.starts_with("ACL SETUSER rlaas ")).expect("the line");
     let server = one_server();
     let mut con = server.con();
-    let mut command = redis::cmd("ACL");
-    command.arg("SETUSER").arg("rlaas").arg("reset");
-    for word in line.split(' ').skip(3) {
-        command.arg(word.replace("<password>", "secret"));
-    }
-    let _: () = command.query(&mut con).expect("a user");
+    let user = line.replace("<password>", "secret").replacen("SETUSER rlaas", "SETUSER rlaas reset", 1);
+    ok(send(&mut con, &user));
     let all = Name::ALL.into_iter().filter(super::promises::is_for_rules).map(Name::label);
     let rules: String = all
         .clone()
@@ -215,8 +211,7 @@ descriptors:
     assert_eq!(service.code("rlaas: userId=x"), Code::Ok);
     let denied: Vec<redis::Value> = redis::cmd("ACL").arg("LOG").query(&mut con).expect("a log");
     assert!(denied.is_empty(), "{denied:?}");
-    let used: String = redis::cmd("INFO").arg("commandstats").query(&mut con).expect("INFO");
-    let used = used.to_ascii_lowercase();
+    let used = read::<String>(ok(send(&mut con, "INFO commandstats"))).to_ascii_lowercase();
     for command in line.split(' ').filter_map(|word| word.strip_prefix('+')) {
         assert!(used.contains(&format!("cmdstat_{command}:")), "{command} is not used");
     }

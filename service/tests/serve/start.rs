@@ -15,9 +15,8 @@ fn the_start_says_what_it_finds() {
     let plain = server.port();
     let without_module = Server::options(&servers()[0]).without_module().start();
     let with_password = one_server();
-    redis::cmd("CONFIG").arg(&["SET", "requirepass", "right"]).exec(&mut with_password.con()).expect("CONFIG SET");
-    let user = ["SETUSER", "some", "on", ">right", "~*", "+rl.token"];
-    redis::cmd("ACL").arg(&user).exec(&mut server.con()).expect("ACL SETUSER");
+    ok(send(&mut with_password.con(), "CONFIG SET requirepass right"));
+    ok(send(&mut server.con(), "ACL SETUSER some on >right ~* +rl.token"));
     let certificates = Certificates::new();
     let with_tls = certificates.service(&server, RULES);
     let with_tls = with_tls.grpc_port().parse().expect("a port");

@@ -34,8 +34,7 @@ fn run(server: &Server, service: &Rlaas, step: &str) -> String {
         return counted(server, key).map_or_else(String::new, |n| n.to_string());
     }
     if let Some(beginning) = step.strip_prefix("METRIC ") {
-        let lines = service.metrics(beginning);
-        return lines.iter().filter_map(|line| line.rsplit(' ').next()).collect::<Vec<_>>().join(" ");
+        return service.figures(beginning);
     }
     let mut words = step.split(' ');
     let first = words.next().unwrap_or_default();

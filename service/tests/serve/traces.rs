@@ -23,6 +23,7 @@ use tonic::{Request, Response, Status};
 
 use super::process::{Rlaas, get, http};
 use super::{block_on, one_server};
+use crate::support::{ok, send};
 
 const RULES: &str = "domain: d
 authorize: {descriptors: [[{key: k, header: K}]]}
@@ -94,7 +95,7 @@ fn hex(bytes: &[u8]) -> String {
 fn each_request_is_a_span_of_the_callers_trace() {
     let server = one_server();
     for protocol in ["http", "grpc"] {
-        redis::cmd("FLUSHALL").exec(&mut server.con()).expect("FLUSHALL");
+        ok(send(&mut server.con(), "FLUSHALL"));
         let collector = Collector::default();
         block_on(async {
             let endpoint = format!("http://{}", collector.listen().await);
@@ -110,20 +111,16 @@ fn each_request_is_a_span_of_the_callers_trace() {
             client.try_ask_with(("traceparent", &parent), "k=x").await.expect("a reply");
             assert_eq!(client.code("k=x").await, Code::OverLimit);
             client.try_ask("d: ").await.expect_err("no descriptors");
-            let address = service.http.clone();
-            let both = tokio::task::spawn_blocking(move || {
-                let status = get(&address, "/authorize/d", &[("K", "y"), ("Traceparent", &parent)]).status;
-                (status, http(&address, "POST /json", &[], "{").status)
-            });
-            assert_eq!(both.await.expect("two responses"), (200, 400));
+            let headers = [("K", "y"), ("Traceparent", parent.as_str())];
+            assert_eq!(get(&service.http, "/authorize/d", &headers).status, 200);
+            assert_eq!(http(&service.http, "POST /json", &[], "{").status, 400);
             // The caller says that this trace is not kept.
             let unsampled = format!("00-{TRACE}-{PARENT}-00");
             client.try_ask_with(("traceparent", &unsampled), "k=x").await.expect("a reply");
             drop(client);
             // The last spans are sent before it ends.
             service.signal("-TERM");
-            let status = tokio::task::spawn_blocking(move || service.wait());
-            assert_eq!(status.await.expect("it ends"), 0);
+            assert_eq!(service.wait(), 0);
         });
         let (resource, spans) = collector.spans();
         assert_eq!((resource["service.name"].as_str(), resource["service.namespace"].as_str()), ("rlaas", "edge"));

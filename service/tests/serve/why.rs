@@ -81,7 +81,7 @@ fn who_looks_at_limits_is_told_that_shadow_mode_lifts_them() {
         ] {
             assert!(text.len() > 50 && text.contains(LINE) == expected, "{what} {value}: {text}");
         }
-        assert_eq!(service.metrics("rlaas_shadow_mode"), [format!("rlaas_shadow_mode {}", u8::from(expected))]);
+        assert_eq!(service.figures("rlaas_shadow_mode"), u8::from(expected).to_string());
     }
 }
 
