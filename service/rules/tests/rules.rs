@@ -1,16 +1,25 @@
 //! Which limit a descriptor gets: the behaviour that envoyproxy/ratelimit documents, in rules of our own.
 
 use redis_rl_client::Fallback;
-use rlaas_rules::{self as rules, Entry, Found, Rules, Settings, Source};
+use rlaas_rules::{self as rules, Entry, Found, Rate, Rules, Settings, Source};
 
 fn sources(files: &[&str]) -> Vec<Source> {
     let file = |(i, text): (usize, &&str)| Source { name: format!("{i}.yaml"), text: (*text).to_owned() };
     files.iter().enumerate().map(file).collect()
 }
 
+fn load_all(files: &[&str], settings: &Settings) -> Rules {
+    let (rules, findings) = rules::load(&sources(files), settings);
+    rules.unwrap_or_else(|| panic!("{:?}\n{files:?}", findings.errors))
+}
+
 fn load(text: &str) -> Rules {
-    let (rules, findings) = rules::load(&sources(&[text]), &Settings::default());
-    rules.unwrap_or_else(|| panic!("{:?}\n{text}", findings.errors))
+    load_all(&[text], &Settings::default())
+}
+
+/// The rules with one limit, of the key `k`.
+fn limited(fields: &str) -> Rules {
+    load(&format!("domain: d\ndescriptors: [{{key: k, rate_limit: {{{fields}}}}}]"))
 }
 
 /// The errors of files, as they are printed.
@@ -20,8 +29,17 @@ fn errors_of(files: &[&str], settings: &Settings) -> Vec<String> {
     findings.errors.iter().map(ToString::to_string).collect()
 }
 
+/// Those of one file.
+fn wrong(text: &str) -> Vec<String> {
+    errors_of(&[text], &Settings::default())
+}
+
 fn find<'r>(rules: &'r Rules, domain: &str, entries: &[Entry<'_>]) -> Option<Found<'r>> {
     rules.domains.get(domain)?.find(entries)
+}
+
+fn rate(rules: &Rules, key: &str) -> Rate {
+    find(rules, "d", &[(key, "v")]).expect("a rule").limit.rate.expect("a limit")
 }
 
 /// The policy of a descriptor's limit, without a name that its rule gives it; `unlimited`, or `none`.
@@ -149,15 +167,14 @@ fn keys_and_metrics_have_the_names_of_rules_and_values() {
 
 #[test]
 fn a_scale_is_in_the_key_and_a_name_has_at_most_64_characters() {
-    let of = |fields: &str| load(&format!("domain: d\ndescriptors: [{{key: k, rate_limit: {{{fields}}}}}]"));
     for (fields, expected) in [
         ("unit: hour, requests_per_unit: 5, unit_scale: 10", "rl:d:fixed:3600x10:k=v"),
         ("algorithm: lease, limit: 5", "rl:d:lease:k=v"),
     ] {
-        assert_eq!(key(&of(fields), "d", &[("k", "v")]), expected);
+        assert_eq!(key(&limited(fields), "d", &[("k", "v")]), expected);
     }
     let name = "n".repeat(65);
-    let named = of(&format!("unit: hour, requests_per_unit: 5, name: {name}"));
+    let named = limited(&format!("unit: hour, requests_per_unit: 5, name: {name}"));
     assert_eq!(policy(&named, "d", &[("k", "v")]), format!("FIXED 3600 5 AS {}", &name[1..]));
 }
 
@@ -188,14 +205,12 @@ fn every_algorithm_has_its_options() {
         ("unlimited: true", "unlimited"),
         ("unlimited: true, unit: fortnight", "unlimited"),
     ] {
-        let rules = load(&format!("domain: d\ndescriptors: [{{key: k, rate_limit: {{{fields}}}}}]"));
-        assert_eq!(policy(&rules, "d", &[("k", "v")]), expected, "{fields}");
+        assert_eq!(policy(&limited(fields), "d", &[("k", "v")]), expected, "{fields}");
     }
-    let rules = load("domain: d\ndescriptors: [{key: k, rate_limit: {window: 5m, limit: 500, grants: 100}}]");
-    let rate = find(&rules, "d", &[("k", "v")]).unwrap().limit.rate.unwrap();
-    assert_eq!((rate.charge, rate.grants), (rules::Charge::Allowed, Some(100)));
-    let rules = load("domain: d\nall_or_nothing: yes\ndescriptors: [{key: k, rate_limit: {window: 5m, limit: 5}}]");
-    assert_eq!(find(&rules, "d", &[("k", "v")]).unwrap().limit.rate.unwrap().charge, rules::Charge::Allowed);
+    let granted = rate(&limited("window: 5m, limit: 500, grants: 100"), "k");
+    assert_eq!((granted.charge, granted.grants), (rules::Charge::Allowed, Some(100)));
+    let whole = load("domain: d\nall_or_nothing: yes\ndescriptors: [{key: k, rate_limit: {window: 5m, limit: 5}}]");
+    assert_eq!(rate(&whole, "k").charge, rules::Charge::Allowed);
 }
 
 #[test]
@@ -215,26 +230,19 @@ fn a_request_changes_the_number_and_the_window_of_a_rule_and_nothing_else() {
         rows(&of(3_600), &of(86_400), &format!("algorithm: {name}, window: 1d, limit: 5{fields}"))
     });
     for (hour, day, fields) in each.chain([lease, days]) {
-        let rules = load(&format!("domain: d\ndescriptors: [{{key: k, rate_limit: {{{fields}}}}}]"));
-        let rate = find(&rules, "d", &[("k", "v")]).unwrap().limit.rate.unwrap();
+        let rate = rate(&limited(&fields), "k");
         for (unit, expected) in [(rules::Unit::Hour, hour), (rules::Unit::Day, day)] {
             let new = rate.overridden(7, unit).unwrap_or_else(|error| panic!("{fields}: {error}"));
             assert_eq!(new.policy.to_string(), format!("{expected} AS d.k"), "{fields}");
             assert_eq!((new.charge, new.unit_scale), (rate.charge, rate.unit_scale), "{fields}");
         }
     }
-    let month = load("domain: d\ndescriptors: [{key: k, rate_limit: {window: month, limit: 5}}]");
-    let rate = find(&month, "d", &[("k", "v")]).unwrap().limit.rate.unwrap();
-    let new = rate.overridden(7, rules::Unit::Month).expect("valid");
+    let new = rate(&limited("window: month, limit: 5"), "k").overridden(7, rules::Unit::Month).expect("valid");
     assert_eq!((new.policy.to_string(), new.unit), ("FIXED month 7 AS d.k".to_owned(), rules::Unit::Month));
-    let granted =
-        load("domain: d\ndescriptors: [{key: k, rate_limit: {unit: hour, requests_per_unit: 500, grants: 100}}]");
-    let rate = find(&granted, "d", &[("k", "v")]).unwrap().limit.rate.unwrap();
-    assert_eq!([7, 500].map(|limit| rate.overridden(limit, rules::Unit::Hour).unwrap().grants), [None, Some(100)]);
-    let lock =
-        load("domain: d\ndescriptors: [{key: k, rate_limit: {algorithm: lockout, unit: hour, limit: 5, max: 2h}}]");
-    let rate = find(&lock, "d", &[("k", "v")]).unwrap().limit.rate.unwrap();
-    assert!(rate.overridden(5, rules::Unit::Day).is_err_and(|error| error.contains("MAX")));
+    let granted = rate(&limited("unit: hour, requests_per_unit: 500, grants: 100"), "k");
+    assert_eq!([7, 500].map(|limit| granted.overridden(limit, rules::Unit::Hour).unwrap().grants), [None, Some(100)]);
+    let lock = rate(&limited("algorithm: lockout, unit: hour, limit: 5, max: 2h"), "k");
+    assert!(lock.overridden(5, rules::Unit::Day).is_err_and(|error| error.contains("MAX")));
 }
 
 /// What is wrong in a rate_limit, and what is said about it: the column in line 5, and the text.
@@ -407,23 +415,23 @@ fn a_wrong_file_says_where_and_what() {
     let authorizes = pairs(WRONG_AUTHORIZE).into_iter().map(|(text, error)| (authorize(text), format!(":2:{error}")));
     let files = pairs(WRONG_FILES).into_iter().map(|(text, error)| (text.replace('|', "\n"), error.to_owned()));
     for (text, expected) in limits.chain(authorizes).chain(files) {
-        let errors = errors_of(&[&text], &Settings::default());
+        let errors = wrong(&text);
         assert_eq!(errors.first(), Some(&format!("0.yaml{expected}")), "{text}");
         assert!(errors.len() == 1 || text.contains("authorize"), "{errors:?}");
     }
     let long = limit(&format!("unit: \"x\\n{}\", requests_per_unit: 5", "y".repeat(50)));
-    assert!(errors_of(&[&long], &Settings::default())[0].contains(&format!("invalid unit 'x\\n{}…'", "y".repeat(38))));
-    assert_eq!(errors_of(&[""], &Settings::default()), ["0.yaml: a file must name its domain"]);
-    assert!(errors_of(&["'''"], &Settings::default())[0].starts_with("0.yaml:"));
+    assert!(wrong(&long)[0].contains(&format!("invalid unit 'x\\n{}…'", "y".repeat(38))));
+    assert_eq!(wrong(""), ["0.yaml: a file must name its domain"]);
+    assert!(wrong("'''")[0].starts_with("0.yaml:"));
     let status = |status| authorize(&format!("{{deny_status: {status}, descriptors: [[{{key: k, header: A}}]]}}"));
-    let wrong = [399, 400, 499, 500].map(|n| !errors_of(&[&status(n)], &Settings::default()).is_empty());
-    assert_eq!(wrong, [true, false, false, true]);
+    let rejected = [399, 400, 499, 500].map(|n| !wrong(&status(n)).is_empty());
+    assert_eq!(rejected, [true, false, false, true]);
     let all = limit("unit: day, requests_per_unit: 9, grants: 5, charge: always").replacen(
         '\n',
         "\nall_or_nothing: true\n",
         1,
     );
-    assert_eq!(errors_of(&[&all], &Settings::default()).len(), 3);
+    assert_eq!(wrong(&all).len(), 3);
 }
 
 #[test]
@@ -453,7 +461,7 @@ fn the_maps_of_a_repeated_rate_limit_are_joined() {
     assert_eq!(metadata("{<<: *base, key: k, metadata: {b: 2}}"), r#"{"a": Number(1.0), "b": Number(2.0)}"#);
     assert_eq!(metadata("{<<: *base, key: k, metadata: ~}"), "{}");
     let twice = "domain: d\ndescriptors: [{key: k, rate_limit: 5, rate_limit: {unit: day, requests_per_unit: 1}}]";
-    assert_eq!(errors_of(&[twice], &Settings::default()), ["0.yaml:2:36: invalid rate_limit: expected a map"]);
+    assert_eq!(wrong(twice), ["0.yaml:2:36: invalid rate_limit: expected a map"]);
 }
 
 #[test]
@@ -461,8 +469,7 @@ fn instances_do_not_depend_on_the_order_of_files() {
     let merge = Settings { merge_domains: true, ..Settings::default() };
     let (local, instances) = ("domain: d\non_unavailable: local\n", "domain: d\ninstances: 10\n");
     for files in [[local, instances], [instances, local]] {
-        let (rules, findings) = rules::load(&sources(&files), &merge);
-        let rules = rules.unwrap_or_else(|| panic!("{:?}", findings.errors));
+        let rules = load_all(&files, &merge);
         let options = &rules.domains["d"].options;
         assert_eq!(options.on_unavailable, Fallback::Local { instances: 10 });
         assert_eq!(options.on_overload, Fallback::Local { instances: 10 });
@@ -478,8 +485,7 @@ fn files_of_one_domain_are_merged_only_if_told_to() {
     let merge = Settings { merge_domains: true, ..Settings::default() };
     let one = "domain: d\ndescriptors: [{key: a, rate_limit: {unit: day, requests_per_unit: 1}}]";
     let two = "domain: d\ndescriptors: [{key: b, rate_limit: {unit: day, requests_per_unit: 2}}]";
-    let (rules, _) = rules::load(&sources(&[one, two]), &merge);
-    let rules = rules.expect("merged");
+    let rules = load_all(&[one, two], &merge);
     assert_eq!(policy(&rules, "d", &[("a", "")]), "FIXED 86400 1");
     assert_eq!(policy(&rules, "d", &[("b", "")]), "FIXED 86400 2");
     assert!(errors_of(&[one, two], &Settings::default())[0].starts_with("1.yaml:1:9: domain 'd' is in 0.yaml too"));
@@ -491,9 +497,7 @@ fn files_of_one_domain_are_merged_only_if_told_to() {
         ["1.yaml:1:17: invalid all_or_nothing: another file of this domain says something else"]
     );
     // The options of a later file hold for the rules of an earlier one.
-    let (rules, _) = rules::load(&sources(&[one, &strict]), &merge);
-    let rules = rules.expect("merged");
-    assert_eq!(find(&rules, "d", &[("a", "")]).unwrap().limit.rate.unwrap().charge, rules::Charge::Allowed);
+    assert_eq!(rate(&load_all(&[one, &strict], &merge), "a").charge, rules::Charge::Allowed);
 }
 
 #[test]
@@ -505,7 +509,7 @@ fn what_one_command_charges_is_in_one_slot_of_a_cluster() {
         )
     };
     assert_eq!(errors_of(&[&rules("hash_tag: tenant", "tenant")], &cluster), [""; 0]);
-    assert_eq!(errors_of(&[&rules("", "tenant")], &Settings::default()), [""; 0]);
+    assert_eq!(wrong(&rules("", "tenant")), [""; 0]);
     assert!(errors_of(&[&rules("", "tenant")], &cluster)[0].contains("needs a hash_tag"));
     assert!(errors_of(&[&rules("hash_tag: tenant", "path")], &cluster)[0].contains("needs the entry 'tenant'"));
     let shared = rules("hash_tag: tenant", "tenant, value: a*, share_threshold: true");
@@ -541,13 +545,13 @@ fn at_most_four_pools_follow_a_limit_whose_keys_are_no_pool() {
     let backwards = chain(5).replace("name: p", "name: q").replace("else: p", "else: q");
     let backwards = (1..=5).fold(backwards, |text, n| text.replace(&format!("q{n}"), &format!("r{}", 6 - n)));
     for (pools, text) in [(5, backwards), (5, chain(5)), (6, chain(6)), (1_000, chain(1_000))] {
-        let errors = errors_of(&[&text], &Settings::default());
+        let errors = wrong(&text);
         assert!(errors.iter().all(|error| error.ends_with("invalid else: more than 4 pools follow each other")));
         assert!(!errors.is_empty(), "{pools}");
     }
     let whole = chain(1).replace("domain: d", "domain: d\nall_or_nothing: true\nhash_tag: p1");
     let cluster = Settings { cluster: true, ..Settings::default() };
-    assert_eq!(errors_of(&[&whole], &Settings::default()), [""; 0]);
+    assert_eq!(wrong(&whole), [""; 0]);
     assert!(errors_of(&[&whole], &cluster)[0].ends_with("with all_or_nothing in a cluster, all keys are in one slot"));
     // What a pool says is part of the meaning.
     let [hash, other, without] =
@@ -568,10 +572,8 @@ fn the_configuration_of_the_scripts_has_their_keys() {
     assert_eq!(key(&rules, "rlaas", &[("userId", "a:b")]), "rlaas:rate_limit:a:b");
     let rules = load("rate-limiter: {use-algo: fixed-window-algo, window-size: 60, max-requests: 5}");
     assert_eq!(policy(&rules, "rlaas", &[("userId", "42")]), "FIXED 60 5");
-    assert!(errors_of(&["rate-limiter: {use-algo: other}"], &Settings::default())[0].contains("use-algo"));
-    assert!(
-        errors_of(&["rate-limiter: {use-algo: fixed-window-algo}"], &Settings::default())[0].contains("window-size")
-    );
+    assert!(wrong("rate-limiter: {use-algo: other}")[0].contains("use-algo"));
+    assert!(wrong("rate-limiter: {use-algo: fixed-window-algo}")[0].contains("window-size"));
 }
 
 #[test]
@@ -617,8 +619,7 @@ descriptors:
     let rest =
         "domain: d\non_unavailable: deny\ndescriptors: [{key: a, rate_limit: {unit: day, requests_per_unit: 1}}]\n";
     let settings = Settings { merge_domains: true, ..Settings::default() };
-    let (merged, _) = rules::load(&sources(&[same, rest]), &settings);
-    assert_eq!(merged.expect("valid").hash(), hash);
+    assert_eq!(load_all(&[same, rest], &settings).hash(), hash);
     for (from, to) in [
         ("domain: d", "domain: e"),
         ("deny", "allow"),
@@ -650,9 +651,8 @@ fn each_limit_of_a_set_of_rules_has_a_number_of_its_own() {
     let files = [("d", "c"), ("d", "e"), ("other", "c")];
     let files = files.map(|(domain, key)| format!("domain: {domain}\n{}", rules.replace("KEY", key)));
     let second = files[1].replace("{key: a,", "{key: f,");
-    let sources = sources(&[&files[0], &second, scripts, &files[2]]);
-    let (rules, findings) = rules::load(&sources, &Settings { merge_domains: true, ..Settings::default() });
-    let rules = rules.unwrap_or_else(|| panic!("{:?}", findings.errors));
+    let merge = Settings { merge_domains: true, ..Settings::default() };
+    let rules = load_all(&[&files[0], &second, scripts, &files[2]], &merge);
     let mut numbers: Vec<_> =
         rules.domains.values().flat_map(|domain| domain.limits()).map(|limit| limit.number).collect();
     numbers.sort_unstable();
