@@ -211,62 +211,7 @@ pub fn show(error: &dyn std::error::Error) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
     use super::*;
-
-    const XDS: (&str, &str) = ("CONFIG_TYPE", "GRPC_XDS_SOTW");
-
-    fn settings(variables: &[(&str, &str)]) -> Result<Option<ControlSettings>, String> {
-        let all = variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
-        ControlSettings::of(&Env(&all.collect::<BTreeMap<_, _>>()), None)
-    }
-
-    #[test]
-    fn the_variables_mean_what_they_mean_there() {
-        assert!(
-            settings(&[]).expect("files").is_none() && settings(&[("CONFIG_TYPE", "FILE")]).expect("files").is_none()
-        );
-        let defaults = settings(&[XDS]).expect("valid").expect("a control plane");
-        assert_eq!((defaults.server.as_str(), defaults.node_id.as_str()), ("localhost:18000", "default"));
-        assert_eq!((defaults.max_message, defaults.retry, defaults.tls), (4 << 20, Duration::from_secs(3), None));
-        let all = settings(&[
-            XDS,
-            ("CONFIG_GRPC_XDS_SERVER_URL", "dns:///gateway:18001"),
-            ("CONFIG_GRPC_XDS_NODE_ID", "me"),
-            ("CONFIG_GRPC_XDS_NODE_METADATA", "a=1,b=x=y,none"),
-            ("CONFIG_GRPC_XDS_CLIENT_ADDITIONAL_HEADERS", "X-A:1,x-b:u:v"),
-            ("CONFIG_GRPC_XDS_SERVER_USE_TLS", "true"),
-            ("CONFIG_GRPC_XDS_SERVER_TLS_SAN", "name"),
-            ("XDS_CLIENT_MAX_MSG_SIZE_IN_BYTES", "10"),
-        ]);
-        let all = all.expect("valid").expect("a control plane");
-        assert_eq!((all.server.as_str(), all.max_message), ("gateway:18001", 10));
-        let metadata = all.node().metadata.expect("metadata").fields;
-        assert_eq!(metadata["b"].kind, Some(Kind::StringValue("x=y".to_owned())));
-        assert_eq!((all.node().id.as_str(), metadata.len()), ("me", 2));
-        let headers: Vec<_> =
-            all.headers.iter().map(|(name, value)| (name.as_str(), value.to_str().expect("text"))).collect();
-        assert_eq!(headers, [("x-a", "1"), ("x-b", "u:v")]);
-        assert_eq!(all.tls, Some(ControlTls { name: Some("name".to_owned()), ..ControlTls::default() }));
-    }
-
-    #[test]
-    fn a_wrong_variable_ends_the_start() {
-        let wrong = "CONFIG_GRPC_XDS_SERVER_URL=gateway CONFIG_GRPC_XDS_SERVER_URL=http://gateway:1 \
-                     CONFIG_GRPC_XDS_SERVER_URL=unix:/run/s CONFIG_GRPC_XDS_CLIENT_ADDITIONAL_HEADERS=name \
-                     CONFIG_GRPC_XDS_CLIENT_ADDITIONAL_HEADERS=grpc-timeout:1 XDS_CLIENT_BACKOFF_MAX_INTERVAL=0s \
-                     XDS_CLIENT_BACKOFF_INITIAL_INTERVAL=10 XDS_CLIENT_BACKOFF_RANDOM_FACTOR=-1 \
-                     XDS_CLIENT_BACKOFF_JITTER=some XDS_CLIENT_MAX_MSG_SIZE_IN_BYTES=4294967296 \
-                     CONFIG_GRPC_XDS_SERVER_CONNECT_RETRY_INTERVAL=0";
-        for (name, value) in wrong.split(' ').filter_map(|pair| pair.split_once('=')) {
-            let error = settings(&[XDS, (name, value)]).expect_err(name);
-            assert!(error.contains(name), "{error}");
-        }
-        let half = [XDS, ("CONFIG_GRPC_XDS_SERVER_USE_TLS", "1"), ("CONFIG_GRPC_XDS_CLIENT_TLS_CERT", "c")];
-        assert!(settings(&half).is_err());
-        assert!(ControlSettings::of(&Env(&BTreeMap::new()), Some("cache".into())).is_err());
-    }
 
     #[test]
     fn the_wait_grows_to_its_maximum() {

@@ -221,21 +221,17 @@ fn about(age: Duration) -> Duration {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
-    use clap::{Args as _, Command, FromArgMatches as _};
     use redis_rl_client::Limiter;
     use tokio::io::{AsyncWriteExt as _, duplex};
 
     use super::*;
     use crate::decide::{Metrics, Traces};
-    use crate::serve::Flags;
+    use crate::serve::flags::tests::settings;
 
     /// The clock of the test goes to the next timer when no task can run.
     #[tokio::test(start_paused = true)]
     async fn a_connection_that_says_nothing_is_closed() {
-        let flags = Flags::augment_args(Command::new("serve").no_binary_name(true)).get_matches_from([""; 0]);
-        let settings = Flags::from_arg_matches(&flags).expect("flags").settings(&BTreeMap::new()).expect("settings");
+        let settings = settings(&[], &[]).expect("settings");
         let limiter = Limiter::open(&settings.redis).expect("a URL");
         let metrics = Metrics::new(0.8).expect("metrics");
         let service = Arc::new(Service::new(limiter, settings.service, metrics, Traces::new(None)));

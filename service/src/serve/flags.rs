@@ -265,12 +265,12 @@ fn log_level(text: &str) -> Result<tracing::Level, String> {
 }
 
 #[cfg(test)]
-mod tests {
+pub mod tests {
     use clap::{Command, FromArgMatches as _};
 
     use super::*;
 
-    fn settings(flags: &[&str], variables: &[&str]) -> Result<Settings, String> {
+    pub fn settings(flags: &[&str], variables: &[&str]) -> Result<Settings, String> {
         let command = Flags::augment_args(Command::new("serve").no_binary_name(true));
         let flags = Flags::from_arg_matches(&command.get_matches_from(flags)).expect("flags");
         let variables = variables.iter().filter_map(|pair| pair.split_once('='));
@@ -304,7 +304,16 @@ LIMIT_RESPONSE_HEADERS_ENABLED=T LIMIT_RESET_HEADER=X-Reset -> limit: "RateLimit
 SHADOW_MODE=true -> shadow: true, quota: false
 NEAR_LIMIT_RATIO=1.5 -> near_limit_ratio: 1.5
 HEALTHY_WITH_AT_LEAST_ONE_CONFIG_LOADED=true -> ready_needs_domain: true & without_effect: []
-CONFIG_TYPE=FILE BACKEND_TYPE=redis -> without_effect: []
+CONFIG_TYPE=FILE BACKEND_TYPE=redis -> control: None & without_effect: []
+CONFIG_TYPE=GRPC_XDS_SOTW \
+  -> server: "localhost:18000", node_id: "default", node_metadata: [], headers: [], tls: None, max_message: 4194304, retry: 3s
+CONFIG_TYPE=GRPC_XDS_SOTW CONFIG_GRPC_XDS_SERVER_URL=dns:///gateway:18001 CONFIG_GRPC_XDS_NODE_ID=me \
+  CONFIG_GRPC_XDS_NODE_METADATA=a=1,b=x=y,none CONFIG_GRPC_XDS_CLIENT_ADDITIONAL_HEADERS=X-A:1,x-b:u:v \
+  -> server: "gateway:18001", node_id: "me", node_metadata: [("a", "1"), ("b", "x=y")] & headers: [("x-a", "1"), ("x-b", "u:v")]
+CONFIG_TYPE=GRPC_XDS_SOTW CONFIG_GRPC_XDS_SERVER_USE_TLS=true CONFIG_GRPC_XDS_SERVER_TLS_SAN=n XDS_CLIENT_MAX_MSG_SIZE_IN_BYTES=10 \
+  -> tls: Some(ControlTls { identity: None, ca: None, name: Some("n") }), max_message: 10
+CONFIG_TYPE=GRPC_XDS_SOTW CONFIG_GRPC_XDS_SERVER_USE_TLS=1 CONFIG_GRPC_XDS_CLIENT_TLS_CERT=c -> error CONFIG_GRPC_XDS_CLIENT_TLS_KEY
+--rules-cache=cache -> error --rules-cache
 USE_STATSD=true -> without_effect: ["USE_STATSD"]
 --redis=redis://flag REDIS_URL=variable:9 -> redis: "redis://flag" & without_effect: ["REDIS_URL"]
 MAX_CONCURRENT_REQUESTS=7 GRPC_MAX_CONCURRENT_STREAMS=5 REQUEST_TIMEOUT=250ms -> max_requests: 7 & streams: Some(5), request: 250ms
@@ -391,9 +400,14 @@ REDIS_URL=unix:///run/s?pass=x RLAAS_REDIS_PASSWORD=p@s -> error twice
                      GRPC_PORT=http LOG_LEVEL=loud REDIS_TIMEOUT=15 REDIS_TIMEOUT=0s NEAR_LIMIT_RATIO=-1 \
                      NEAR_LIMIT_RATIO=much HEALTHY_WITH_AT_LEAST_ONE_CONFIG_LOADED=yes HOST=a/b PORT=65536 \
                      PROMETHEUS_ADDR=metrics PROMETHEUS_PATH=metrics GRPC_SERVER_USE_TLS=true TRACING_ENABLED=on \
-                     TRACING_EXPORTER_PROTOCOL=udp TRACING_SAMPLING_RATE=all";
+                     TRACING_EXPORTER_PROTOCOL=udp TRACING_SAMPLING_RATE=all CONFIG_GRPC_XDS_SERVER_URL=gateway \
+                     CONFIG_GRPC_XDS_SERVER_URL=http://gateway:1 CONFIG_GRPC_XDS_SERVER_URL=unix:/run/s \
+                     CONFIG_GRPC_XDS_CLIENT_ADDITIONAL_HEADERS=name CONFIG_GRPC_XDS_CLIENT_ADDITIONAL_HEADERS=grpc-timeout:1 \
+                     XDS_CLIENT_BACKOFF_MAX_INTERVAL=0s XDS_CLIENT_BACKOFF_INITIAL_INTERVAL=10 \
+                     XDS_CLIENT_BACKOFF_RANDOM_FACTOR=-1 XDS_CLIENT_BACKOFF_JITTER=some \
+                     XDS_CLIENT_MAX_MSG_SIZE_IN_BYTES=4294967296 CONFIG_GRPC_XDS_SERVER_CONNECT_RETRY_INTERVAL=0";
         for pair in wrong.split(' ') {
-            let error = settings(&[], &[pair]).expect_err(pair);
+            let error = settings(&[], &["CONFIG_TYPE=GRPC_XDS_SOTW", pair]).expect_err(pair);
             assert!(error.contains(pair.split_once('=').expect(pair).0), "{pair}: {error}");
         }
     }
