@@ -422,7 +422,7 @@ impl Check {
 }
 
 #[cfg(test)]
-pub mod tests {
+mod tests {
     use std::iter::repeat_n;
 
     use envoy_types::pb::google::protobuf::UInt64Value;
@@ -431,12 +431,12 @@ pub mod tests {
     use crate::decide::read_descriptor;
     use rlaas_rules::{Settings, Source};
 
-    pub fn descriptor(text: &str) -> RateLimitDescriptor {
+    fn descriptor(text: &str) -> RateLimitDescriptor {
         read_descriptor(text).expect("a descriptor")
     }
 
     /// The plan of a request under these rules.
-    pub fn plan(text: &str, cluster: bool, descriptors: Vec<RateLimitDescriptor>) -> Result<Plan, String> {
+    fn plan(text: &str, cluster: bool, descriptors: Vec<RateLimitDescriptor>) -> Result<Plan, String> {
         let source = Source { name: "d".to_owned(), text: text.to_owned() };
         let (rules, findings) = rules::load(&[source], &Settings { cluster, ..Settings::default() });
         let rules = rules.unwrap_or_else(|| panic!("{:?}", findings.errors));

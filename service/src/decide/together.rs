@@ -62,29 +62,3 @@ impl<'p> Merged<'p> {
         charges.iter().zip(&self.at).filter_map(|((i, _), place)| Some((*i, outcome(place)?))).collect()
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use std::sync::Arc;
-    use std::time::Duration;
-
-    use envoy_types::pb::envoy::extensions::common::ratelimit::v3::RateLimitDescriptor;
-    use envoy_types::pb::google::protobuf::UInt64Value;
-
-    use super::super::plan::tests::{descriptor, plan};
-    use super::super::plan::{Reservation, Slot};
-    use super::*;
-
-    #[test]
-    fn of_two_estimates_in_one_key_the_larger_is_reserved() {
-        let text = "domain: d\ndescriptors: [{key: k, rate_limit: {unit: day, requests_per_unit: 9}}]";
-        let of = |hits| RateLimitDescriptor { hits_addend: Some(UInt64Value { value: hits }), ..descriptor("k=v") };
-        let mut plan = plan(text, false, vec![of(5), of(3)]).expect("a plan");
-        for slot in &mut plan.slots {
-            let Slot::Check(check) = slot else { continue };
-            check.reservation = Some(Arc::new(Reservation { id: "a".to_owned(), ttl: Duration::from_secs(1) }));
-        }
-        let merged = Merged::new(&plan.checks().collect::<Vec<_>>());
-        assert!(format!("{:?}", merged.requests).contains("cost: 5,"), "{:?}", merged.requests);
-    }
-}

@@ -3,9 +3,6 @@
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 
-use tonic_health::pb::HealthCheckRequest;
-use tonic_health::pb::health_client::HealthClient;
-
 use super::process::{Response, Rlaas, get, http, until};
 use super::{block_on, one_server};
 use crate::support::*;
@@ -18,7 +15,7 @@ authorize:
     - [{key: path, path: true}, {key: address, client_address: true}]
 descriptors:
   - {key: user, rate_limit: {name: mine, unit: year, requests_per_unit: 2}}
-  - {key: api_key, rate_limit: {name: keys, algorithm: token, window: 1000h, limit: 3}}
+  - {key: api_key, rate_limit: {name: the keys, algorithm: token, window: 1000h, limit: 3}}
   - {key: path, value: /login, descriptors: [{key: address, rate_limit: {algorithm: gcra, window: 1000h, limit: 1}}]}
   - {key: free, shadow_mode: true, rate_limit: {unlimited: true}}
 ";
@@ -111,24 +108,26 @@ fn authorize_makes_descriptors_of_headers() {
         let response = authorize(&service, &key);
         assert_eq!((response.status, response.header("x-ratelimit-remaining")), (200, Some(remaining)));
         assert_eq!(response.header("x-ratelimit-limit"), Some("3"));
-        assert_eq!(response.header("ratelimit-policy"), Some("\"keys\";q=3;w=3600000"));
+        assert_eq!(response.header("ratelimit-policy"), Some("\"the_keys\";q=3;w=3600000"));
         assert_eq!(response.header("retry-after"), None);
     }
     let response = authorize(&service, &key);
     assert_eq!(response.status, 429);
     assert_eq!(response.header("content-type"), Some("application/problem+json"));
-    assert!(response.header("ratelimit").is_some_and(|value| value.starts_with("\"keys\";r=0;t=")), "{response:?}");
+    assert!(response.header("ratelimit").is_some_and(|value| value.starts_with("\"the_keys\";r=0;t=")), "{response:?}");
     let wait: u64 = response.header("retry-after").expect("a time").parse().expect("seconds");
     // A token comes every 1,000 / 3 hours.
     assert!((1_199_900..=1_200_000).contains(&wait), "{wait}");
     assert_eq!(
         response.body,
-        r#"{"status":429,"title":"Quota exceeded","type":"https://iana.org/assignments/http-problem-types#quota-exceeded","violated-policies":["keys"]}"#
+        r#"{"status":429,"title":"Quota exceeded","type":"https://iana.org/assignments/http-problem-types#quota-exceeded","violated-policies":["the_keys"]}"#
     );
     // Leaving the header out leaves the other descriptor.
     let login = [("X-Forwarded-For", "192.0.2.1"), ("X-Forwarded-Uri", "/login?x")];
     assert_eq!(authorize(&service, &login).status, 200);
     assert_eq!(http(&service.http, "POST /authorize/d", &login, "body").status, 429);
+    let both = authorize(&service, &[&key[..], &login].concat());
+    assert!(both.body.contains(r#""violated-policies":["the_keys","d.path__login.address"]"#), "{both:?}");
     assert_eq!(authorize(&service, &[("X-Forwarded-Uri", "/login"), ("X-Original-Uri", "/")]).status, 400);
     // Leaving all of them out is no way around the limits.
     assert_eq!(authorize(&service, &[]).status, 429);
@@ -164,7 +163,7 @@ fn health_and_the_rules_in_force_are_shown() {
             "generation: 1",
             &hash,
             &format!("version: {}", rlaas::VERSION),
-            "d.api_key: TOKEN 3600000 3 AS keys, charge allowed",
+            "d.api_key: TOKEN 3600000 3 AS the_keys, charge allowed",
             "d.free: unlimited, shadow_mode",
             "d.path_/login.address: GCRA 3600000 1, charge allowed",
             "d.user: FIXED 31536000 2 AS mine, charge always",
@@ -215,13 +214,7 @@ fn rules_without_a_limit_replace_none_and_are_not_ready_if_told_so() {
     for (env, expected) in [(&[][..], (200, 200)), (&variable[..], (503, 500))] {
         let service = Rlaas::with_env(&server, "", env);
         let status = || (get(&service.http, "/ready", &[]).status, get(&service.http, "/healthcheck", &[]).status);
-        let serving = || {
-            block_on(async {
-                let mut health = HealthClient::new(service.channel().await);
-                let request = HealthCheckRequest { service: "ratelimit".to_owned() };
-                health.check(request).await.expect("a status").into_inner().status == 1
-            })
-        };
+        let serving = || block_on(service.health("ratelimit")) == 1;
         // There was no limit before, so none is lifted. It is loud.
         assert!(service.log().contains("WARN there is no limit in the rules"), "{}", service.log());
         assert_eq!(service.figures("rlaas_rules_limits"), "0");

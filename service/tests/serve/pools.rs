@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use envoy_types::pb::envoy::service::ratelimit::v3::rate_limit_response::Code;
 use serde_json::{Value, json};
 
-use super::process::{Rlaas, http, until, url};
+use super::process::{Response, Rlaas, http, until, url};
 use super::regions::Link;
 use super::steps::{check, json as body};
 use super::{alone, block_on, one_server};
@@ -285,9 +285,8 @@ descriptors:
 ";
     let service = Rlaas::start(&server, rules);
     let post = |path: &str, more: &str| service.post(path, "tenant=x | user=x | all=x", more);
-    let reserve = |amount: u32| -> Value {
-        serde_json::from_str(&post("/reserve", &format!(",\"amount\": {amount}")).body).expect("JSON")
-    };
+    let json = |response: Response| -> Value { serde_json::from_str(&response.body).expect("JSON") };
+    let reserve = |amount: u32| json(post("/reserve", &format!(",\"amount\": {amount}")));
     // What the own limit of the tenant counts, and the pool.
     let counted = || {
         let why = http(&service.debug, "POST /why", &[], &body("tenant=x", "")).body;
@@ -300,8 +299,8 @@ descriptors:
     };
     // The largest part of a limit is a half.
     let [first, second] = [reserve(40), reserve(50)];
-    let third = reserve(30);
-    assert_eq!(counted(), [90, 30], "one estimate, though two descriptors have moved on");
+    let third = json(service.post("/reserve", "tenant=x +20 | user=x | all=x", ",\"amount\": 30"));
+    assert_eq!(counted(), [90, 30], "the larger estimate, and not both, though two descriptors have moved on");
     assert!(commit(&third["reservationId"], 7) && !commit(&third["reservationId"], 9));
     assert_eq!(counted(), [90, 7]);
     assert!(commit(&first["reservationId"], 10) && commit(&second["reservationId"], 10));
@@ -334,42 +333,39 @@ descriptors:
     const ALL: &str = "GET rl:d:window:31536000:all";
     let server = one_server();
     let service = Rlaas::with_env(&server, SHARES, &[("RESPONSE_DYNAMIC_METADATA", "true")]);
-    check(
-        &server,
-        &service,
-        &[
-            ("team=a +2", "ok 0: ok"),
-            (MODEL, "2"),
-            (ALL, "2"),
-            // What the others leave: of the model, then of all.
-            ("team=a +3", "ok 1: ok"),
-            ("team=a", "ok 0: ok"),
-            (MODEL, "6"),
-            ("team=a", "ok 0: ok"),
-            ("GET rl:d:fixed:31536000:team=a", "2"),
-            (MODEL, "6"),
-            (ALL, "7"),
-            // A part of one's own is never denied because others borrow.
-            ("team=b", "ok 1: ok"),
-            (MODEL, "7"),
-            (ALL, "8"),
-            // A denial charges nothing, a look neither.
-            ("team=a", "over 0: over"),
-            ("team=b ?", "ok 1: ok"),
-            (ALL, "8"),
-            // What is given back is the limit's own.
-            ("team=b -1", "ok 2: ok"),
-            (ALL, "8"),
-            // The widest limit denies, and shadow mode allows it.
-            ("try=x", "ok 0: ok"),
-            (ALL, "8"),
-            ("METRIC ratelimit_service_rate_limit_shadow_mode{domain=\"d\",key1=\"pools\",key2=\"all\"", "1"),
-            // With a hash tag there is a pool for each of its values.
-            ("model=m,team=a", "ok 0: ok"),
-            ("model=m,team=a", "ok 5: ok"),
-            ("GET rl:d:window:31536000:all:{m}", "2"),
-        ],
-    );
+    let steps = [
+        ("team=a +2", "ok 0: ok"),
+        (MODEL, "2"),
+        (ALL, "2"),
+        // What the others leave: of the model, then of all.
+        ("team=a +3", "ok 1: ok"),
+        ("team=a", "ok 0: ok"),
+        (MODEL, "6"),
+        ("team=a", "ok 0: ok"),
+        ("GET rl:d:fixed:31536000:team=a", "2"),
+        (MODEL, "6"),
+        (ALL, "7"),
+        // A part of one's own is never denied because others borrow.
+        ("team=b", "ok 1: ok"),
+        (MODEL, "7"),
+        (ALL, "8"),
+        // A denial charges nothing, a look neither.
+        ("team=a", "over 0: over"),
+        ("team=b ?", "ok 1: ok"),
+        (ALL, "8"),
+        // What is given back is the limit's own.
+        ("team=b -1", "ok 2: ok"),
+        (ALL, "8"),
+        // The widest limit denies, and shadow mode allows it.
+        ("try=x", "ok 0: ok"),
+        (ALL, "8"),
+        ("METRIC ratelimit_service_rate_limit_shadow_mode{domain=\"d\",key1=\"pools\",key2=\"all\"", "1"),
+        // With a hash tag there is a pool for each of its values.
+        ("model=m,team=a", "ok 0: ok"),
+        ("model=m,team=a", "ok 5: ok"),
+        ("GET rl:d:window:31536000:all:{m}", "2"),
+    ];
+    check(&server, &service, &steps);
     let charged = || {
         let reply: Value = serde_json::from_str(&service.post("/json", "team=c", "").body).expect("JSON");
         reply["dynamicMetadata"]["chargedPools"].clone()

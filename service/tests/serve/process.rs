@@ -3,6 +3,7 @@
 use std::fs;
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
+use std::path::Path;
 use std::process::{Child, Command};
 use std::thread;
 use std::time::Duration;
@@ -13,6 +14,8 @@ use envoy_types::pb::envoy::service::ratelimit::v3::rate_limit_service_client::R
 use tempfile::TempDir;
 use tonic::Status;
 use tonic::transport::Channel;
+use tonic_health::pb::HealthCheckRequest;
+use tonic_health::pb::health_client::HealthClient;
 
 use super::{block_on, steps};
 use crate::support::{PATIENCE, Server, eventually};
@@ -119,12 +122,7 @@ impl Rlaas {
 
     /// Replaces the rules, as a whole.
     pub fn write_rules(&self, text: &str) {
-        let rules = self.dir.path().join("rules");
-        // The files that begin so are not read.
-        fs::write(rules.join("..new"), text).expect("a file");
-        // The clock of the file system must see that the rename was later.
-        thread::sleep(Duration::from_millis(20));
-        fs::rename(rules.join("..new"), rules.join("rules.yaml")).expect("renamed");
+        replace(&self.dir.path().join("rules/rules.yaml"), text);
     }
 
     /// Adds the rules of domains, and waits until they are in force.
@@ -140,6 +138,13 @@ impl Rlaas {
     pub async fn channel(&self) -> Channel {
         let endpoint = Channel::from_shared(format!("http://{}", self.address)).expect("an address");
         endpoint.connect().await.expect("a connection")
+    }
+
+    /// What the health check of gRPC says: 1 for serving, 2 for not serving.
+    pub async fn health(&self, service: &str) -> i32 {
+        let mut client = HealthClient::new(self.channel().await);
+        let request = HealthCheckRequest { service: service.to_owned() };
+        client.check(request).await.expect("a status").into_inner().status
     }
 
     pub async fn client(&self) -> Client {
@@ -237,6 +242,16 @@ pub fn run(arguments: &[&str]) -> (bool, String) {
     let output = Command::new(env!("CARGO_BIN_EXE_rlaas")).args(arguments).output().expect("rlaas runs");
     let text = String::from_utf8(output.stdout).expect("text") + &String::from_utf8_lossy(&output.stderr);
     (output.status.success(), text)
+}
+
+/// Writes a file, as a whole.
+pub fn replace(path: &Path, text: &str) {
+    // Files that begin so are no rules.
+    let new = path.with_file_name("..new");
+    fs::write(&new, text).expect("a file");
+    // The clock of the file system must see that the rename was later.
+    thread::sleep(Duration::from_millis(20));
+    fs::rename(new, path).expect("renamed");
 }
 
 /// Waits until something is so.

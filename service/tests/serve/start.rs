@@ -45,11 +45,11 @@ fn the_start_says_what_it_finds() {
 }
 
 #[test]
-fn it_is_said_when_the_module_is_found_and_when_redis_decides_again() {
-    let server = Server::options(&servers()[0]).without_module().start();
+fn what_changes_later_is_said_too() {
+    let mut server = Server::options(&servers()[0]).without_module().start();
     let service = Rlaas::with_env(&server, RULES, &[("RLAAS_TIMEOUT", "200ms")]);
     service.until_log("without the module redis-rl");
-    redis::cmd("MODULE").arg("LOAD").arg(module_path().to_str()).exec(&mut server.con()).expect("MODULE LOAD");
+    ok(send(&mut server.con(), &format!("MODULE LOAD {}", module_path().display())));
     service.until_log("with the module redis-rl");
     let before = service.log().matches("decides again, ").count();
     let paused = Paused::new(&server);
@@ -57,13 +57,6 @@ fn it_is_said_when_the_module_is_found_and_when_redis_decides_again() {
     until("calls fail", || service.try_ask("k=x ?").is_err());
     drop(paused);
     until("Redis decides again", || service.log().matches("decides again, ").count() > before);
-}
-
-#[test]
-fn the_cause_is_named_later_too() {
-    let mut server = one_server();
-    let service = Rlaas::with_env(&server, RULES, &[("RLAAS_TIMEOUT", "15ms")]);
-    service.until_log("reachable, ");
     let port = server.port();
     server.kill();
     // The next attempt is made when requests fail.

@@ -148,14 +148,3 @@ fn each_request_is_a_span_of_the_callers_trace() {
         assert_eq!(shown, expected, "{protocol}");
     }
 }
-
-#[test]
-fn a_collector_that_is_away_delays_nothing() {
-    let server = one_server();
-    let env = [("TRACING_ENABLED", "1"), ("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:1")];
-    let mut service = Rlaas::with_env(&server, RULES, &env);
-    assert_eq!(service.code("k=x"), Code::Ok);
-    service.signal("-TERM");
-    assert_eq!(service.wait(), 0);
-    assert!(service.log().contains("rlaas ends"));
-}
