@@ -15,7 +15,7 @@ use envoy_types::pb::ratelimit::config::ratelimit::v3::{
 use prost::{Message as _, Name as _};
 use serde_json::{Value, json};
 
-use super::process::{Rlaas, get, run, until};
+use super::process::{Rlaas, get, replace, run, until};
 use super::security::Certificates;
 use super::{block_on, one_server};
 use crate::support::*;
@@ -117,13 +117,6 @@ impl ControlPlane {
         assert_eq!(reply["version_info"].as_str().unwrap_or_default(), in_force, "{reply}");
         reply["error_detail"]["message"].as_str().expect("what is wrong").to_owned()
     }
-
-    /// A service with rules of this control plane.
-    fn service(&self, server: &Server, more: &[(&str, &str)]) -> Rlaas {
-        let url = format!("localhost:{}", self.port);
-        let variables = [&IN_A_HURRY, &[("CONFIG_GRPC_XDS_SERVER_URL", url.as_str())][..], more].concat();
-        Rlaas::with_env(server, "", &variables)
-    }
 }
 
 impl Drop for ControlPlane {
@@ -134,6 +127,12 @@ impl Drop for ControlPlane {
             eprintln!("{:#?}", self.events.lock().unwrap_or_else(PoisonError::into_inner));
         }
     }
+}
+
+/// A service with the rules of a control plane at this port.
+fn start(server: &Server, port: u16, more: &[(&str, &str)]) -> Rlaas {
+    let url = format!("localhost:{port}");
+    Rlaas::with_env(server, "", &[&IN_A_HURRY, &[("CONFIG_GRPC_XDS_SERVER_URL", url.as_str())][..], more].concat())
 }
 
 fn limited(key: &str, value: &str, limit: u32) -> RateLimitDescriptor {
@@ -178,7 +177,7 @@ fn a_set_takes_effect_as_a_whole_or_is_rejected_by_name() {
         ("CONFIG_GRPC_XDS_NODE_METADATA", "zone=a,team=b"),
         ("CONFIG_GRPC_XDS_CLIENT_ADDITIONAL_HEADERS", "x-token:secret"),
     ];
-    let service = plane.service(&server, &node);
+    let service = start(&server, plane.port, &node);
     until("it asks", || !plane.events("request").is_empty());
     let first = &plane.events("request")[0];
     let metadata = json!({"zone": "a", "team": "b"});
@@ -251,7 +250,7 @@ fn the_fields_of_the_protocol_mean_what_those_of_files_mean() {
         .expect("a file");
     let cache = dir.path().join("cache");
     let paths = [&overrides, &cache].map(|path| path.to_str().expect("text"));
-    let service = plane.service(&server, &[("RLAAS_OVERRIDES", paths[0]), ("RLAAS_RULES_CACHE", paths[1])]);
+    let service = start(&server, plane.port, &[("RLAAS_OVERRIDES", paths[0]), ("RLAAS_RULES_CACHE", paths[1])]);
     let number = |number| ProtoValue { kind: Some(Kind::NumberValue(number)) };
     let metadata = Struct { fields: [("n".to_owned(), number(1.5)), ("m".to_owned(), number(3.0))].into() };
     let shadow = RateLimitDescriptor { shadow_mode: true, detailed_metric: true, ..limited("k", "yes", 0) };
@@ -288,12 +287,7 @@ fn overrides_are_read_again_when_they_change_and_on_sighup() {
     for of_files in [true, false] {
         let dir = tempfile::tempdir().expect("a directory");
         let path = dir.path().join("overrides.yaml");
-        let write = |text: &str| {
-            std::fs::write(dir.path().join("new"), text).expect("a file");
-            // The clock of the file system must see that the rename was later.
-            thread::sleep(Duration::from_millis(20));
-            std::fs::rename(dir.path().join("new"), &path).expect("renamed");
-        };
+        let write = |text: &str| replace(&path, text);
         write("algorithm: window\n");
         let variables = [("RLAAS_OVERRIDES", path.to_str().expect("text"))];
         let mut plane = ControlPlane::start();
@@ -301,7 +295,7 @@ fn overrides_are_read_again_when_they_change_and_on_sighup() {
             let rule = "{key: k, rate_limit: {unit: year, requests_per_unit: 5}}";
             Rlaas::with_env(&server, &format!("domain: d\ndescriptors: [{rule}]\n"), &variables)
         } else {
-            let service = plane.service(&server, &variables);
+            let service = start(&server, plane.port, &variables);
             plane.accepts("1", &[one("d", 5)]);
             service
         };
@@ -334,7 +328,7 @@ fn the_cache_is_for_a_start_while_the_control_plane_is_away() {
     let mut plane = ControlPlane::start();
     let port = plane.port;
     {
-        let service = plane.service(&server, &kept);
+        let service = start(&server, plane.port, &kept);
         plane.accepts("1", &[one("d", 2)]);
         // What is wrong is not kept.
         plane.send("2", &[one("d", 7), config("wrong", "", vec![])]);
@@ -342,9 +336,7 @@ fn the_cache_is_for_a_start_while_the_control_plane_is_away() {
         assert_eq!(passing(&service, "d", "x", 3), 2);
     }
     drop(plane);
-    let url = format!("localhost:{port}");
-    let variables = [&IN_A_HURRY, &[("CONFIG_GRPC_XDS_SERVER_URL", url.as_str())][..], &kept].concat();
-    let service = Rlaas::with_env(&server, "", &variables);
+    let service = start(&server, port, &kept);
     assert_eq!(passing(&service, "d", "y", 3), 2);
     until("it tries again and again", || service.figure("rlaas_control_plane_failures") > 3.0);
     // One line, and not one for each attempt.
@@ -360,7 +352,7 @@ fn the_cache_is_for_a_start_while_the_control_plane_is_away() {
     drop(service);
     let bytes = std::fs::read(&cache).expect("a cache");
     std::fs::write(&cache, &bytes[..bytes.len() - 1]).expect("written");
-    let service = Rlaas::with_env(&server, "", &variables);
+    let service = start(&server, port, &kept);
     assert!(service.log().contains("the cache of rules is damaged: it is not used"), "{}", service.log());
     assert_eq!(get(&service.http, "/ready", &[]).status, 503);
 }
@@ -369,7 +361,7 @@ fn the_cache_is_for_a_start_while_the_control_plane_is_away() {
 fn a_set_that_is_wrong_again_and_again_is_not_asked_for_without_pause() {
     let server = one_server();
     let mut plane = ControlPlane::start();
-    let service = plane.service(&server, &[]);
+    let service = start(&server, plane.port, &[]);
     plane.accepts("1", &[one("d", 2)]);
     // What is rejected comes again at once.
     plane.command(&json!({"repeat": true}));
@@ -392,7 +384,7 @@ fn a_set_that_is_wrong_again_and_again_is_not_asked_for_without_pause() {
 fn large_sets_are_bounded() {
     let server = one_server();
     let mut plane = ControlPlane::start();
-    let service = plane.service(&server, &[]);
+    let service = start(&server, plane.port, &[]);
     let domains: Vec<_> = (0..10_000).map(|n| one(&format!("d{n}"), 1)).collect();
     plane.accepts("1", &domains);
     assert_eq!(passing(&service, "d9999", "x", 2), 1);
@@ -429,9 +421,9 @@ fn the_control_plane_and_the_service_check_each_other() {
         assert_eq!(get(&service.http, "/ready", &[]).status, 503);
     };
     // Another name, and no certificate.
-    fails(&plane.service(&server, &[&tls("other.example")[..], &own].concat()));
-    fails(&plane.service(&server, &tls("127.0.0.1")));
-    let service = plane.service(&server, &[&tls("127.0.0.1")[..], &own].concat());
+    fails(&start(&server, plane.port, &[&tls("other.example")[..], &own].concat()));
+    fails(&start(&server, plane.port, &tls("127.0.0.1")));
+    let service = start(&server, plane.port, &[&tls("127.0.0.1")[..], &own].concat());
     plane.reply("1");
     assert_eq!(passing(&service, "d", "x", 2), 1);
     assert!(service.metrics("rlaas_certificate_ends_seconds").iter().any(|line| line.contains(&client)));

@@ -73,40 +73,36 @@ async fn flood(
     join_all(each).await.concat()
 }
 
-/// Requests of so many users, over 50 connections with 100 under way on each, also while other programs have the cores.
-/// `local` allows at most the limit twice: what Redis allowed, and what this copy allowed while it was too busy.
-fn flood_of(users: u32, limit: u32) {
-    let _alone = alone();
-    let server = one_server();
-    // A domain for each word of on_overload, in which each user has so many units.
-    let rules = ["local", "deny", "error"].map(|says| {
-        let limit = format!("{{key: user, rate_limit: {{unit: year, requests_per_unit: {limit}}}}}");
-        (says, format!("on_unavailable: {says}\non_overload: {says}\ndescriptors: [{limit}]\n"))
-    });
-    let service = Rlaas::with_env(&server, "", &IN_A_HURRY);
-    service.add_rules(&rules);
-    for (says, is_busy) in [("local", true), ("deny", false), ("error", false)] {
-        let busy = is_busy.then(Busy::new);
-        let ask = |n: u32| format!("{says}: user={is_busy}-{}", n % users);
-        let outcomes = block_on(flood(&service, 50, 3_000, &ask));
-        drop(busy);
-        let most = if says == "local" { 2 * limit } else { limit };
-        let mut allowed = BTreeMap::<u32, u32>::new();
-        for (n, outcome) in &outcomes {
-            *allowed.entry(n % users).or_default() += u32::from(*outcome == "allowed");
-        }
-        let figures = || service.metrics("rlaas_");
-        let what = || format!("{says}, busy {is_busy}: {allowed:?} {:?}", figures());
-        assert!(allowed.values().any(|n| *n > 0) && allowed.values().all(|n| *n <= most), "{}", what());
-        let is_decided = |outcome: &str| outcome != "failed" && (says == "error" || outcome != "unavailable");
-        assert!(outcomes.iter().all(|(_, outcome)| is_decided(outcome)), "{}", what());
-    }
-}
-
+/// Requests of one user and of many, over 50 connections with 100 under way on each, also while other programs have the
+/// cores. `local` allows at most the limit twice: what Redis allowed, and what this copy allowed while it was too busy.
 #[test]
 fn a_flood_lifts_no_limit_of_one_key_or_of_many() {
-    flood_of(1, 100);
-    flood_of(400, 5);
+    for (users, limit) in [(1, 100), (400, 5)] {
+        let (_alone, server) = (alone(), one_server());
+        // A domain for each word of on_overload, in which each user has so many units.
+        let rules = ["local", "deny", "error"].map(|says| {
+            let limit = format!("{{key: user, rate_limit: {{unit: year, requests_per_unit: {limit}}}}}");
+            (says, format!("on_unavailable: {says}\non_overload: {says}\ndescriptors: [{limit}]\n"))
+        });
+        let service = Rlaas::with_env(&server, "", &IN_A_HURRY);
+        service.add_rules(&rules);
+        for (says, is_busy) in [("local", true), ("deny", false), ("error", false)] {
+            let busy = is_busy.then(Busy::new);
+            let ask = |n: u32| format!("{says}: user={is_busy}-{}", n % users);
+            let outcomes = block_on(flood(&service, 50, 3_000, &ask));
+            drop(busy);
+            let most = if says == "local" { 2 * limit } else { limit };
+            let mut allowed = BTreeMap::<u32, u32>::new();
+            for (n, outcome) in &outcomes {
+                *allowed.entry(n % users).or_default() += u32::from(*outcome == "allowed");
+            }
+            let figures = || service.metrics("rlaas_");
+            let what = || format!("{says}, busy {is_busy}: {allowed:?} {:?}", figures());
+            assert!(allowed.values().any(|n| *n > 0) && allowed.values().all(|n| *n <= most), "{}", what());
+            let is_decided = |outcome: &str| outcome != "failed" && (says == "error" || outcome != "unavailable");
+            assert!(outcomes.iter().all(|(_, outcome)| is_decided(outcome)), "{}", what());
+        }
+    }
 }
 
 /// A call that Redis does not answer in time is overload while it replies to others, and an outage if it replies to none.
@@ -186,33 +182,30 @@ descriptors: [{key: k, rate_limit: {unit: year, requests_per_unit: 2}}]
     let mut half = connect(&service);
     half.write_all(&calls(1, None)).expect("sent");
     until("it is under way", || under_way(&service) > 1.0);
-    check(
-        &server,
-        &service,
-        &[
-            // What remains is not known without Redis.
-            ("local: k=x", "ok 0: ok"),
-            ("local: k=x", "ok 0: ok"),
-            ("local: k=x", "over 0: over"),
-            ("deny: k=x", "over 0: over"),
-            ("error: k=x", "Unavailable"),
-            // Without a limit there is nothing to decide.
-            ("error: new=x", "ok 0: ok"),
-            // All of them or none: the one of "b" is not charged with the third of "a".
-            ("together: k=a", "ok 0: ok"),
-            ("together: k=a", "ok 0: ok"),
-            ("together: k=a | k=b", "over 0 | ok 0: over"),
-            ("together: k=b", "ok 0: ok"),
-            ("together: k=b", "ok 0: ok"),
-            ("together: k=b", "over 0: over"),
-            // A look denies where more than the limit is counted.
-            ("local: k=x ?", "over 0: over"),
-            ("local: k=z ?", "ok 0: ok"),
-            // What is given back is given back.
-            ("local: k=back -1", "ok 2: ok"),
-            ("deny: granted=x", "over 0: over"),
-        ],
-    );
+    let steps = [
+        // What remains is not known without Redis.
+        ("local: k=x", "ok 0: ok"),
+        ("local: k=x", "ok 0: ok"),
+        ("local: k=x", "over 0: over"),
+        ("deny: k=x", "over 0: over"),
+        ("error: k=x", "Unavailable"),
+        // Without a limit there is nothing to decide.
+        ("error: new=x", "ok 0: ok"),
+        // All of them or none: the one of "b" is not charged with the third of "a".
+        ("together: k=a", "ok 0: ok"),
+        ("together: k=a", "ok 0: ok"),
+        ("together: k=a | k=b", "over 0 | ok 0: over"),
+        ("together: k=b", "ok 0: ok"),
+        ("together: k=b", "ok 0: ok"),
+        ("together: k=b", "over 0: over"),
+        // A look denies where more than the limit is counted.
+        ("local: k=x ?", "over 0: over"),
+        ("local: k=z ?", "ok 0: ok"),
+        // What is given back is given back.
+        ("local: k=back -1", "ok 2: ok"),
+        ("deny: granted=x", "over 0: over"),
+    ];
+    check(&server, &service, &steps);
     let json = |says| service.post("/json", &format!("{says}: k=json"), "").status;
     assert_eq!(says.map(json), [200, 429, 503]);
     let authorize = |says| get(&service.http, &format!("/authorize/{says}"), &[("K", "authorize")]).status;

@@ -11,6 +11,7 @@ use envoy_types::pb::envoy::extensions::common::ratelimit::v3::rate_limit_descri
 use envoy_types::pb::envoy::service::ratelimit::v3::RateLimitRequest;
 use envoy_types::pb::envoy::service::ratelimit::v3::rate_limit_response::Code;
 use envoy_types::pb::google::protobuf::UInt64Value;
+use futures_util::future::join_all;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use redis_rl_algorithm::{Name, Traits};
@@ -33,10 +34,7 @@ fn ten_instances_allow_exactly_the_limit() {
     });
     let allowed = AtomicU32::new(0);
     block_on(async {
-        let mut clients = Vec::new();
-        for service in &services {
-            clients.push(service.client().await);
-        }
+        let mut clients = join_all(services.iter().map(Rlaas::client)).await;
         let ask_all = clients.iter_mut().map(async |client| {
             for _ in 0..30 {
                 if client.code("k=x").await == OK {
@@ -44,7 +42,7 @@ fn ten_instances_allow_exactly_the_limit() {
                 }
             }
         });
-        futures_util::future::join_all(ask_all).await;
+        join_all(ask_all).await;
     });
     assert_eq!(allowed.into_inner(), LIMIT);
 }
@@ -167,15 +165,15 @@ fn algorithms() -> Vec<&'static str> {
 fn what_charge_allowed_denies_is_not_charged() {
     // Keys of this many hits, of which so many requests fit.
     const KEYS: [(&str, u32, u32); 2] = [("one", 1, 10), ("many", 500, 2)];
+    let all = || algorithms().into_iter().flat_map(|name| KEYS.map(|key| (name, key)));
     let rules = |times: u32| {
-        let limits = algorithms().into_iter().flat_map(|name| KEYS.map(|key| (name, key)));
         let rule = |(name, (key, hits, fit)): (&str, (&str, u32, u32))| {
             let limit = hits * fit * times;
             format!(
                 "  - {{key: {key}, value: {name}, rate_limit: {{algorithm: {name}, unit: year, limit: {limit}, charge: allowed}}}}\n"
             )
         };
-        limits.map(rule).fold("domain: d\ndescriptors:\n".to_owned(), |text, rule| text + &rule)
+        all().map(rule).fold("domain: d\ndescriptors:\n".to_owned(), |text, rule| text + &rule)
     };
     for server in [one_server(), Server::options(&servers()[0]).without_module().start()] {
         // Each request after a denial asks again.
@@ -185,7 +183,6 @@ fn what_charge_allowed_denies_is_not_charged() {
             let ask = |copy: &Rlaas| copy.code(&format!("{key}={name} +{hits}"));
             copies.iter().cycle().take(15).filter(|copy| ask(copy) == OK).count()
         };
-        let all = || algorithms().into_iter().flat_map(|name| KEYS.map(|key| (name, key)));
         for (name, (key, hits, fit)) in all() {
             assert_eq!(allowed(name, key, hits), fit as usize, "{name} +{hits}");
         }

@@ -1,5 +1,4 @@
-//! The calls of Kuadrant's gateways. The messages are written here by hand, from limitador's public definition: so a wrong
-//! number or type of a field shows.
+//! The calls of Kuadrant's gateways.
 
 use std::thread::{self, sleep};
 use std::time::Duration;
@@ -9,50 +8,13 @@ use envoy_types::pb::envoy::service::ratelimit::v3::rate_limit_response::Code;
 use envoy_types::pb::envoy::service::ratelimit::v3::{RateLimitRequest, RateLimitResponse};
 use envoy_types::pb::google::protobuf::Duration as ProtoDuration;
 use prost::Message;
+use rlaas::decide::proto::{CommitRequest, CommitResponse, ReserveRequest, ReserveResponse};
 use tonic::codegen::http::uri::PathAndQuery;
 use tonic::{Code as Status, Request};
 
 use super::process::{Rlaas, http, run, until};
 use super::{block_on, one_server, steps};
 use crate::support::{Paused, Server, keys, servers};
-
-#[derive(Clone, Message)]
-struct ReserveRequest {
-    #[prost(string, tag = "1")]
-    domain: String,
-    #[prost(message, repeated, tag = "2")]
-    descriptors: Vec<RateLimitDescriptor>,
-    #[prost(uint64, tag = "3")]
-    amount: u64,
-    #[prost(message, optional, tag = "4")]
-    ttl: Option<ProtoDuration>,
-}
-
-#[derive(Clone, Message)]
-struct ReserveResponse {
-    #[prost(enumeration = "Code", tag = "1")]
-    code: i32,
-    #[prost(string, tag = "2")]
-    reservation_id: String,
-}
-
-#[derive(Clone, Message)]
-struct CommitRequest {
-    #[prost(string, tag = "1")]
-    domain: String,
-    #[prost(message, repeated, tag = "2")]
-    descriptors: Vec<RateLimitDescriptor>,
-    #[prost(string, tag = "3")]
-    reservation_id: String,
-    #[prost(uint64, tag = "4")]
-    actual_amount: u64,
-}
-
-#[derive(Clone, Copy, Message)]
-struct CommitResponse {
-    #[prost(bool, tag = "1")]
-    reservation_released: bool,
-}
 
 /// The gateway of a service.
 pub struct Gateway<'s>(pub &'s Rlaas);
@@ -124,6 +86,7 @@ descriptors:
   - {key: window, rate_limit: {algorithm: window, window: 1000h, limit: 100}}
   - {key: counter, rate_limit: {algorithm: counter, window: 1000h, limit: 100}}
   - {key: rolling, rate_limit: {algorithm: rolling, window: 1000h, limit: 100}}
+  - {key: usd, rate_limit: {unit: year, requests_per_unit: 20, unit_scale: 1000000}}
   - {key: small, rate_limit: {name: small, unit: year, requests_per_unit: 1}}
   - {key: none, rate_limit: {unit: year, requests_per_unit: 0}}
   - {key: token, rate_limit: {name: by-token, algorithm: token, window: 1000h, limit: 100}}
@@ -132,6 +95,21 @@ descriptors:
   - {key: lease, rate_limit: {name: inside, algorithm: lease, limit: 3}}
   - {key: quota, quota_mode: true, rate_limit: {name: by-quota, unit: year, requests_per_unit: 1}}
 ";
+
+/// The numbers and types of the fields, from limitador's public definition.
+#[test]
+fn the_messages_are_those_of_limitador() {
+    let (domain, descriptors) = ("d".to_owned(), vec![RateLimitDescriptor::default()]);
+    let ttl = Some(ProtoDuration { seconds: 6, nanos: 0 });
+    let reserve = ReserveRequest { domain: domain.clone(), descriptors: descriptors.clone(), amount: 5, ttl };
+    assert_eq!(reserve.encode_to_vec(), b"\x0a\x01d\x12\0\x18\x05\x22\x02\x08\x06");
+    let reserved = ReserveResponse { code: Code::OverLimit.into(), reservation_id: "i".to_owned() };
+    assert_eq!(reserved.encode_to_vec(), b"\x08\x02\x12\x01i");
+    let commit = CommitRequest { domain, descriptors, reservation_id: "i".to_owned(), actual_amount: 7 };
+    assert_eq!(commit.encode_to_vec(), b"\x0a\x01d\x12\0\x1a\x01i\x20\x07");
+    assert_eq!(CommitResponse { reservation_released: true }.encode_to_vec(), b"\x08\x01");
+}
+
 #[test]
 fn an_estimate_is_charged_and_settled_once() {
     let server = one_server();
@@ -169,11 +147,18 @@ fn an_estimate_is_charged_and_settled_once() {
     assert!(!gateway.denied("other=a", 1));
     gateway.reserve("shadow=a", 1, 0);
     assert_eq!(gateway.try_reserve("shadow=a", 1, 0).expect("a reply").reservation_id, "");
-    assert_eq!(service.figures("rlaas_commits"), "8 12 12", "charged, settled, unknown");
+    // Money: the limit is 20, and what is charged is in millionths.
+    let id = gateway.reserve("usd=a", 5_000_001, 0);
+    let status = service.try_ask("usd=a ?").expect("a reply").statuses.remove(0);
+    let limit = status.current_limit.as_ref().expect("a limit");
+    assert_eq!((limit.requests_per_unit, status.limit_remaining), (20, 14));
+    assert!(gateway.commit("usd=a", &id, 20_000_000));
+    assert!(gateway.denied("usd=a", 1));
+    assert_eq!(service.figures("rlaas_commits"), "8 13 12", "charged, settled, unknown");
     // Each method has figures of its own.
     for name in ["total_requests", "response_time_seconds_count"] {
         let figures = service.figures(&format!("ratelimit_service_{name}"));
-        assert_eq!(figures, "7 32 4 21 16", "CheckRateLimit, Commit, Report, Reserve, ShouldRateLimit");
+        assert_eq!(figures, "7 33 4 23 17", "CheckRateLimit, Commit, Report, Reserve, ShouldRateLimit");
     }
 }
 
@@ -247,6 +232,7 @@ fn what_cannot_be_reserved_is_an_error() {
     let server = one_server();
     let service = Rlaas::start(&server, RULES);
     let gateway = Gateway(&service);
+    let is = |(found, text): Failed, code, expected| assert!(found == code && text.contains(expected), "{text}");
     for (of, amount, ttl, code, expected) in [
         ("fixed=a | token=a", 1, 0, FailedPrecondition, "by-token: "),
         ("fixed=a | gcra=a", 1, 0, FailedPrecondition, "by-gcra: "),
@@ -258,8 +244,7 @@ fn what_cannot_be_reserved_is_an_error() {
         ("d: ", 1, 0, InvalidArgument, "descriptors must not be empty"),
         (": fixed=a", 1, 0, InvalidArgument, "domain must not be empty"),
     ] {
-        let (found, text) = gateway.try_reserve(of, amount, ttl).expect_err(expected);
-        assert!(found == code && text.contains(expected), "{text}");
+        is(gateway.try_reserve(of, amount, ttl).expect_err(expected), code, expected);
     }
     for (of, id, code, expected) in [
         ("fixed=a", "x".repeat(129), InvalidArgument, "at most 128 bytes"),
@@ -267,8 +252,7 @@ fn what_cannot_be_reserved_is_an_error() {
         ("gcra=a", String::new(), FailedPrecondition, "by-gcra: "),
         ("fixed=a -1", "x".to_owned(), InvalidArgument, "is_negative_hits"),
     ] {
-        let (found, text) = gateway.try_commit(of, &id, 1).expect_err(expected);
-        assert!(found == code && text.contains(expected), "{text}");
+        is(gateway.try_commit(of, &id, 1).expect_err(expected), code, expected);
     }
     assert_eq!(gateway.used("fixed=a"), 0, "nothing was charged");
     // Without a domain, as limitador. In envoyproxy/ratelimit, ShouldRateLimit is an error.
@@ -280,11 +264,9 @@ fn what_cannot_be_reserved_is_an_error() {
     let without_module = Server::options(&servers()[0]).without_module().start();
     let service = Rlaas::start(&without_module, RULES);
     let gateway = Gateway(&service);
-    let (found, text) = gateway.try_reserve("fixed=a", 1, 0).expect_err("no module");
-    assert!(
-        found == FailedPrecondition && text.contains("needs the module") && text.contains("settled twice"),
-        "{text}"
-    );
+    let no_module = gateway.try_reserve("fixed=a", 1, 0).expect_err("no module");
+    is(no_module.clone(), FailedPrecondition, "needs the module");
+    is(no_module, FailedPrecondition, "settled twice");
     assert_eq!(gateway.used("fixed=a"), 0, "nothing was charged");
     let tagged = format!("{RULES}---\n").replace("domain: d", "domain: d\nhash_tag: fixed");
     for (rules, code, expected) in [
@@ -292,8 +274,7 @@ fn what_cannot_be_reserved_is_an_error() {
         (&tagged, InvalidArgument, "must have one value of 'fixed'"),
     ] {
         let cluster = Rlaas::at("redis-cluster://127.0.0.1:1", rules, &[]);
-        let (found, text) = Gateway(&cluster).try_reserve("fixed=a | fixed=b", 1, 0).expect_err(expected);
-        assert!(found == code && text.contains(expected), "{text}");
+        is(Gateway(&cluster).try_reserve("fixed=a | fixed=b", 1, 0).expect_err(expected), code, expected);
     }
     for wrong in ["fraction=0", "fraction=1.5", "fraction=NaN", "fraction=half", "ttl=0s", "ttl=1us"] {
         let flag = format!("--max-reservation-{wrong}");
@@ -423,26 +404,4 @@ fn a_lease_counts_who_is_inside() {
     gateway.reserve("lease=h", 1, 0);
     let keys = keys(&mut server.con());
     assert!(keys.contains(&"rl:d:lease:lease=a".to_owned()), "{keys:?}");
-}
-
-/// Money: the limit is 20, and what is charged is in millionths.
-#[test]
-fn a_unit_can_be_a_part_of_the_limits_unit() {
-    let server = one_server();
-    let rule = |scale| {
-        let limit = format!("{{name: usd, unit: year, requests_per_unit: 20, unit_scale: {scale}}}");
-        format!("domain: d\ndescriptors: [{{key: k, rate_limit: {limit}}}]")
-    };
-    let service = Rlaas::start(&server, &rule(1_000_000));
-    let gateway = Gateway(&service);
-    let id = gateway.reserve("k=a", 5_000_001, 0);
-    let status = service.try_ask("k=a ?").expect("a reply").statuses.remove(0);
-    let limit = status.current_limit.as_ref().expect("a limit");
-    assert_eq!((limit.requests_per_unit, status.limit_remaining), (20, 14));
-    assert!(gateway.commit("k=a", &id, 20_000_000));
-    assert!(gateway.denied("k=a", 1));
-    service.write_rules(&rule(1_000));
-    // What was counted was in another unit.
-    service.until_generation(2);
-    gateway.reserve("k=a", 1, 0);
 }

@@ -13,7 +13,7 @@ use tonic_reflection::pb::v1::server_reflection_client::ServerReflectionClient;
 use tonic_reflection::pb::v1::server_reflection_request::MessageRequest;
 use tonic_reflection::pb::v1::server_reflection_response::MessageResponse;
 
-use super::process::{Client, Rlaas, until};
+use super::process::{Client, Rlaas, replace, until};
 use super::reserve::Gateway;
 use super::{block_on, one_server};
 use crate::support::*;
@@ -49,8 +49,7 @@ impl Certificates {
 
     /// Writes a file as a whole.
     fn write(&self, name: &str, text: &str) {
-        fs::write(self.0.path().join("new"), text).expect("a file");
-        fs::rename(self.0.path().join("new"), self.0.path().join(name)).expect("renamed");
+        replace(&self.0.path().join(name), text);
     }
 
     pub fn path(&self, name: &str) -> String {
@@ -148,11 +147,9 @@ fn reflection_shows_the_protocol() {
     let service = Rlaas::start(&server, RULES);
     block_on(async {
         let mut client = ServerReflectionClient::new(service.channel().await);
-        for message in [
-            MessageRequest::FileContainingSymbol("grpc.health.v1.Health".to_owned()),
-            MessageRequest::FileContainingSymbol("envoy.service.ratelimit.v3.RateLimitRequest".to_owned()),
-        ] {
-            let request = ServerReflectionRequest { host: String::new(), message_request: Some(message) };
+        for symbol in ["grpc.health.v1.Health", "envoy.service.ratelimit.v3.RateLimitRequest"] {
+            let message_request = Some(MessageRequest::FileContainingSymbol(symbol.to_owned()));
+            let request = ServerReflectionRequest { host: String::new(), message_request };
             let replies = client.server_reflection_info(tokio_stream::iter([request])).await.expect("a stream");
             let reply = replies.into_inner().next().await.expect("a reply").expect("a reply").message_response;
             assert!(matches!(reply, Some(MessageResponse::FileDescriptorResponse(_))), "{reply:?}");
