@@ -2,7 +2,9 @@
 
 use std::fmt;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
 
 use crate::decision::Fallback;
 use crate::error::Error;
@@ -111,7 +113,10 @@ impl Counters {
     }
 }
 
-/// The kinds of events. Each is logged once a second at most.
+/// How often an event of one kind is logged at most.
+const APART: Duration = Duration::from_secs(1);
+
+/// The kinds of events.
 #[derive(Clone, Copy, Debug)]
 pub enum Kind {
     Overloaded,
@@ -125,18 +130,9 @@ pub enum Kind {
     LeaseLost,
 }
 
-#[derive(Debug)]
-pub struct Log {
-    began: Instant,
-    /// When an event of each kind was logged last, in ms since the start, from 1; and how many were not since then.
-    kinds: [(AtomicU64, AtomicU64); Kind::LeaseLost as usize + 1],
-}
-
-impl Default for Log {
-    fn default() -> Self {
-        Self { began: Instant::now(), kinds: Default::default() }
-    }
-}
+/// When an event of each kind was logged last, and how many were not since then.
+#[derive(Debug, Default)]
+pub struct Log([Mutex<(Option<Instant>, u64)>; Kind::LeaseLost as usize + 1]);
 
 impl Log {
     /// The server cannot decide, and the fallback does.
@@ -166,14 +162,12 @@ impl Log {
 
     /// How many events were left out, if one may be logged now.
     fn permits(&self, kind: Kind) -> Option<u64> {
-        let (last_at, left_out) = &self.kinds[kind as usize];
-        let now = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX).saturating_add(1);
-        let last = last_at.load(Ordering::Relaxed);
-        let due = last == 0 || now.saturating_sub(last) >= 1_000;
-        if due && last_at.compare_exchange(last, now, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
-            return Some(left_out.swap(0, Ordering::Relaxed));
+        let (last, left_out) = &mut *self.0[kind as usize].lock();
+        if last.is_some_and(|at| at.elapsed() < APART) {
+            *left_out += 1;
+            return None;
         }
-        left_out.fetch_add(1, Ordering::Relaxed);
-        None
+        *last = Some(Instant::now());
+        Some(std::mem::take(left_out))
     }
 }
