@@ -17,15 +17,6 @@ pub struct Target {
     pub nodes: Option<Vec<Node>>,
 }
 
-struct Parts<'a> {
-    /// `user:password@`, or nothing.
-    user: &'a str,
-    hosts: Vec<&'a str>,
-    path: &'a str,
-    parameters: Vec<(String, String)>,
-    tls: Tls,
-}
-
 /// What is wrong, without the URL: it may hold a password.
 fn invalid(what: impl ToString) -> Error {
     Error::InvalidUrl(what.to_string())
@@ -54,12 +45,32 @@ pub fn parse(text: &str) -> Result<Target, Error> {
         _ => return Err(invalid(SCHEMES)),
     };
     let tls = tls(has_tls, |name| find(&parameters, name))?;
-    let parts = Parts { user, hosts, path, parameters, tls };
-    match kind {
-        None => parts.server(),
-        Some("cluster") => parts.cluster(),
-        Some("sentinel") => parts.sentinel(),
-        Some(_) => Err(invalid(SCHEMES)),
+    let info = |host: &str, path: &str| open(of_server(user, host, path)?);
+    match (kind, hosts.as_slice()) {
+        (None, [host]) => Ok(Target { place: Place { info: info(host, path)?, sentinels: None, tls }, nodes: None }),
+        (None, _) => Err(invalid("several hosts; expected redis-cluster:// or redis-sentinel:// for them")),
+        (Some("cluster"), _) if !path.trim_matches('/').is_empty() => {
+            Err(invalid("a cluster has no databases; expected nothing after the hosts"))
+        }
+        (Some("cluster"), [first, ..]) => {
+            let node = |host: &&str| match info(host, "")?.addr() {
+                ConnectionAddr::Tcp(host, port) => Ok((host.clone(), *port)),
+                _ => Err(invalid("expected a host")),
+            };
+            let nodes = Some(hosts.iter().map(node).collect::<Result<_, _>>()?);
+            Ok(Target { place: Place { info: info(first, "")?, sentinels: None, tls }, nodes })
+        }
+        (Some("sentinel"), [first, ..]) => {
+            let (name, db) = path.split_once('/').unwrap_or((path, ""));
+            if name.is_empty() {
+                return Err(invalid("expected the name of the master after the hosts: redis-sentinel://host/name"));
+            }
+            let info = info(first, db)?;
+            let all = hosts.iter().map(|host| sentinel(host, &parameters)).collect::<Result<_, _>>()?;
+            let sentinels = Some(Sentinels { all, name: name.to_owned() });
+            Ok(Target { place: Place { info, sentinels, tls }, nodes: None })
+        }
+        _ => Err(invalid(SCHEMES)),
     }
 }
 
@@ -71,61 +82,21 @@ fn open(url: impl IntoConnectionInfo) -> Result<ConnectionInfo, Error> {
     url.into_connection_info().map_err(invalid)
 }
 
-impl Parts<'_> {
-    fn server(self) -> Result<Target, Error> {
-        let [host] = self.hosts.as_slice() else {
-            return Err(invalid("several hosts; expected redis-cluster:// or redis-sentinel:// for them"));
-        };
-        let place = Place { info: self.info(host, self.user, self.path)?, sentinels: None, tls: self.tls };
-        Ok(Target { place, nodes: None })
-    }
+fn sentinel(host: &str, parameters: &[(String, String)]) -> Result<ConnectionInfo, Error> {
+    // The port is 26379 if not given. An IPv6 address has brackets.
+    let has_port = host.rsplit_once(':').is_some_and(|(_, port)| !port.is_empty() && !port.contains(']'));
+    let mut url = of_server("", &if has_port { host.to_owned() } else { format!("{host}:26379") }, "")?;
+    let set = |ok: Result<(), ()>| ok.map_err(|()| invalid("a Sentinel cannot have this user"));
+    set(url.set_username(find(parameters, "sentinel_username").unwrap_or_default()))?;
+    set(url.set_password(find(parameters, "sentinel_password")))?;
+    open(url)
+}
 
-    fn cluster(self) -> Result<Target, Error> {
-        if !self.path.trim_matches('/').is_empty() {
-            return Err(invalid("a cluster has no databases; expected nothing after the hosts"));
-        }
-        let infos = self.hosts.iter().map(|host| self.info(host, self.user, ""));
-        let infos = infos.collect::<Result<Vec<_>, _>>()?;
-        let node = |info: &ConnectionInfo| match info.addr() {
-            ConnectionAddr::Tcp(host, port) => Some((host.clone(), *port)),
-            _ => None,
-        };
-        let nodes = Some(infos.iter().filter_map(node).collect());
-        let info = infos.into_iter().next().ok_or_else(|| invalid("expected a host"))?;
-        Ok(Target { place: Place { info, sentinels: None, tls: self.tls }, nodes })
-    }
-
-    fn sentinel(self) -> Result<Target, Error> {
-        let (name, db) = self.path.split_once('/').unwrap_or((self.path, ""));
-        if name.is_empty() {
-            return Err(invalid("expected the name of the master after the hosts: redis-sentinel://host/name"));
-        }
-        let first = self.hosts.first().copied().unwrap_or_default();
-        let info = self.info(first, self.user, db)?;
-        let sentinels = self.hosts.iter().map(|host| {
-            // The port is 26379 if not given. An IPv6 address has brackets.
-            let has_port = host.rsplit_once(':').is_some_and(|(_, port)| !port.is_empty() && !port.contains(']'));
-            let host = if has_port { (*host).to_owned() } else { format!("{host}:26379") };
-            let mut url = self.url(&host, "", "")?;
-            let set = |ok: Result<(), ()>| ok.map_err(|()| invalid("a Sentinel cannot have this user"));
-            set(url.set_username(find(&self.parameters, "sentinel_username").unwrap_or_default()))?;
-            set(url.set_password(find(&self.parameters, "sentinel_password")))?;
-            open(url)
-        });
-        let sentinels = Sentinels { all: sentinels.collect::<Result<_, Error>>()?, name: name.to_owned() };
-        Ok(Target { place: Place { info, sentinels: Some(sentinels), tls: self.tls }, nodes: None })
-    }
-
-    fn info(&self, host: &str, user: &str, path: &str) -> Result<ConnectionInfo, Error> {
-        open(self.url(host, user, path)?)
-    }
-
-    /// The URL of one server. Without TLS, which is not that of the crate `redis`.
-    fn url(&self, host: &str, user: &str, path: &str) -> Result<Url, Error> {
-        let at = if user.is_empty() { "" } else { "@" };
-        let url = Url::parse(&format!("redis://{user}{at}{host}/{path}")).map_err(invalid)?;
-        if url.host_str().is_none_or(str::is_empty) { Err(invalid("expected a host")) } else { Ok(url) }
-    }
+/// The URL of one server, with `user:password` or nothing. Without TLS, which is not that of the crate `redis`.
+fn of_server(user: &str, host: &str, path: &str) -> Result<Url, Error> {
+    let at = if user.is_empty() { "" } else { "@" };
+    let url = Url::parse(&format!("redis://{user}{at}{host}/{path}")).map_err(invalid)?;
+    if url.host_str().is_none_or(str::is_empty) { Err(invalid("expected a host")) } else { Ok(url) }
 }
 
 #[cfg(not(feature = "tls"))]
@@ -192,7 +163,7 @@ fn tls<'p>(has_tls: bool, parameter: impl Fn(&str) -> Option<&'p str>) -> Result
 mod tests {
     use super::*;
 
-    fn server(url: &str) -> ConnectionInfo {
+    fn of_one(url: &str) -> ConnectionInfo {
         let Target { place: Place { info, sentinels: None, .. }, nodes: None } = parse(url).expect(url) else {
             panic!("{url}")
         };
@@ -201,12 +172,12 @@ mod tests {
 
     #[test]
     fn each_form_is_understood() {
-        let info = server("redis://user:p%40ss@example.org:7000/3");
+        let info = of_one("redis://user:p%40ss@example.org:7000/3");
         assert_eq!(info.addr(), &ConnectionAddr::Tcp("example.org".into(), 7000));
         let settings = info.redis_settings();
         assert_eq!((settings.db(), settings.username(), settings.password()), (3, Some("user"), Some("p@ss")));
-        assert_eq!(server("valkey://[::1]").addr(), &ConnectionAddr::Tcp("::1".into(), 6379));
-        assert_eq!(server("unix:///run/redis?db=2").addr(), &ConnectionAddr::Unix("/run/redis".into()));
+        assert_eq!(of_one("valkey://[::1]").addr(), &ConnectionAddr::Tcp("::1".into(), 6379));
+        assert_eq!(of_one("unix:///run/redis?db=2").addr(), &ConnectionAddr::Unix("/run/redis".into()));
 
         let url = "redis-sentinel://:secret@a,b:7000,[::1]/main/4?sentinel_username=u&sentinel_password=p";
         let place = parse(url).expect(url).place;
