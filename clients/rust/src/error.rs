@@ -53,14 +53,9 @@ impl Error {
 
     /// Whether the server may have charged a request that got this error: it was sent, and there was no reply.
     pub(crate) fn may_be_charged(&self) -> bool {
-        // With a timeout of 0 nothing is sent.
-        self.is_failure() && !matches!(self, Self::Timeout(Duration::ZERO))
-    }
-
-    /// Whether the circuit breaker counts it: there was no reply.
-    pub(crate) fn is_failure(&self) -> bool {
         match self {
-            Self::Timeout(_) => true,
+            // With a timeout of 0 nothing is sent.
+            Self::Timeout(limit) => !limit.is_zero(),
             Self::Redis(error) => is_connection_error(error),
             _ => false,
         }
@@ -100,7 +95,7 @@ mod tests {
             for text in vectors[list].as_array().expect(list) {
                 let error = replied(text.as_str().expect("a text"));
                 // The server replied.
-                assert!(error.is_unavailable() == is_unavailable && !error.is_failure(), "{text}");
+                assert!(error.is_unavailable() == is_unavailable && !error.may_be_charged(), "{text}");
             }
         }
         // Only with a cluster's client that does not follow it; and not by its text alone.
@@ -110,18 +105,18 @@ mod tests {
     }
 
     #[test]
-    fn the_breaker_counts_what_had_no_reply() {
+    fn what_had_no_reply_may_be_charged() {
         for kind in [ErrorKind::Io, ErrorKind::ClusterConnectionNotFound, ErrorKind::MasterNameNotFoundBySentinel] {
             let error = Error::Redis(RedisError::from((kind, "no connection")));
-            assert!(error.is_unavailable() && error.is_failure(), "{kind:?}");
+            assert!(error.is_unavailable() && error.may_be_charged(), "{kind:?}");
         }
-        assert!(Error::Timeout(Duration::ZERO).is_unavailable() && Error::Timeout(Duration::ZERO).is_failure());
-        // It was not sent, so it says nothing new of the server.
-        for error in [Error::CircuitOpen, Error::Overloaded] {
-            assert!(error.is_unavailable() && !error.is_failure(), "{error}");
+        assert!(Error::Timeout(Duration::from_millis(1)).may_be_charged());
+        // It was not sent.
+        for error in [Error::Timeout(Duration::ZERO), Error::CircuitOpen, Error::Overloaded] {
+            assert!(error.is_unavailable() && !error.may_be_charged(), "{error}");
         }
         for error in [Error::UnknownReply, Error::NeedsModule, Error::MissingKey("header")] {
-            assert!(!error.is_unavailable() && !error.is_failure(), "{error}");
+            assert!(!error.is_unavailable() && !error.may_be_charged(), "{error}");
         }
     }
 }

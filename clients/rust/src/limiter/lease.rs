@@ -42,7 +42,7 @@ struct Kept {
 impl Lease {
     /// Renews a lease that a request took which was sent at `sent`, until the guard is dropped.
     fn keep(limiter: &Limiter, request: Owned, sent: Instant) -> Self {
-        let id = holder(&request);
+        let id = String::from_utf8_lossy(request.id.as_deref().unwrap_or_default()).into_owned();
         let (sender, ends) = watch::channel(Some(sent + request.policy.longest_window()));
         let keeper = tokio::spawn(renew_until_dropped(limiter.clone(), request, sender, sent));
         Self { id, kept: Some(Kept { ends, keeper }) }
@@ -123,10 +123,6 @@ fn next_renewal(
     Some((next, pause.min(next.saturating_duration_since(now)).max(SHORTEST)))
 }
 
-fn holder(request: &Owned) -> String {
-    String::from_utf8_lossy(request.id.as_deref().unwrap_or_default()).into_owned()
-}
-
 impl Limiter {
     /// Takes a lease for a new holder. If the caller is gone before the reply is there, the lease is released.
     ///
@@ -137,8 +133,8 @@ impl Limiter {
         if !policy.algorithm().traits().id {
             return Err(Error::Unsupported("a lease needs a policy of the algorithm LEASE"));
         }
-        let request = Owned::of(&Request::new(policy, key.as_ref()).id(&new_id()));
-        let id = holder(&request);
+        let id = new_id();
+        let request = Owned::of(&Request::new(policy, key.as_ref()).id(&id));
         let (decisions, leases) = self.take_leases(vec![request]).await?;
         match (decisions.allowed, leases.into_iter().next()) {
             (true, lease) => Ok(Leased::Held(lease.unwrap_or(Lease { id, kept: None }))),
@@ -167,7 +163,7 @@ async fn take(limiter: Limiter, requests: Vec<Owned>) -> Result<(Decisions, Vec<
     let all: Vec<_> = requests.iter().map(Owned::request).collect();
     let result = limiter.check_together(&all).await;
     let is_lease = |request: &&Owned| request.policy.algorithm().traits().id;
-    if result.as_ref().is_err_and(Error::is_failure) {
+    if result.as_ref().is_err_and(Error::may_be_charged) {
         // The server may have taken the leases all the same. Dropping a guard releases its lease.
         requests.iter().filter(is_lease).for_each(|request| drop(Lease::keep(&limiter, request.clone(), sent)));
     }
