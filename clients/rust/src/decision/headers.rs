@@ -6,7 +6,7 @@
 
 use std::time::Duration;
 
-use super::{Decision, Decisions, Source, strictest};
+use super::{Decision, Decisions, Source, millis, strictest};
 
 /// The largest integer of a structured header field (RFC 9651, section 3.3.1). A larger one voids the whole header.
 const MAX_INTEGER: u64 = 999_999_999_999_999;
@@ -82,10 +82,6 @@ fn policy_item(decision: &Decision, name: &str) -> String {
     let numbers = [policy.limit().saturating_mul(windows), window.saturating_mul(windows) / 1_000];
     let [quota, seconds] = numbers.map(|n| n.min(MAX_INTEGER));
     format!("\"{name}\";q={quota};w={seconds}")
-}
-
-fn millis(time: Duration) -> u64 {
-    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
 /// Rounded up.

@@ -25,8 +25,7 @@ impl RetryAfter {
     /// 0 for now, −1 for never.
     pub(crate) fn from_millis(millis: i64) -> Self {
         match u64::try_from(millis) {
-            Ok(0) => Self::Now,
-            Ok(millis) => Self::After(Duration::from_millis(millis)),
+            Ok(millis) => Self::from_wait(Duration::from_millis(millis)),
             Err(_) => Self::Never,
         }
     }
@@ -128,10 +127,7 @@ impl Decision {
     pub fn allowed_at_ms(&self) -> u64 {
         match self.retry_after {
             RetryAfter::Never => u64::MAX,
-            other => {
-                let wait = other.duration().unwrap_or_default().as_millis();
-                self.now_ms.saturating_add(u64::try_from(wait).unwrap_or(u64::MAX))
-            }
+            other => self.now_ms.saturating_add(millis(other.duration().unwrap_or_default())),
         }
     }
 
@@ -169,7 +165,7 @@ impl Decision {
     pub(crate) fn later(self, elapsed: Duration, source: Source) -> Self {
         const LEAST: Duration = Duration::from_millis(1);
         // Rounds against the caller: a wait is never said to be shorter than it is.
-        let millis = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX);
+        let millis = millis(elapsed);
         // 0 would mean that there is nothing to wait for.
         let rest = |wait: Duration| wait.saturating_sub(Duration::from_millis(millis)).max(LEAST.min(wait));
         let retry_after = match self.retry_after {
@@ -189,8 +185,12 @@ impl Decision {
 
 /// The clock of this machine, in milliseconds since 1970.
 pub(crate) fn wall_ms() -> u64 {
-    let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(since_1970.as_millis()).unwrap_or(u64::MAX)
+    millis(SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default())
+}
+
+/// Whole milliseconds. Saturates at the largest value.
+pub(crate) fn millis(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
 /// The decisions on a request under several limits.

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use redis::{Cmd, Value, parse_redis_value};
+use redis::Cmd;
 use redis_rl_algorithm::hash_tag::braces;
 
 use super::scripts::Script;
@@ -11,6 +11,10 @@ use crate::policy::{Policy, Request, Window};
 
 /// All figures in one string. It costs server and client the least.
 const LINE: &str = "LINE";
+/// The module's error for a key that cannot be a hash tag.
+const NO_TAG: Error = Error::Unsupported(
+    "invalid key: in a cluster FIXED needs a key that is not empty and has no brace outside a hash tag",
+);
 
 #[derive(Clone, Copy, Debug)]
 pub struct Call<'a> {
@@ -114,7 +118,7 @@ impl<'a> Call<'a> {
         let mut keys = Vec::new();
         for request in self.requests {
             let (key, has_suffix) = (request.bounded_key(), request.policy.algorithm().traits().key_per_window);
-            let [open, close] = braces(&key, in_cluster && has_suffix).ok_or_else(no_name)?;
+            let [open, close] = braces(&key, in_cluster && has_suffix).ok_or(NO_TAG)?;
             keys.push([open, &*key, close].concat());
         }
         let mut command = redis::cmd(name);
@@ -213,14 +217,6 @@ fn reservations(request: &Request<'_>, in_cluster: bool) -> Vec<u8> {
     let policy = request.policy;
     let window = policy.algorithm().traits().key_per_window.then(|| format!(":{}", policy.terms().schedule));
     [open, &*key, close, window.unwrap_or_default().as_bytes(), b":reserved"].concat()
-}
-
-/// The module's error for a key that cannot be a hash tag.
-fn no_name() -> Error {
-    const TEXT: &[u8] =
-        b"-ERR invalid key: in a cluster FIXED needs a key that is not empty and has no brace outside a hash tag\r\n";
-    let reply = parse_redis_value(TEXT).and_then(Value::extract_error);
-    reply.err().map_or(Error::UnknownReply, Error::Redis)
 }
 
 fn window(command: &mut Cmd, policy: &Policy) {

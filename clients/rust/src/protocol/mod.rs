@@ -13,7 +13,7 @@ use redis_rl_algorithm::Micros;
 
 pub use command::{Call, Verb};
 
-use crate::decision::wall_ms;
+use crate::decision::{millis, wall_ms};
 use crate::error::Error;
 
 /// How often a request looks for the module on a server that had none.
@@ -69,7 +69,7 @@ impl Server {
     }
 
     fn now(&self) -> u64 {
-        u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX).saturating_add(1)
+        millis(self.began.elapsed()).saturating_add(1)
     }
 
     /// Whether a call is sent to the module: one every few seconds is if the server had none.
@@ -153,7 +153,7 @@ impl<'a> Exchange<'a> {
         }
         let Some(script) = self.call.script() else { return Step::Done(Err(Error::UnknownReply)) };
         self.sent = sent;
-        let [name, text] = if sent == Sent::Source { ["EVAL", script.source()] } else { ["EVALSHA", script.hash()] };
+        let [name, text] = if sent == Sent::Source { ["EVAL", &script.source] } else { ["EVALSHA", &script.hash] };
         self.in_cluster = self.server.in_cluster.load(Ordering::Relaxed);
         self.call.scripted(name, text, self.in_cluster).map_or_else(|error| Step::Done(Err(error)), Step::Send)
     }

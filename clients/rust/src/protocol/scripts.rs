@@ -8,8 +8,9 @@ use redis_rl_algorithm::Name;
 /// A script of one algorithm, or of several limits.
 #[derive(Debug)]
 pub struct Script {
-    source: String,
-    hash: String,
+    pub source: String,
+    /// The SHA-1 of the source, for EVALSHA.
+    pub hash: String,
 }
 
 const HEAD: &str = include_str!("scripts/head.lua");
@@ -58,14 +59,5 @@ impl Script {
         let files = names.into_iter().fold(0, |files, name| files | 1 << file(name));
         let named = FILES.iter().enumerate().filter(|(at, _)| files & 1 << at != 0).map(|(_, (_, text))| *text);
         SCRIPTS[files].get_or_init(|| Self::new(&[HEAD].into_iter().chain(named).chain([SEVERAL]).collect::<Vec<_>>()))
-    }
-
-    pub fn source(&self) -> &str {
-        &self.source
-    }
-
-    /// The SHA-1 of the source, for EVALSHA.
-    pub fn hash(&self) -> &str {
-        &self.hash
     }
 }
