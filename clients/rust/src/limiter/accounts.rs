@@ -269,20 +269,20 @@ impl Accounts {
 }
 
 #[cfg(test)]
-mod tests {
+pub mod tests {
     use super::*;
     use crate::decision::{RetryAfter, Source};
 
     const HOUR: Duration = Duration::from_secs(3600);
     const POLICY: Policy = Policy::token(HOUR, 10);
 
-    fn deny(accounts: &Accounts, key: &str, now: Instant) {
-        let request = POLICY.request(key);
-        let decision = Decision::of_fallback(&POLICY, false, 0, RetryAfter::After(HOUR));
+    /// Takes in that the server denies a request for an hour.
+    pub fn deny(accounts: &Accounts, request: &Request<'_>, now: Instant) {
+        let decision = Decision::of_fallback(request.policy, false, 0, RetryAfter::After(HOUR));
         let decision = Decision { source: Source::Server, ..decision };
-        accounts.of(&request, now, |entry| {
+        accounts.of(request, now, |entry| {
             let sent = entry.account.begin(None, now);
-            entry.account.learn(&request, sent, &decision, HOUR, now);
+            entry.account.learn(request, sent, &decision, HOUR, now);
         });
     }
 
@@ -298,7 +298,7 @@ mod tests {
             let accounts = Accounts::new(most, HOUR);
             let keys: Vec<_> = (0..3_000).map(|n| format!("user:{n}")).collect();
             for key in &keys {
-                deny(&accounts, key, now);
+                deny(&accounts, &POLICY.request(key), now);
             }
             let denied = keys.iter().filter(|key| is_denied(&accounts, key, now)).count();
             assert_eq!((denied, accounts.denials.load(Ordering::Relaxed)), (most, most));
@@ -309,7 +309,7 @@ mod tests {
     fn the_keys_that_deny_most_come_first() {
         let (accounts, now) = (Accounts::new(10, HOUR), Instant::now());
         for (key, times) in [("once", 1), ("often", 3), ("over", 9), ("never", 0)] {
-            deny(&accounts, key, now);
+            deny(&accounts, &POLICY.request(key), now);
             assert!((0..times).all(|_| is_denied(&accounts, key, now)));
         }
         accounts.of(&POLICY.request("over"), now, |entry| entry.account.forget());

@@ -228,6 +228,7 @@ impl Core {
 
 #[cfg(test)]
 mod tests {
+    use super::super::accounts::tests::deny;
     use super::*;
     use crate::policy::Policy;
     use crate::protocol::{Call, Exchange, Step, Verb};
@@ -271,23 +272,11 @@ mod tests {
         assert!(core.fall_back_shared(&requests, Fallback::Allow, wrong.into()).is_err());
     }
 
-    /// A denial of the server that ends after an hour.
-    fn denied(core: &Core, request: &Request<'_>) {
-        let wait = RetryAfter::After(Duration::from_secs(3600));
-        let denial = Decision::of_fallback(request.policy, false, 0, wait);
-        let decision = Decision { source: Source::Server, ..denial };
-        let now = Instant::now();
-        core.accounts.of(request, now, |entry| {
-            let sent = entry.account.begin(None, now);
-            entry.account.learn(request, sent, &decision, Duration::from_secs(10), now)
-        });
-    }
-
     #[test]
     fn every_fallback_is_counted_and_logged_and_those_of_an_overload_apart() {
         const LEASE: Policy = Policy::lease(Duration::from_secs(60), 1);
         let (core, shadow) = (core(), POLICY.shadow());
-        denied(&core, &POLICY.request("known"));
+        deny(&core.accounts, &POLICY.request("known"), Instant::now());
         let before = core.counters.snapshot();
         let text = logged(|| {
             let outage = |policy: &Policy, fallback| {

@@ -148,13 +148,11 @@ impl Limiter {
     /// Charges the cost of a request as an estimate under a new id. It ends by itself after `ttl`, which must be longer than
     /// the work takes. If the caller is gone before the reply is there, it is cancelled.
     pub async fn reserve(&self, request: &Request<'_>, ttl: Duration) -> Result<Reserved, Error> {
-        let mut all = match self.reserve_all(std::slice::from_ref(request), ttl).await? {
-            ReservedAll::Held(all) => all,
-            ReservedAll::Denied(Decisions { mut limits, .. }) => {
-                return limits.pop().map(Reserved::Denied).ok_or(Error::UnknownReply);
-            }
+        let reserved = match self.reserve_all(std::slice::from_ref(request), ttl).await? {
+            ReservedAll::Held(mut all) => all.pop().map(Reserved::Held),
+            ReservedAll::Denied(mut decisions) => decisions.limits.pop().map(Reserved::Denied),
         };
-        all.pop().map(Reserved::Held).ok_or(Error::UnknownReply)
+        reserved.ok_or(Error::UnknownReply)
     }
 
     /// Charges the costs of all requests as estimates, or none, under one new id. Each guard settles its own limit. A limit
