@@ -25,17 +25,6 @@ fn allowed(decisions: &[Result<Decision, Error>]) -> u64 {
     decisions.iter().filter(by_server).count() as u64
 }
 
-/// 30 requests whose replies are late: their callers have the fallback.
-async fn charge_late(limiter: &Limiter, proxy: &Proxy, policy: &Policy) {
-    proxy.delay(SOON);
-    for _ in 0..3 {
-        join_all((0..10).map(|_| limiter.check(policy, "k"))).await;
-    }
-    proxy.delay(Duration::ZERO);
-    // The replies have come.
-    sleep(3 * SOON).await;
-}
-
 #[test]
 fn what_was_charged_too_late_is_nobody_elses() {
     for policy in policies(Duration::from_secs(360_000_000), LIMIT) {
@@ -47,7 +36,14 @@ fn what_was_charged_too_late_is_nobody_elses() {
                 direct.reset(&policy, "k").await.expect("a reset");
                 let limiter = behind(&proxy, fallback, SOON);
                 limiter.connect().await.expect("a connection");
-                charge_late(&limiter, &proxy, &policy).await;
+                // 30 requests whose replies are late: their callers have the fallback.
+                proxy.delay(SOON);
+                for _ in 0..3 {
+                    join_all((0..10).map(|_| limiter.check(&policy, "k"))).await;
+                }
+                proxy.delay(Duration::ZERO);
+                // The replies have come.
+                sleep(3 * SOON).await;
                 let left = direct.peek(&policy.request("k").cost(0)).await.expect("a decision").remaining;
                 assert!(left < LIMIT, "nothing was late: {policy}");
                 let patient = limiter.with_timeout(PATIENCE);

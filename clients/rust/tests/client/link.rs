@@ -19,7 +19,7 @@ const SLACK: Duration = Duration::from_millis(500);
 /// A limiter from a URL, and the runtime that it is called in.
 pub struct Client {
     runtime: tokio::runtime::Runtime,
-    pub limiter: Limiter,
+    limiter: Limiter,
     timeout: Duration,
 }
 
@@ -30,10 +30,6 @@ impl Client {
 
     pub fn patient(url: &str) -> Self {
         Self::with(url, PATIENCE, |builder| builder)
-    }
-
-    pub fn falls_back(url: &str, fallback: Fallback) -> Self {
-        Self::with(url, TIMEOUT, |builder| builder.fallback(fallback))
     }
 
     /// Its breaker never opens.
@@ -50,12 +46,8 @@ impl Client {
 
     /// A request, which takes no longer than the timeout.
     pub fn check(&self, key: &str) -> Result<Decision, Error> {
-        self.check_policy(&API, key)
-    }
-
-    pub fn check_policy(&self, policy: &Policy, key: &str) -> Result<Decision, Error> {
         let began = Instant::now();
-        let decision = self.runtime.block_on(self.limiter.check(policy, key));
+        let decision = self.runtime.block_on(self.limiter.check(&API, key));
         assert!(began.elapsed() <= self.timeout + SLACK, "{:?}", began.elapsed());
         decision
     }
@@ -180,7 +172,7 @@ fn a_server_that_is_gone_gets_the_fallback_until_it_is_back() {
     ] {
         for gone_at_start in [false, true] {
             let mut server = one_server();
-            let client = Client::falls_back(&url(server.port()), fallback);
+            let client = Client::with(&url(server.port()), TIMEOUT, |builder| builder.fallback(fallback));
             if !gone_at_start {
                 client.served("k");
             }
@@ -203,7 +195,7 @@ fn a_server_that_is_gone_gets_the_fallback_until_it_is_back() {
 fn failover() {
     let (old, new) = (one_server(), one_server());
     let proxy = Proxy::start(old.port(), Duration::ZERO);
-    let client = Client::falls_back(&url(proxy.port), Fallback::Error);
+    let client = Client::new(&url(proxy.port));
     client.served("k");
     std::thread::sleep(Duration::from_millis(300));
     proxy.redirect(new.port());
