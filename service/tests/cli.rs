@@ -49,19 +49,12 @@ fn valid_rules_are_counted() {
         dir(&[("rules/web.yaml", WEB), ("rules/..data/old.yaml", "wrong: ["), ("rules/sub/api.yaml", "domain: api\n")]);
     let (status, text) = rlaas(&dir, &["check", "rules"]);
     // An unlimited rule is no limit.
-    let expected =
-        format!("the rules are valid: 2 limits in 2 domains\nhash {}, of rlaas {}\n", hash(&text), rlaas::VERSION);
-    assert_eq!((status, text), (0, expected));
+    let hash = text.strip_prefix("the rules are valid: 2 limits in 2 domains\nhash ").expect(&text).split(',').next();
+    assert_eq!((status, hash.map(str::len)), (0, Some(16)), "{text}");
+    assert!(text.ends_with(&format!(", of rlaas {}\n", rlaas::VERSION)), "{text}");
     // Those of `make service`.
     let (status, text) = rlaas(&dir, &["check", concat!(env!("CARGO_MANIFEST_DIR"), "/examples/rules")]);
     assert!(status == 0 && text.starts_with("the rules are valid: 2 limits in 1 domain"), "{text}");
-}
-
-/// The one that `rlaas check` prints.
-fn hash(text: &str) -> &str {
-    let hash = text.split_once("\nhash ").and_then(|(_, rest)| rest.split_once(", ")).expect(text).0;
-    assert!(hash.len() == 16 && hash.bytes().all(|c| c.is_ascii_hexdigit()), "{hash}");
-    hash
 }
 
 #[test]

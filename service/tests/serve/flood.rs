@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::fs;
+use std::hint::spin_loop;
 use std::io::{self, Read as _, Write as _};
 use std::net::TcpStream;
 use std::process::Command;
@@ -27,25 +28,6 @@ const RULES: &str = "domain: d\ndescriptors: [{key: k, rate_limit: {unit: year, 
 /// With the limits of time that a service has by itself, but for the time of a request, which is long since this program is not optimized.
 const IN_A_HURRY: [(&str, &str); 3] =
     [("RLAAS_TIMEOUT", "15ms"), ("RLAAS_MAX_LAG", "10ms"), ("RLAAS_REQUEST_TIMEOUT", "60s")];
-
-/// Another program on both cores, until it is dropped.
-struct Busy(&'static AtomicBool);
-
-impl Busy {
-    fn new() -> Self {
-        let busy: &AtomicBool = Box::leak(Box::new(AtomicBool::new(true)));
-        for _ in 0..2 {
-            thread::spawn(|| while busy.load(Ordering::Relaxed) {});
-        }
-        Self(busy)
-    }
-}
-
-impl Drop for Busy {
-    fn drop(&mut self) {
-        self.0.store(false, Ordering::Relaxed);
-    }
-}
 
 /// What each of so many requests got, by its number. Each connection has 100 under way at once.
 async fn flood(
@@ -87,17 +69,25 @@ fn a_flood_lifts_no_limit_of_one_key_or_of_many() {
         let service = Rlaas::with_env(&server, "", &IN_A_HURRY);
         service.add_rules(&rules);
         for (says, is_busy) in [("local", true), ("deny", false), ("error", false)] {
-            let busy = is_busy.then(Busy::new);
             let ask = |n: u32| format!("{says}: user={is_busy}-{}", n % users);
-            let outcomes = block_on(flood(&service, 50, 3_000, &ask));
-            drop(busy);
+            let is_over = AtomicBool::new(!is_busy);
+            let outcomes = thread::scope(|scope| {
+                let _over = Done(&is_over);
+                // Another program on both cores.
+                let spin = || {
+                    while !is_over.load(Ordering::Relaxed) {
+                        spin_loop();
+                    }
+                };
+                _ = [(); 2].map(|()| scope.spawn(spin));
+                block_on(flood(&service, 50, 3_000, &ask))
+            });
             let most = if says == "local" { 2 * limit } else { limit };
             let mut allowed = BTreeMap::<u32, u32>::new();
             for (n, outcome) in &outcomes {
                 *allowed.entry(n % users).or_default() += u32::from(*outcome == "allowed");
             }
-            let figures = || service.metrics("rlaas_");
-            let what = || format!("{says}, busy {is_busy}: {allowed:?} {:?}", figures());
+            let what = || format!("{says}, busy {is_busy}: {allowed:?} {:?}", service.metrics("rlaas_"));
             assert!(allowed.values().any(|n| *n > 0) && allowed.values().all(|n| *n <= most), "{}", what());
             let is_decided = |outcome: &str| outcome != "failed" && (says == "error" || outcome != "unavailable");
             assert!(outcomes.iter().all(|(_, outcome)| is_decided(outcome)), "{}", what());
@@ -346,7 +336,7 @@ fn open_streams_take_little_memory_and_none_fails() {
 /// Requests whose messages never come end in time. Meanwhile nobody else waits, and others have on_overload at most.
 #[test]
 fn requests_that_are_not_whole_end_and_hold_up_nobody() {
-    let server = one_server();
+    let (_alone, server) = (alone(), one_server());
     let (headers, messages) = parts_of_calls(100, Some("x"));
     let half = |(header, message): (&Vec<u8>, &Vec<u8>)| [header, &message[..message.len() - 1]].concat();
     // A frame that is not whole is read as what there is of it.
