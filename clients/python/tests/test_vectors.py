@@ -161,7 +161,7 @@ WRONG = [
     ("TOKEN 0 5", "window: "),
     ("TOKEN 9007199254740991d 5", "window: "),
     ("TOKEN 1m 9007199254740992", "limit: "),
-    ("FIXED 1m 5 BURST 2", "burst: FIXED takes none; TOKEN, LEAKY, GCRA do"),
+    ("FIXED 1m 5 BURST 2", "burst: FIXED takes none; TOKEN, "),
     ("TOKEN 1m 5 BURST", "after BURST: expected a value"),
     ("TOKEN 1m 5 BURST 2 burst 3", "BURST is given twice"),
     ("TOKEN 1m 5 BURST 0", "burst: expected an integer from 1"),

@@ -5,6 +5,7 @@ use std::time::Duration;
 use redis::{Cmd, Value};
 use serde_json::Value as Json;
 
+use super::scripts::Script;
 use super::{Call, Verb, reply};
 use crate::decision::{Decision, RetryAfter};
 use crate::policy::{Algorithm, Policy, Request};
@@ -184,4 +185,6 @@ fn calls_of_scripts_are_those_of_the_vectors() {
         assert_eq!(call.script().expect("a script").source, source, "{vector}");
     }
     assert!(seen > 50, "{seen}");
+    // Each algorithm has its file, also one that no call above names.
+    Algorithm::ALL.map(Script::of);
 }
