@@ -45,5 +45,4 @@ bench-matching: ## measure how a descriptor finds its rule, into benches/results
 bench-service: service-build ## measure rlaas into benches/results, beside limitador (LIMITADOR=path); ROUNDS=5 SECONDS=2
 	@scripts/install server bench-peers
 	cargo build --profile service --locked --package rlaas --example load --example empty
-	@$(own_server) RLAAS="$(TARGET)/service/rlaas" LOAD="$(TARGET)/service/examples/load" \
-	  EMPTY="$(TARGET)/service/examples/empty" benches/service.py
+	@$(own_server) BUILT="$(TARGET)/service" benches/service.py

@@ -182,7 +182,7 @@ fn runs(only: &str) -> Vec<Run> {
 }
 
 /// The entries of a packed log.
-const PACKED_ENTRIES: [usize; 4] = [10, 100, 1_000, 4_096];
+const PACKED_ENTRIES: [usize; 3] = [10, 1_000, 4_096];
 
 /// A server under callgrind.
 struct Counted {

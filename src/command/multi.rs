@@ -56,17 +56,13 @@ fn check_all<'c>(ctx: Ctx<'c>, mut args: Args<'c>) -> Result<(), Error> {
         let verdict = limit.decide(keys, now, &budget, &mut pending);
         verdicts.push(verdict.map_err(|error| error.of_limit(number))?);
     }
-    let allowed = verdicts.iter().all(|verdict| verdict.allowed);
-    let allowed = allowed && require_memory(ctx, &mut pending, &mut verdicts)?;
+    let allowed = verdicts.iter().all(|verdict| verdict.allowed) && require_memory(ctx, &mut pending, &mut verdicts)?;
     let mut replies = Vec::new();
     if form != Form::Verdict {
         replies.extend(pending.iter().map(|limit| limit.reply(allowed)));
     }
-    let mut outcome = Outcome::Allowed;
-    for limit in pending.drain(..) {
-        outcome = outcome.max(limit.commit(allowed));
-    }
-    MULTI.count(if allowed { outcome } else { Outcome::Denied });
+    let outcome = pending.drain(..).map(|limit| limit.commit(allowed)).max().filter(|_| allowed);
+    MULTI.count(outcome.unwrap_or(Outcome::Denied));
     write_several(ctx, form, i64::from(allowed), &verdicts, &replies, strictest(&replies));
     Ok(())
 }
