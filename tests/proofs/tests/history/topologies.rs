@@ -337,7 +337,7 @@ impl<'n> Machines<'n> {
             seen.iter().map(|seen| seen.lost(&mut con)).sum::<u64>()
         };
         let mut figures = Figures { failing: seen[0].failing(), ..Figures::default() };
-        // Nobody wins an election by chance, which the page does not count.
+        // Where nobody wins an election, which is chance, the page does not count the time until the next one.
         let is_undecided = |sentinel: &Node| sentinel.server.log().contains("-failover-abort-not-elected");
         if self.sentinels.iter().any(is_undecided) {
             figures.failing = figures.failing.saturating_sub(ELECTIONS_APART);
